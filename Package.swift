@@ -1,0 +1,76 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target is written for Swift 6 with strict memory safety. Warnings are errors in CI only: a newer
+/// toolchain must not break the people who build Headroom.
+let settings: [SwiftSetting] =
+    [.swiftLanguageMode(.v6), .strictMemorySafety()]
+    + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
+
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "Headroom",
+    products: [
+        .executable(name: "headroom", targets: ["headroom"])
+    ],
+    dependencies: [],
+    targets: [
+        // C libraries, as the system has them.
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
+
+        // Words and bytes.
+        library("HeadroomJSON", []),
+        library("HeadroomModel", []),
+        library("HeadroomWire", ["HeadroomModel", "HeadroomJSON"]),
+        library("HeadroomPolicy", ["HeadroomModel", "HeadroomJSON"]),
+        library("HeadroomProviders", ["HeadroomModel", "HeadroomJSON"]),
+
+        // Decisions: pure, no clock, no I/O.
+        library("HeadroomControl", ["HeadroomModel"]),
+        library("HeadroomEnforcement", ["HeadroomModel"]),
+
+        // The loop, and what it stands between.
+        library("HeadroomLoop", ["HeadroomModel", "HeadroomControl", "HeadroomEnforcement"]),
+        library("HeadroomStorage", ["HeadroomModel", "CSQLite", "CGnuTLS"]),
+        library("HeadroomHTTP", ["HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomProviders", "CMicroHTTPD"]),
+
+        // Traces, workloads and a model provider.
+        library("HeadroomSimulator", ["HeadroomModel", "HeadroomEnforcement"]),
+
+        .executableTarget(
+            name: "headroom",
+            dependencies: [
+                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomProviders",
+                "HeadroomControl", "HeadroomEnforcement", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
+                "HeadroomSimulator",
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "HeadroomBenchmarks",
+            dependencies: [
+                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomControl", "HeadroomStorage", "HeadroomHTTP",
+            ],
+            swiftSettings: settings),
+
+        tests("HeadroomJSONTests", ["HeadroomJSON"]),
+        tests("HeadroomModelTests", ["HeadroomModel"]),
+        tests("HeadroomWireTests", ["HeadroomWire", "HeadroomJSON", "HeadroomModel"]),
+        tests("HeadroomPolicyTests", ["HeadroomPolicy", "HeadroomModel"]),
+        tests("HeadroomProvidersTests", ["HeadroomProviders", "HeadroomJSON", "HeadroomModel"]),
+        tests("HeadroomControlTests", ["HeadroomControl", "HeadroomModel"]),
+        tests("HeadroomEnforcementTests", ["HeadroomEnforcement", "HeadroomModel"]),
+        tests("HeadroomLoopTests", ["HeadroomLoop", "HeadroomModel", "HeadroomControl", "HeadroomEnforcement"]),
+        tests("HeadroomStorageTests", ["HeadroomStorage", "HeadroomModel"]),
+        tests("HeadroomHTTPTests", ["HeadroomHTTP", "HeadroomWire", "HeadroomJSON", "HeadroomModel"]),
+        tests("HeadroomSimulatorTests", ["HeadroomSimulator", "HeadroomModel"]),
+    ]
+)

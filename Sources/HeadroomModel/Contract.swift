@@ -1,0 +1,32 @@
+/// What a tenant has bought: its tier, and per pool what it was promised and may not exceed.
+package struct Contract: Equatable, Sendable {
+    /// The tenant's terms in one pool.
+    package struct Terms: Equatable, Sendable {
+        package var pool: PoolID
+        /// Least that it gets while the pool can cover all floors; absent is 0.
+        package var floor: Rates
+        /// Most that it may get; absent is the tier's.
+        package var ceiling: Rates
+
+        package init(pool: PoolID, floor: Rates = .none, ceiling: Rates = .none) {
+            self.pool = pool
+            self.floor = floor
+            self.ceiling = ceiling
+        }
+    }
+
+    package var tenant: TenantID
+    /// A tier of the policy; `nil` is the policy's default tier.
+    package var tier: String?
+    /// Its weight is multiplied by the policy's factor.
+    package var isStrategic: Bool
+    /// Ascending by pool.
+    package var terms: [Terms]
+
+    package init(tenant: TenantID, tier: String? = nil, isStrategic: Bool = false, terms: [Terms] = []) {
+        self.tenant = tenant
+        self.tier = tier
+        self.isStrategic = isStrategic
+        self.terms = terms
+    }
+}

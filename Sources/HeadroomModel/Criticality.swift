@@ -1,0 +1,56 @@
+/// How urgent a piece of work is; the raw value is its order of service.
+package enum Criticality: Int, CaseIterable, Sendable, Hashable, Comparable {
+    case interactive, nearRealTime, batch
+
+    package var name: String {
+        switch self {
+        case .interactive: "interactive"
+        case .nearRealTime: "near_real_time"
+        case .batch: "batch"
+        }
+    }
+
+    package init?(name: String) {
+        guard let found = Criticality.allCases.first(where: { $0.name == name }) else { return nil }
+        self = found
+    }
+
+    package static func < (left: Criticality, right: Criticality) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// One value for each criticality.
+package struct PerCriticality<Value> {
+    package var interactive: Value
+    package var nearRealTime: Value
+    package var batch: Value
+
+    package init(interactive: Value, nearRealTime: Value, batch: Value) {
+        self.interactive = interactive
+        self.nearRealTime = nearRealTime
+        self.batch = batch
+    }
+
+    package init(repeating value: Value) {
+        self.init(interactive: value, nearRealTime: value, batch: value)
+    }
+
+    package subscript(criticality: Criticality) -> Value {
+        get {
+            switch criticality {
+            case .interactive: interactive
+            case .nearRealTime: nearRealTime
+            case .batch: batch
+            }
+        }
+        set {
+            switch criticality {
+            case .interactive: interactive = newValue
+            case .nearRealTime: nearRealTime = newValue
+            case .batch: batch = newValue
+            }
+        }
+    }
+}
+
+extension PerCriticality: Sendable where Value: Sendable {}
+extension PerCriticality: Equatable where Value: Equatable {}

@@ -1,0 +1,136 @@
+/// What a tick saw and did, as numbers: `/readyz`, `/metrics`, the demo's terminal and the pages read it.
+package struct LoopReport: Sendable {
+    /// The four steps of a tick.
+    package enum Stage: String, CaseIterable, Sendable, Hashable {
+        case read, observe, classify, decide, publish
+    }
+
+    package var at: Timestamp
+    /// Since the start.
+    package var ticksSucceeded: Int
+    package var ticksFailed: Int
+    package var ticksSkipped: Int
+    package var lastTickSeconds: Double
+    /// What went wrong in the last tick, in the order of the stages; empty when all is well.
+    package var failures: [(stage: Stage, message: String)]
+    /// The newest published; `nil` before the first.
+    package var version: SnapshotVersion?
+    package var publishedAt: Timestamp?
+    /// The last decision that was made, published or not.
+    package var decidedAt: Timestamp?
+    /// False while decreases are published from memory because the ledger cannot be written.
+    package var isLedgerWritable: Bool
+    /// Rows of telemetry that wait to be read when the tick ended.
+    package var hasBacklog: Bool
+    /// Ascending by id.
+    package var pools: [PoolReport]
+
+    package init(
+        at: Timestamp, ticksSucceeded: Int = 0, ticksFailed: Int = 0, ticksSkipped: Int = 0,
+        lastTickSeconds: Double = 0, failures: [(stage: Stage, message: String)] = [],
+        version: SnapshotVersion? = nil, publishedAt: Timestamp? = nil, decidedAt: Timestamp? = nil,
+        isLedgerWritable: Bool = true, hasBacklog: Bool = false, pools: [PoolReport] = []
+    ) {
+        self.at = at
+        self.ticksSucceeded = ticksSucceeded
+        self.ticksFailed = ticksFailed
+        self.ticksSkipped = ticksSkipped
+        self.lastTickSeconds = lastTickSeconds
+        self.failures = failures
+        self.version = version
+        self.publishedAt = publishedAt
+        self.decidedAt = decidedAt
+        self.isLedgerWritable = isLedgerWritable
+        self.hasBacklog = hasBacklog
+        self.pools = pools
+    }
+}
+
+package struct PoolReport: Sendable {
+    package var pool: PoolID
+    package var state: PoolState
+    package var nominal: Rates
+    package var estimated: Rates
+    package var capacityReason: CapacityReason
+    /// 0 to 1.
+    package var confidence: Double
+    package var budget: Rates
+    package var assured: Rates
+    /// Over the demand window.
+    package var consumed: Rates
+    /// Attempts since the start, by outcome, in the order of ``Outcome``.
+    package var calls: [Outcome: Int]
+    /// Capacity that budgets in force exceeded, in tokens, since the start.
+    package var overcommittedTokens: Double
+    /// Ascending by id.
+    package var tenants: [TenantReport]
+
+    package init(
+        pool: PoolID, state: PoolState, nominal: Rates, estimated: Rates, capacityReason: CapacityReason,
+        confidence: Double, budget: Rates, assured: Rates, consumed: Rates, calls: [Outcome: Int],
+        overcommittedTokens: Double = 0, tenants: [TenantReport]
+    ) {
+        self.pool = pool
+        self.state = state
+        self.nominal = nominal
+        self.estimated = estimated
+        self.capacityReason = capacityReason
+        self.confidence = confidence
+        self.budget = budget
+        self.assured = assured
+        self.consumed = consumed
+        self.calls = calls
+        self.overcommittedTokens = overcommittedTokens
+        self.tenants = tenants
+    }
+}
+
+package struct TenantReport: Sendable {
+    package struct Queue: Equatable, Sendable {
+        package var depth: Int64
+        package var oldestSeconds: Double
+
+        package init(depth: Int64 = 0, oldestSeconds: Double = 0) {
+            self.depth = depth
+            self.oldestSeconds = oldestSeconds
+        }
+    }
+
+    package var tenant: TenantID
+    package var tier: String
+    package var demand: Rates
+    package var assured: Rates
+    package var consumed: Rates
+    package var queue: PerCriticality<Queue>
+    /// Since the start.
+    package var retries: PerCriticality<Int>
+    /// How long its throughput has been under the starvation rule's share; 0 when it is not.
+    package var underservedSeconds: Double
+    /// Why it is starved; `nil` when it is not.
+    package var starvation: Starvation?
+
+    package init(
+        tenant: TenantID, tier: String, demand: Rates, assured: Rates, consumed: Rates,
+        queue: PerCriticality<Queue> = PerCriticality(repeating: Queue()),
+        retries: PerCriticality<Int> = PerCriticality(repeating: 0), underservedSeconds: Double = 0,
+        starvation: Starvation? = nil
+    ) {
+        self.tenant = tenant
+        self.tier = tier
+        self.demand = demand
+        self.assured = assured
+        self.consumed = consumed
+        self.queue = queue
+        self.retries = retries
+        self.underservedSeconds = underservedSeconds
+        self.starvation = starvation
+    }
+}
+
+/// Why a tenant is starved.
+package enum Starvation: String, CaseIterable, Sendable, Hashable {
+    /// It does not get what it was given.
+    case delivery
+    /// The pool has lost capacity.
+    case shortage
+}

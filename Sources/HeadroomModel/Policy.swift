@@ -1,0 +1,268 @@
+/// The rules of the business, as `policies/*.json5` state them, checked and complete.
+package struct Policy: Equatable, Sendable {
+    package var name: String
+    /// Of the files' bytes, for the snapshot's `policy` field: `NAME@DIGEST`.
+    package var digest: String
+    /// Highest priority first; never empty, names unique.
+    package var tiers: [TierPolicy]
+    /// The tier of a tenant without a contract.
+    package var defaultTier: String
+    /// A strategic account's weight is multiplied by this.
+    package var strategicFactor: Double
+    /// The order in which the fill hands out a pool.
+    package var bands: [Band]
+    package var start: StartPolicy
+    package var loop: LoopPolicy
+    package var demand: DemandPolicy
+    package var capacity: CapacityPolicy
+    package var starvation: StarvationPolicy
+    package var telemetry: TelemetryPolicy
+    /// Ascending by id.
+    package var pools: [PoolPolicy]
+
+    package init(
+        name: String = "default", digest: String = "", tiers: [TierPolicy] = TierPolicy.standardTiers,
+        defaultTier: String = "standard", strategicFactor: Double = 1.5, bands: [Band] = Band.standardBands,
+        start: StartPolicy = StartPolicy(), loop: LoopPolicy = LoopPolicy(), demand: DemandPolicy = DemandPolicy(),
+        capacity: CapacityPolicy = CapacityPolicy(), starvation: StarvationPolicy = StarvationPolicy(),
+        telemetry: TelemetryPolicy = TelemetryPolicy(), pools: [PoolPolicy] = []
+    ) {
+        self.name = name
+        self.digest = digest
+        self.tiers = tiers
+        self.defaultTier = defaultTier
+        self.strategicFactor = strategicFactor
+        self.bands = bands
+        self.start = start
+        self.loop = loop
+        self.demand = demand
+        self.capacity = capacity
+        self.starvation = starvation
+        self.telemetry = telemetry
+        self.pools = pools
+    }
+
+    package func tier(named name: String) -> TierPolicy? { tiers.first { $0.name == name } }
+    package func pool(_ id: PoolID) -> PoolPolicy? { pools.first { $0.pool == id } }
+}
+
+/// An ordered priority class of tenants.
+package struct TierPolicy: Equatable, Sendable {
+    package var name: String
+    /// Above 0.
+    package var weight: Double
+    /// Most that one tenant may get, as a part of the pool's nominal capacity; `nil` is no ceiling.
+    package var ceilingShare: Double?
+
+    package init(name: String, weight: Double, ceilingShare: Double? = nil) {
+        self.name = name
+        self.weight = weight
+        self.ceilingShare = ceilingShare
+    }
+
+    /// Weights and ceilings of the simulated laws (control-law, round one).
+    package static let standardTiers = [
+        TierPolicy(name: "critical", weight: 8),
+        TierPolicy(name: "premium", weight: 4, ceilingShare: 0.7),
+        TierPolicy(name: "standard", weight: 2, ceilingShare: 0.5),
+        TierPolicy(name: "free", weight: 1, ceilingShare: 0.25),
+    ]
+}
+
+/// One step of the fill (DESIGN §5.1).
+package struct Band: Equatable, Sendable {
+    package enum Bound: Int, CaseIterable, Sendable, Hashable {
+        case floor, floorInDemand, start, demand, ceiling
+
+        package var name: String {
+            switch self {
+            case .floor: "floor"
+            case .floorInDemand: "floor_in_demand"
+            case .start: "start"
+            case .demand: "demand"
+            case .ceiling: "ceiling"
+            }
+        }
+    }
+
+    package var bound: Bound
+    /// The demand up to and including this criticality; `nil` is all of it.
+    package var criticality: Criticality?
+    /// Only tenants of these tiers move; `nil` is all.
+    package var tiers: [String]?
+
+    package init(_ bound: Bound, criticality: Criticality? = nil, tiers: [String]? = nil) {
+        self.bound = bound
+        self.criticality = criticality
+        self.tiers = tiers
+    }
+
+    /// Guarantees first, then enough for idle tenants to begin, then what is wanted in its order of urgency, then
+    /// what is left as room to grow.
+    package static let standardBands = [
+        Band(.floor), Band(.start), Band(.demand, criticality: .interactive),
+        Band(.demand, criticality: .nearRealTime), Band(.demand, criticality: .batch), Band(.ceiling),
+    ]
+}
+
+/// What idle tenants without a floor get so that they can begin at once.
+package struct StartPolicy: Equatable, Sendable {
+    /// Most for one tenant, as a part of capacity.
+    package var shareEach: Double
+    /// Most for all together.
+    package var shareTotal: Double
+
+    package init(shareEach: Double = 0.004, shareTotal: Double = 0.05) {
+        self.shareEach = shareEach
+        self.shareTotal = shareTotal
+    }
+}
+
+package struct LoopPolicy: Equatable, Sendable {
+    package var periodSeconds: Double
+    /// How long a gateway may use a snapshot.
+    package var leaseSeconds: Double
+    /// What Headroom adds to the lease before it gives a silent gateway's part to others.
+    package var graceSeconds: Double
+    /// Part of capacity that the fallbacks of all gateways may sum to.
+    package var fallbackShare: Double
+    /// Tenants beyond this many per pool are folded into `unlisted`.
+    package var maxTenants: Int
+    /// Part of a pool that tenants without an entry share.
+    package var unlistedShare: Double
+    /// Named parts a pool is divided into; gateways beyond it share one.
+    package var maxParts: Int
+    /// A newcomer's first part is at most 1/max(members + 1, this).
+    package var expectedGateways: Int
+    /// After a start the last known allocations hold for this long.
+    package var learningSeconds: Double
+
+    package init(
+        periodSeconds: Double = 2, leaseSeconds: Double = 15, graceSeconds: Double = 5, fallbackShare: Double = 0.95,
+        maxTenants: Int = 100_000, unlistedShare: Double = 0.01, maxParts: Int = 64, expectedGateways: Int = 1,
+        learningSeconds: Double = 10
+    ) {
+        self.periodSeconds = periodSeconds
+        self.leaseSeconds = leaseSeconds
+        self.graceSeconds = graceSeconds
+        self.fallbackShare = fallbackShare
+        self.maxTenants = maxTenants
+        self.unlistedShare = unlistedShare
+        self.maxParts = maxParts
+        self.expectedGateways = expectedGateways
+        self.learningSeconds = learningSeconds
+    }
+}
+
+/// How demand is estimated (control-law, rule 8).
+package struct DemandPolicy: Equatable, Sendable {
+    /// Unique arrivals are averaged over this window.
+    package var windowSeconds: Double
+    /// Backlog counts as if it had to be served in this time.
+    package var backlogSeconds: Double
+    /// Demand rises at once and falls with this half-life.
+    package var halfLifeSeconds: Double
+    /// Head-room above what was seen.
+    package var margin: Double
+    /// A tenant not heard of for this long is idle and leaves memory when the table is full.
+    package var idleSeconds: Double
+
+    package init(
+        windowSeconds: Double = 20, backlogSeconds: Double = 20, halfLifeSeconds: Double = 60, margin: Double = 1.05,
+        idleSeconds: Double = 3600
+    ) {
+        self.windowSeconds = windowSeconds
+        self.backlogSeconds = backlogSeconds
+        self.halfLifeSeconds = halfLifeSeconds
+        self.margin = margin
+        self.idleSeconds = idleSeconds
+    }
+}
+
+/// How effective capacity is estimated: the bank of hypothetical buckets (control-law, "Recommended law").
+package struct CapacityPolicy: Equatable, Sendable {
+    /// How sharply a second's evidence moves belief between hypotheses (K).
+    package var evidenceGain: Double
+    /// Part of the belief that returns to the prior each second: forgetting is what probes (EPS).
+    package var forgettingPerSecond: Double
+    /// The estimate is this quantile of the belief (Q).
+    package var quantile: Double
+    /// Provider limits in headers are believed for this long.
+    package var headerSeconds: Double
+
+    package init(
+        evidenceGain: Double = 3, forgettingPerSecond: Double = 0.03, quantile: Double = 0.55,
+        headerSeconds: Double = 60
+    ) {
+        self.evidenceGain = evidenceGain
+        self.forgettingPerSecond = forgettingPerSecond
+        self.quantile = quantile
+        self.headerSeconds = headerSeconds
+    }
+}
+
+/// When a tenant counts as starved (DESIGN §2).
+package struct StarvationPolicy: Equatable, Sendable {
+    package var seconds: Double
+    /// Throughput below this part of min(demand, entitlement) starves.
+    package var share: Double
+
+    package init(seconds: Double = 300, share: Double = 0.7) {
+        self.seconds = seconds
+        self.share = share
+    }
+}
+
+package struct TelemetryPolicy: Equatable, Sendable {
+    /// An event's `id` counts once within this time.
+    package var dedupeSeconds: Double
+    /// An older line enters storage, not the live windows, and counts as late.
+    package var lateSeconds: Double
+    /// Raw rows are kept this long; older lines are refused.
+    package var rawHours: Double
+    /// Published snapshots are kept this long, and at most this many bytes of them.
+    package var ledgerHours: Double
+    package var ledgerBytes: Int64
+
+    package init(
+        dedupeSeconds: Double = 900, lateSeconds: Double = 300, rawHours: Double = 48, ledgerHours: Double = 48,
+        ledgerBytes: Int64 = 2_000_000_000
+    ) {
+        self.dedupeSeconds = dedupeSeconds
+        self.lateSeconds = lateSeconds
+        self.rawHours = rawHours
+        self.ledgerHours = ledgerHours
+        self.ledgerBytes = ledgerBytes
+    }
+}
+
+/// One upstream limit, and how Headroom may move it.
+package struct PoolPolicy: Equatable, Sendable {
+    package var pool: PoolID
+    package var provider: String?
+    /// What the contract says; at least one resource.
+    package var nominal: Rates
+    package var mode: PoolMode
+    /// Seconds of its limit that the provider lets pass at once.
+    package var providerBurstSeconds: Double
+    /// Seconds of the budget that gateways together let pass at once: a second less than the provider's.
+    package var burstSeconds: Double
+    package var failover: [PoolID]
+    /// The provider counts refused attempts against the limit.
+    package var countsRefused: Bool
+
+    package init(
+        pool: PoolID, provider: String? = nil, nominal: Rates, mode: PoolMode = .full,
+        providerBurstSeconds: Double = 6, burstSeconds: Double = 5, failover: [PoolID] = [],
+        countsRefused: Bool = false
+    ) {
+        self.pool = pool
+        self.provider = provider
+        self.nominal = nominal
+        self.mode = mode
+        self.providerBurstSeconds = providerBurstSeconds
+        self.burstSeconds = burstSeconds
+        self.failover = failover
+        self.countsRefused = countsRefused
+    }
+}

@@ -1,0 +1,174 @@
+// What the loop needs from the outside. Storage and HTTP implement these; tests and the simulator have doubles.
+
+/// How far a reader of telemetry has come: the last row of each table. Rows never come again.
+package struct TelemetryCursor: Hashable, Sendable {
+    package var call: Int64
+    package var window: Int64
+    package var queue: Int64
+    package var response: Int64
+    package var task: Int64
+    package var model: Int64
+
+    package static let start = TelemetryCursor(call: 0, window: 0, queue: 0, response: 0, task: 0, model: 0)
+
+    package init(call: Int64, window: Int64, queue: Int64, response: Int64, task: Int64, model: Int64) {
+        self.call = call
+        self.window = window
+        self.queue = queue
+        self.response = response
+        self.task = task
+        self.model = model
+    }
+}
+
+/// Some rows of telemetry, in the order in which they were committed within each kind.
+package struct TelemetryPage: Sendable {
+    package var records: [TelemetryRecord]
+    package var next: TelemetryCursor
+    /// False when more rows wait behind ``next``.
+    package var isLast: Bool
+
+    package init(records: [TelemetryRecord], next: TelemetryCursor, isLast: Bool) {
+        self.records = records
+        self.next = next
+        self.isLast = isLast
+    }
+}
+
+package protocol TelemetrySource: Sendable {
+    /// At most `limit` records behind `cursor`.
+    func page(after cursor: TelemetryCursor, limit: Int) async throws -> TelemetryPage
+    /// The cursor in front of the first row that arrived at or after `instant`: where a start begins to read.
+    func cursor(at instant: Timestamp) async throws -> TelemetryCursor
+}
+
+/// One request's worth of telemetry.
+package struct TelemetryBatch: Sendable {
+    /// A record and the line it came in, from 1.
+    package struct Line: Sendable {
+        package var number: Int
+        package var id: String?
+        package var record: TelemetryRecord
+        /// Older than the live windows reach: stored and counted as late.
+        package var isLate: Bool
+
+        package init(number: Int, id: String? = nil, record: TelemetryRecord, isLate: Bool = false) {
+            self.number = number
+            self.id = id
+            self.record = record
+            self.isLate = isLate
+        }
+    }
+
+    /// Who sent it, and its `Headroom-Batch` number, if it had one.
+    package var gateway: GatewayID?
+    package var number: Int64?
+    package var received: Timestamp
+    package var lines: [Line]
+    /// Lines that were refused while reading the request.
+    package var faults: [TelemetryReceipt.Fault]
+
+    package init(
+        gateway: GatewayID? = nil, number: Int64? = nil, received: Timestamp, lines: [Line],
+        faults: [TelemetryReceipt.Fault] = []
+    ) {
+        self.gateway = gateway
+        self.number = number
+        self.received = received
+        self.lines = lines
+        self.faults = faults
+    }
+}
+
+/// What became of a batch. Every accepted line is committed.
+package struct TelemetryReceipt: Equatable, Sendable {
+    package struct Fault: Equatable, Sendable {
+        package var line: Int
+        package var detail: String
+
+        package init(line: Int, detail: String) {
+            self.line = line
+            self.detail = detail
+        }
+    }
+
+    package var accepted: Int
+    package var duplicate: Int
+    package var late: Int
+    /// Ascending by line.
+    package var rejected: [Fault]
+
+    package init(accepted: Int, duplicate: Int, late: Int, rejected: [Fault]) {
+        self.accepted = accepted
+        self.duplicate = duplicate
+        self.late = late
+        self.rejected = rejected
+    }
+}
+
+/// Where the HTTP edge puts telemetry.
+package protocol TelemetrySink: Sendable {
+    /// Returns after the commit. On an error nothing of the batch was stored.
+    func append(_ batch: TelemetryBatch) async throws -> TelemetryReceipt
+}
+
+/// Every snapshot before anyone sees it, so that no number is ever used twice.
+package protocol SnapshotLedger: Sendable {
+    /// A new term: the epoch is stored before this returns.
+    func begin(at now: Timestamp) async throws -> LedgerStart
+    /// The next number; numbers are reserved in blocks, so that a crash skips some and reuses none.
+    func reserveGeneration() async throws -> Int64
+    func append(_ snapshot: Snapshot) async throws
+    /// Gives back what is left of the block.
+    func end() async throws
+}
+
+package struct LedgerStart: Sendable {
+    package var epoch: Int64
+    /// The last snapshot that was published, if there was one.
+    package var last: Snapshot?
+
+    package init(epoch: Int64, last: Snapshot?) {
+        self.epoch = epoch
+        self.last = last
+    }
+}
+
+/// One generation, whole and divided over gateways.
+package struct Publication: Sendable {
+    package var whole: Snapshot
+    /// Ascending by gateway; each is the whole with that gateway's part of budgets and rates.
+    package var parts: [(gateway: GatewayID, snapshot: Snapshot)]
+
+    package init(whole: Snapshot, parts: [(gateway: GatewayID, snapshot: Snapshot)]) {
+        self.whole = whole
+        self.parts = parts
+    }
+}
+
+/// What the board knows of a gateway that polls.
+package struct GatewayPresence: Equatable, Sendable {
+    package var gateway: GatewayID
+    package var lastSeen: Timestamp
+    /// What it says is in force there; the least over the members seen within the lease.
+    package var applied: SnapshotVersion?
+    /// The newest that it was sent.
+    package var sent: SnapshotVersion?
+
+    package init(gateway: GatewayID, lastSeen: Timestamp, applied: SnapshotVersion?, sent: SnapshotVersion?) {
+        self.gateway = gateway
+        self.lastSeen = lastSeen
+        self.applied = applied
+        self.sent = sent
+    }
+}
+
+/// Where gateways read.
+package protocol SnapshotPublishing: Sendable {
+    func publish(_ publication: Publication)
+    /// Service clocks ride along between generations. Seconds of capacity, by pool, then tenant.
+    func update(serviceClocks: [PoolID: [TenantID: Double]])
+    func report(_ report: LoopReport)
+    /// Those seen at or after `since`, ascending by id.
+    func gateways(since: Timestamp) -> [GatewayPresence]
+}

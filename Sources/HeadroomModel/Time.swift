@@ -1,0 +1,70 @@
+/// An instant in milliseconds since 1970, on Headroom's own timeline.
+///
+/// That timeline is the wall clock as it was when the process started plus monotonic time since (``TimeSource``), so
+/// a clock that jumps moves no window and no lease.
+package struct Timestamp: Hashable, Comparable, Sendable {
+    package var milliseconds: Int64
+
+    package init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// Negative when `earlier` is later.
+    package func seconds(since earlier: Timestamp) -> Double {
+        Double(milliseconds - earlier.milliseconds) / 1000
+    }
+
+    /// Rounded to whole milliseconds.
+    package func adding(seconds: Double) -> Timestamp {
+        Timestamp(milliseconds: milliseconds + Int64((seconds * 1000).rounded()))
+    }
+}
+
+/// Where the composition root gives the rest of Headroom its time.
+package struct TimeSource: Sendable {
+    private let read: @Sendable () -> Timestamp
+
+    package init(_ read: @escaping @Sendable () -> Timestamp) {
+        self.read = read
+    }
+
+    package func now() -> Timestamp { read() }
+
+    /// `wall` now, advanced by the machine's monotonic clock from here on.
+    package static func anchored(atMillisecondsSince1970 wall: Int64) -> TimeSource {
+        let clock = ContinuousClock()
+        let start = clock.now
+        return TimeSource {
+            let elapsed = start.duration(to: clock.now).components
+            return Timestamp(
+                milliseconds: wall + elapsed.seconds * 1000 + elapsed.attoseconds / 1_000_000_000_000_000)
+        }
+    }
+}
+
+/// What is left of 1 after `elapsedSeconds`: 0.5 after one half-life. 1 for a time that is not positive.
+///
+/// Smoothing by half-life and real elapsed time does not change its meaning with the loop's period.
+package func decay(_ elapsedSeconds: Double, halfLife: Double) -> Double {
+    guard elapsedSeconds > 0 else { return 1 }
+    guard halfLife > 0 else { return 0 }
+    return exponential(-elapsedSeconds / halfLife * 0.693147180559945309417)
+}
+
+/// e to the power of `x`, the same bits on every machine and in every build.
+///
+/// The C library's `exp` may differ from machine to machine, and a decision must replay to the byte. Reduces to
+/// 2^k · e^r with |r| ≤ ln 2 / 2 and sums the Taylor series to the 13th power: relative error below 1e-15.
+package func exponential(_ x: Double) -> Double {
+    if x.isNaN { return x }
+    if x < -700 { return 0 }
+    if x > 700 { return .infinity }
+    let k = (x * 1.44269504088896340736).rounded()
+    // ln 2 in two parts, so that x - k·ln 2 loses no digits.
+    let r = (x - k * 0x1.62E42FEE00000p-1) - k * 0x1.A39EF35793C76p-33
+    var sum = 1.0
+    for n in stride(from: 13.0, through: 1.0, by: -1.0) { sum = 1 + sum * r / n }
+    return Double(sign: .plus, exponent: Int(k), significand: sum)
+}
