@@ -7,8 +7,8 @@ let settings: [SwiftSetting] =
     [.swiftLanguageMode(.v6), .strictMemorySafety()]
     + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
-func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -40,7 +40,15 @@ let package = Package(
 
         // The loop, and what it stands between.
         library("HeadroomLoop", ["HeadroomModel", "HeadroomControl", "HeadroomEnforcement"]),
-        library("HeadroomStorage", ["HeadroomModel", "CSQLite", "CGnuTLS"]),
+        library(
+            "HeadroomStorage", ["HeadroomModel", "CSQLite", "CGnuTLS"],
+            resources: [
+                .embedInCode("../../migrations/0001_create_telemetry.sql"),
+                .embedInCode("../../migrations/0002_create_deduplication.sql"),
+                .embedInCode("../../migrations/0003_create_contract.sql"),
+                .embedInCode("../../migrations/0004_create_api_token.sql"),
+                .embedInCode("../../migrations/0005_create_snapshot.sql"),
+            ]),
         library("HeadroomHTTP", ["HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomProviders", "CMicroHTTPD"]),
 
         // Traces, workloads and a model provider.

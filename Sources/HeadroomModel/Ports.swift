@@ -172,3 +172,8 @@ package protocol SnapshotPublishing: Sendable {
     /// Those seen at or after `since`, ascending by id.
     func gateways(since: Timestamp) -> [GatewayPresence]
 }
+
+/// Where the loop reads the rules, each tick. A fault in a policy file changes nothing: the last good rules stay.
+package protocol RuleSource: Sendable {
+    func current() async throws -> Rules
+}

@@ -54,14 +54,21 @@ package struct QuotaWindow: Equatable, Sendable {
 /// A provider response, typed.
 package struct ProviderSignal: Equatable, Sendable {
     package var kind: ResponseKind
-    /// Ordered by resource, then by window length; a provider may report several windows of one resource.
+    /// Ordered by resource, then by window length, unknown lengths first; a provider may report several windows of one
+    /// resource.
     package var windows: [QuotaWindow]
     package var retryAfterMilliseconds: Double?
+    /// The resources that the response says are used up; empty when it does not say.
+    package var exhausted: ResourceSet
 
-    package init(kind: ResponseKind, windows: [QuotaWindow] = [], retryAfterMilliseconds: Double? = nil) {
+    package init(
+        kind: ResponseKind, windows: [QuotaWindow] = [], retryAfterMilliseconds: Double? = nil,
+        exhausted: ResourceSet = []
+    ) {
         self.kind = kind
         self.windows = windows
         self.retryAfterMilliseconds = retryAfterMilliseconds
+        self.exhausted = exhausted
     }
 }
 

@@ -1,0 +1,269 @@
+import HeadroomModel
+
+/// What the upstream grants a pool now, as one explainable estimate.
+package struct PoolCapacity: Equatable, Sendable {
+    package var pool: PoolID
+    /// One rate for each resource of the nominal capacity.
+    package var capacity: Rates
+    package var nominal: Rates
+    package var reason: CapacityReason
+    /// 0 to 1: of the least certain resource.
+    package var confidence: Double
+    package var state: PoolState
+    /// Attempts since the estimator began, by outcome, indexed by `Outcome.rawValue`.
+    package var calls: [Int]
+    /// Attempts of the last 10 s, and how many of them the provider refused for want of quota.
+    package var recentAttempts: Int
+    package var recentRefusals: Int
+
+    package init(
+        pool: PoolID, capacity: Rates, nominal: Rates, reason: CapacityReason = .contract, confidence: Double = 0,
+        state: PoolState = .healthy, calls: [Int] = Array(repeating: 0, count: Outcome.allCases.count),
+        recentAttempts: Int = 0, recentRefusals: Int = 0
+    ) {
+        self.pool = pool
+        self.capacity = capacity
+        self.nominal = nominal
+        self.reason = reason
+        self.confidence = confidence
+        self.state = state
+        self.calls = calls
+        self.recentAttempts = recentAttempts
+        self.recentRefusals = recentRefusals
+    }
+}
+
+/// Estimates one pool's capacity from its telemetry.
+///
+/// Seconds of calls, by the moment at which the upstream took them, go through one ``BucketBank`` per resource once
+/// they have settled. The provider's own word in headers bounds the bank: a limit below the contract is believed at
+/// once. An overload says nothing about the quota and never enters.
+package struct CapacityEstimator: Sendable {
+    /// What the upstream did in one second.
+    private struct Second: Sendable {
+        var delivered = Work.zero
+        var attempts = 0
+        var refusals = 0
+        /// Resources that a refusal named.
+        var exhausted: ResourceSet = []
+    }
+
+    private struct HeaderLimit: Sendable {
+        var rate: Double
+        var seenAt: Timestamp
+    }
+
+    /// Gateways report a call when it ends, within a second or so; a second is judged once that has passed.
+    private static let settleSeconds: Int64 = 2
+    private static let recentSeconds: Int64 = 10
+    private static let historySeconds: Int64 = 60
+
+    private let policy: PoolPolicy
+    private let settings: CapacityPolicy
+    private var banks: [Resource: BucketBank]
+    private var headers: [Resource: HeaderLimit] = [:]
+    /// Not yet judged, by second; at most a few entries.
+    private var open: [Int64: Second] = [:]
+    private var judgedThrough: Int64
+    /// Attempts and refusals of the last seconds, for the state.
+    private var recent: [(second: Int64, attempts: Int, refusals: Int)] = []
+    private var meanRequest: Work
+    private var lastExhausted: ResourceSet = []
+    private var lastRefusalSecond: Int64?
+    private var calls = [Int](repeating: 0, count: Outcome.allCases.count)
+    private var state = PoolState.healthy
+
+    package init(policy: PoolPolicy, settings: CapacityPolicy, at now: Timestamp) {
+        self.policy = policy
+        self.settings = settings
+        banks = [:]
+        meanRequest = Work(requests: 1)
+        judgedThrough = now.second - CapacityEstimator.settleSeconds - 1
+        for resource in policy.nominal.resources.members {
+            banks[resource] = bank(resource, limit: policy.nominal[resource] ?? 0)
+        }
+    }
+
+    private func bank(_ resource: Resource, limit: Double) -> BucketBank {
+        BucketBank(limit: max(limit, 1e-6), burstSeconds: policy.providerBurstSeconds, settings: settings)
+    }
+
+    // MARK: Fold
+
+    package mutating func fold(_ record: TelemetryRecord) {
+        switch record {
+        case .call(let call): fold(call)
+        case .window(let window): fold(window)
+        case .response(let response): fold(response)
+        case .queue, .task, .model: break
+        }
+    }
+
+    private mutating func fold(_ call: CallRecord) {
+        calls[call.outcome.rawValue] += 1
+        // Neither reached the upstream.
+        guard call.outcome != .denied, call.outcome != .cached else { return }
+        let countsRefused = policy.countsRefused
+        with(second: call.startedAt.second) { second in
+            second.attempts += 1
+            if call.outcome.isQuotaRefusal {
+                second.refusals += 1
+                if countsRefused { second.delivered += Work(requests: 1) }
+            } else if call.outcome == .ok || call.work[.tokens] > 0 {
+                second.delivered += call.work
+            }
+        }
+    }
+
+    /// A window's work is spread evenly over its seconds; what was refused in it counts at its end.
+    private mutating func fold(_ window: WindowRecord) {
+        calls[Outcome.ok.rawValue] += Int(window.ok)
+        calls[Outcome.quota.rawValue] += Int(window.quota)
+        calls[Outcome.overload.rawValue] += Int(window.overload)
+        calls[Outcome.error.rawValue] += Int(window.error)
+        calls[Outcome.denied.rawValue] += Int(window.denied)
+        let input = Double(window.inputTokens)
+        let output = Double(window.outputTokens)
+        let work = Work(requests: Double(window.ok), tokens: input + output, inputTokens: input, outputTokens: output)
+        let last = window.end.adding(seconds: -0.001).second
+        let count = max(1, min(60, Int64(window.seconds.rounded(.up))))
+        for second in (last - count + 1)...last {
+            with(second: second) { slot in
+                slot.delivered += work * (1 / Double(count))
+                if second == last {
+                    slot.attempts += Int(window.requests)
+                    slot.refusals += Int(window.quota)
+                } else if window.ok > 0 {
+                    slot.attempts += 1
+                }
+            }
+        }
+    }
+
+    private mutating func fold(_ response: ResponseRecord) {
+        if response.signal.kind == .quota, !response.signal.exhausted.isEmpty {
+            let exhausted = response.signal.exhausted
+            with(second: response.at.second) { $0.exhausted.formUnion(exhausted) }
+        }
+        for window in response.signal.windows where (window.windowSeconds ?? 60) == 60 {
+            guard let limit = window.limit, limit > 0, let nominal = policy.nominal[window.resource] else { continue }
+            if let known = headers[window.resource], known.seenAt > response.at { continue }
+            headers[window.resource] = HeaderLimit(rate: min(limit, nominal), seenAt: response.at)
+        }
+    }
+
+    /// A line that comes after its second was judged enters the oldest second that is still open: telemetry that is
+    /// late as a whole then still adds up. One that is a minute late is history.
+    private mutating func with(second: Int64, _ change: (inout Second) -> Void) {
+        guard second > judgedThrough - CapacityEstimator.historySeconds else { return }
+        change(&open[max(second, judgedThrough + 1), default: Second()])
+    }
+
+    // MARK: Estimate
+
+    /// Judges the seconds that have settled and says what there is.
+    package mutating func estimate(at now: Timestamp) -> PoolCapacity {
+        applyHeaders(at: now)
+        let settled = now.second - CapacityEstimator.settleSeconds
+        // After a pause of hours there is nothing to learn from what was before it.
+        if judgedThrough < settled - CapacityEstimator.historySeconds {
+            judgedThrough = settled - CapacityEstimator.historySeconds
+            open = open.filter { $0.key > judgedThrough }
+        }
+        while judgedThrough < settled {
+            judgedThrough += 1
+            judge(open.removeValue(forKey: judgedThrough) ?? Second(), at: judgedThrough)
+        }
+        // Seconds from a clock that ran ahead are kept until their time comes, but not without bound.
+        if open.count > 600 { open = open.filter { $0.key <= now.second } }
+        return capacity(at: now)
+    }
+
+    private mutating func judge(_ second: Second, at time: Int64) {
+        guard second.attempts > 0 else {
+            for resource in policy.nominal.resources.members { banks[resource]?.idle() }
+            return
+        }
+        learnMeanRequest(second.delivered)
+        recent.append((time, second.attempts, second.refusals))
+        if !second.exhausted.isEmpty { lastExhausted = second.exhausted }
+        if second.refusals > 0 { lastRefusalSecond = time }
+        let exhausted = second.exhausted.isEmpty ? suspects : second.exhausted
+        for resource in policy.nominal.resources.members {
+            banks[resource]?.fold(
+                delivered: second.delivered[resource],
+                isRefused: second.refusals > 0 && exhausted.contains(resource),
+                meanRequest: meanRequest[resource])
+        }
+    }
+
+    /// Who refused, when the refusal does not say: what the last one named, else any of them.
+    private var suspects: ResourceSet {
+        lastExhausted.isEmpty ? policy.nominal.resources : lastExhausted
+    }
+
+    /// Moves by a twentieth of the way for each request, so that it follows a change of shape within a minute.
+    private mutating func learnMeanRequest(_ delivered: Work) {
+        let requests = delivered[.requests]
+        guard requests >= 1 else { return }
+        let mean = delivered * (1 / requests)
+        let isFirst = meanRequest[.tokens] == 0
+        meanRequest = isFirst ? mean : meanRequest + (mean - meanRequest) * min(1, requests / 20)
+    }
+
+    /// A header limit that moved starts its bank over; one that has gone stale gives way to the contract.
+    private mutating func applyHeaders(at now: Timestamp) {
+        for resource in policy.nominal.resources.members {
+            let nominal = policy.nominal[resource] ?? 0
+            var limit = nominal
+            if let header = headers[resource] {
+                if now.seconds(since: header.seenAt) > settings.headerSeconds {
+                    headers[resource] = nil
+                } else {
+                    limit = header.rate
+                }
+            }
+            if let known = banks[resource]?.limit, abs(known - limit) > 1e-9 * limit, limit > 0 {
+                banks[resource] = bank(resource, limit: limit)
+            }
+        }
+    }
+
+    private mutating func capacity(at now: Timestamp) -> PoolCapacity {
+        recent.removeAll { $0.second <= judgedThrough - CapacityEstimator.recentSeconds }
+        let attempts = recent.reduce(0) { $0 + $1.attempts }
+        let refusals = recent.reduce(0) { $0 + $1.refusals }
+        let estimate = policy.nominal.map { resource, nominal in banks[resource]?.estimate ?? nominal }
+        let reason = reason(estimate: estimate, refusals: refusals)
+        state = nextState(estimate: estimate, attempts: attempts, refusals: refusals)
+        return PoolCapacity(
+            pool: policy.pool, capacity: estimate, nominal: policy.nominal, reason: reason,
+            confidence: policy.nominal.resources.members.compactMap { banks[$0]?.confidence }.min() ?? 0,
+            state: state, calls: calls, recentAttempts: attempts, recentRefusals: refusals)
+    }
+
+    private func reason(estimate: Rates, refusals: Int) -> CapacityReason {
+        let part = leastShare(of: estimate) { banks[$0]?.limit }
+        if part < 0.97 { return refusals > 0 ? .throttled : .probing }
+        return headers.isEmpty ? .contract : .headers
+    }
+
+    /// Harder to leave than to enter, so that a pool at the border does not flap.
+    private func nextState(estimate: Rates, attempts: Int, refusals: Int) -> PoolState {
+        let share = attempts == 0 ? 0 : Double(refusals) / Double(attempts)
+        let part = leastShare(of: estimate) { policy.nominal[$0] }
+        switch state {
+        case .throttled where part < 0.95 || share > 0.01: return .throttled
+        default:
+            if part < 0.85 || share > 0.05 { return .throttled }
+            return part < (state == .pressured ? 0.98 : 0.92) || share > 0.01 ? .pressured : .healthy
+        }
+    }
+
+    private func leastShare(of estimate: Rates, in whole: (Resource) -> Double?) -> Double {
+        estimate.resources.members.map { resource in
+            let limit = whole(resource) ?? 0
+            return limit > 0 ? (estimate[resource] ?? 0) / limit : 1
+        }.min() ?? 1
+    }
+}

@@ -1,0 +1,95 @@
+import HeadroomModel
+
+/// A tenant's work as a direction: what one unit of activity costs in each resource. With its shape as direction, the
+/// activity is its requests per minute.
+///
+/// The direction is the shape if it names a resource of the pool, else the summed demand if that names every resource
+/// of the pool, else one request of 1,000 tokens, of which 800 are input and 200 output: about what public traces
+/// of conversations show, and any split is better than none. A component of 0 counts as a millionth of that, so that no
+/// work is free in any resource.
+package struct FillDirection: Sendable {
+    private static let fallback = SIMD4<Double>(1, 1000, 800, 200)
+    private static let leastComponent = fallback * 1e-6
+
+    /// Cost of one unit of activity. Lanes in the order of ``Resource``, all above 0; those that the pool does not
+    /// limit mean nothing.
+    let cost: SIMD4<Double>
+    /// The part of the pool's capacity that one unit of activity takes where it takes most.
+    package let dominantCost: Double
+    /// Cost of one unit of activity as parts of the capacity; 0 in what the pool does not limit.
+    let capacityParts: SIMD4<Double>
+    private let limited: ResourceSet
+
+    package init(of tenant: FillTenant, in capacity: Rates) {
+        self.init(of: tenant, in: FillCapacity(capacity))
+    }
+
+    init(of tenant: FillTenant, in capacity: FillCapacity) {
+        let demand = tenant.demand(through: nil)
+        let stated =
+            if !tenant.shape.resources.isDisjoint(with: capacity.resources) {
+                tenant.shape.perMinute
+            } else if demand.resources.isSuperset(of: capacity.resources) {
+                demand.perMinute
+            } else {
+                FillDirection.fallback
+            }
+        cost = stated.replacing(with: FillDirection.leastComponent, where: stated .<= 0)
+        capacityParts = cost / capacity.perMinute
+        dominantCost = capacityParts.max()
+        limited = capacity.resources
+    }
+
+    /// The most activity that stays within `box`: the least ratio over the resources that it names; infinite where it
+    /// names none.
+    package func activity(within box: Rates) -> Double {
+        let named = box.resources.intersection(limited).lanes
+        return SIMD4(repeating: .infinity).replacing(with: box.perMinute / cost, where: named).min()
+    }
+
+    /// As above, but nothing where the box names nothing: an absent floor or demand is 0.
+    func activity(upTo box: Rates) -> Double {
+        let activity = activity(within: box)
+        return activity == .infinity ? 0 : activity
+    }
+
+    /// How far `band` raises `tenant`, whose direction this is; not above its ceiling.
+    func limit(of band: FillBand, for tenant: FillTenant, ceiling: Double) -> Double {
+        guard band.raises(tenant) else { return 0 }
+        let bound =
+            switch band.bound {
+            case .least: tenant.interval.least
+            case .floor: activity(upTo: tenant.floor)
+            case .floorInDemand:
+                min(activity(upTo: tenant.floor), activity(upTo: tenant.demand(through: band.criticality)))
+            case .start: tenant.start
+            case .demand: activity(upTo: tenant.demand(through: band.criticality))
+            case .burst: tenant.burst
+            case .ceiling: Double.infinity
+            }
+        return min(bound, ceiling)
+    }
+
+    /// The most that `tenant` may have, whatever the band.
+    func ceiling(of tenant: FillTenant) -> Double {
+        min(activity(within: tenant.ceiling), tenant.interval.most)
+    }
+}
+
+/// A pool's capacity in the form that divides: a resource that is not limited holds infinity.
+struct FillCapacity {
+    let perMinute: SIMD4<Double>
+    let resources: ResourceSet
+
+    init(_ capacity: Rates) {
+        resources = capacity.resources
+        perMinute = SIMD4(repeating: .infinity).replacing(with: capacity.perMinute, where: capacity.resources.lanes)
+    }
+}
+
+extension ResourceSet {
+    /// True in the lanes of its members.
+    var lanes: SIMDMask<SIMD4<Int64>> {
+        (SIMD4(repeating: Int64(rawValue)) & SIMD4(1, 2, 4, 8)) .!= 0
+    }
+}

@@ -1,0 +1,193 @@
+import HeadroomModel
+
+/// Solves fills (DESIGN §5.1): who gets what of a pool.
+///
+/// One number per tenant is all the state: its weighted dominant share, `activity · dominantCost / weight`. In that
+/// unit every band is `clamp(level, low, high)` with the same level for all, and one sweep over plain columns tells
+/// what a level uses of a resource. As long as a band's upper ends fit, everyone goes there and no level is searched;
+/// the first band that does not fit fills a resource, and with it ends the fill. So a fill is one search.
+///
+/// The engine keeps its columns, and where the last search ended as the first guess for the next: keep one per pool.
+package struct FillEngine: Sendable {
+    /// Per limited resource: the part of its capacity that a tenant uses for each unit of weighted dominant share.
+    private var costs: [[FillLanes]] = []
+    /// Per limited resource: the tenants' ceilings as parts of its capacity.
+    private var ceilings: [[FillLanes]] = []
+    /// Per band: how far it raises the tenants.
+    private var limits: [[FillLanes]] = []
+    /// Where the tenants stand before the present band, and where it may raise them to.
+    private var low: [FillLanes] = []
+    private var high: [FillLanes] = []
+    private var lastLevel = 0.0
+
+    /// Use from here on counts as all of a resource.
+    private static let full = 1 - 1e-9
+
+    package init() {}
+
+    package mutating func solve(_ problem: FillProblem) -> FillResult {
+        let resources = problem.capacity.resources.members
+        if let exhausted = resources.first(where: { problem.capacity[$0] == 0 }) {
+            return FillResult(exhausted: exhausted, problem)
+        }
+        load(problem, resources)
+
+        var bands: [FillResult.Band] = []
+        var bandsRun = 0
+        var use = Array(repeating: 0.0, count: resources.count)
+        var level = 0.0
+        for limit in limits {
+            if let full = use.firstIndex(where: { $0 >= FillEngine.full }) {
+                bands.append(FillResult.Band(level: level, saturated: resources[full]))
+                continue
+            }
+            bandsRun += 1
+            swap(&low, &high)
+            let highest = widen(to: limit)
+            let useAtMost = costs.map { FillLevel.total(high, times: $0) }
+            if useAtMost.allSatisfy({ $0 <= 1 + FillLevel.tolerance }) {
+                use = useAtMost
+                level = highest ?? level
+                bands.append(FillResult.Band(level: level, saturated: nil))
+            } else {
+                let binding = raise(&level, from: use, to: useAtMost)
+                use = costs.map { FillLevel.piece(low: low, high: high, cost: $0, at: level).use(at: level) }
+                use[binding] = max(use[binding], 1)
+                settle(at: level)
+                let full = use.firstIndex { $0 >= FillEngine.full } ?? binding
+                bands.append(FillResult.Band(level: level, saturated: resources[full]))
+            }
+        }
+
+        let shares = high
+        var slack = SIMD4<Double>(repeating: 1)
+        for (index, resource) in resources.enumerated() where use[index] < 1 - FillLevel.tolerance {
+            slack[resource.rawValue] = slackFactor(shares, cost: costs[index], ceiling: ceilings[index], use: use[index])
+        }
+        return FillResult(problem: problem, bands: bands, bandsRun: bandsRun, shares: shares, slack: slack)
+    }
+
+    /// Raises `level` until the first resource is full, and returns its index.
+    private mutating func raise(_ level: inout Double, from use: [Double], to useAtMost: [Double]) -> Int {
+        let most = FillLevel.greatest(high)
+        level = .infinity
+        var binding = 0
+        for index in costs.indices where useAtMost[index] > 1 + FillLevel.tolerance {
+            let cost = costs[index]
+            if level < .infinity, FillLevel.piece(low: low, high: high, cost: cost, at: level).use(at: level) <= 1 {
+                continue
+            }
+            let least = (1 - use[index]) / FillLevel.total(cost)
+            let found = FillLevel.rise(low: low, high: high, cost: cost, least: least, most: most, hint: lastLevel)
+            if found < level { (level, binding) = (found, index) }
+        }
+        lastLevel = level
+        if let end = FillLevel.end(ofPlateauAt: level, low: low, high: high),
+            costs.allSatisfy({
+                FillLevel.piece(low: low, high: high, cost: $0, at: end).use(at: end) <= 1 + FillLevel.tolerance
+            })
+        {
+            level = end
+        }
+        return binding
+    }
+
+    /// `high = max(low, limit)`; returns the greatest of those that rise, by more than the rounding of two ways to the
+    /// same number.
+    private mutating func widen(to limit: [FillLanes]) -> Double? {
+        var highest = FillLanes(repeating: -1)
+        for block in high.indices {
+            let from = low[block]
+            let to = limit[block].replacing(with: from, where: limit[block] .< from)
+            high[block] = to
+            highest = highest.replacing(with: to, where: (to .> from * (1 + 1e-12)) .& (to .> highest))
+        }
+        let greatest = highest.max()
+        return greatest < 0 ? nil : greatest
+    }
+
+    /// Leaves in `high` where the tenants stand at `level`.
+    private mutating func settle(at level: Double) {
+        let level = FillLanes(repeating: level)
+        for block in high.indices { high[block] = level.clamped(from: low[block], to: high[block]) }
+    }
+
+    /// The largest factor by which all tenants' use of one resource can grow, each up to its ceiling; infinite where
+    /// the ceilings alone fit. Leaves `low` and `high` undefined.
+    private mutating func slackFactor(
+        _ shares: [FillLanes], cost: [FillLanes], ceiling: [FillLanes], use: Double
+    ) -> Double {
+        var used = shares
+        for block in shares.indices {
+            used[block] *= cost[block]
+            let room = (ceiling[block] / used[block]).replacing(with: 1, where: used[block] .<= 0)
+            low[block] = .zero
+            high[block] = room.replacing(with: 1, where: room .< 1)
+        }
+        guard FillLevel.total(high, times: used) > 1 + FillLevel.tolerance else { return .infinity }
+        let even = 1 / use
+        return FillLevel.rise(
+            low: low, high: high, cost: used, least: even, most: FillLevel.greatest(high), hint: even)
+    }
+
+    // MARK: Columns
+
+    /// Turns the problem into columns. A bound of more than twice the capacity is one of twice the capacity: that never
+    /// fits either, and keeps infinity out of the sums.
+    private mutating func load(_ problem: FillProblem, _ resources: [Resource]) {
+        let count = problem.tenants.count
+        let width = FillLanes.scalarCount
+        let blocks = (count + width - 1) / width
+        for columns in [\FillEngine.costs, \FillEngine.ceilings] { resize(columns, to: resources.count, blocks) }
+        resize(\.limits, to: problem.bands.count, blocks)
+        low = Array(repeating: .zero, count: blocks)
+        high = low
+
+        let capacity = FillCapacity(problem.capacity)
+        var cost = Array(repeating: FillLanes.zero, count: resources.count)
+        var ceiling = cost
+        var limit = Array(repeating: FillLanes.zero, count: problem.bands.count)
+        for block in 0..<blocks {
+            let first = block * width
+            for lane in 0..<width {
+                guard first + lane < count else {
+                    for index in cost.indices { cost[index][lane] = 0 }
+                    for index in limit.indices { limit[index][lane] = 0 }
+                    continue
+                }
+                let tenant = problem.tenants[first + lane]
+                let direction = FillDirection(of: tenant, in: capacity)
+                let use = direction.capacityParts * (tenant.weight / direction.dominantCost)
+                let most = tenant.ceiling.parts(of: capacity)
+                for (index, resource) in resources.enumerated() {
+                    cost[index][lane] = use[resource.rawValue]
+                    ceiling[index][lane] = most[resource.rawValue]
+                }
+                let highest = direction.ceiling(of: tenant)
+                for (index, band) in problem.bands.enumerated() {
+                    let activity = direction.limit(of: band, for: tenant, ceiling: highest)
+                    limit[index][lane] = min(activity * direction.dominantCost, 2) / tenant.weight
+                }
+            }
+            for index in cost.indices {
+                costs[index][block] = cost[index]
+                ceilings[index][block] = ceiling[index]
+            }
+            for index in limit.indices { limits[index][block] = limit[index] }
+        }
+    }
+
+    private mutating func resize(_ columns: WritableKeyPath<FillEngine, [[FillLanes]]>, to count: Int, _ blocks: Int) {
+        if self[keyPath: columns].count != count || self[keyPath: columns].first?.count != blocks {
+            self[keyPath: columns] = Array(repeating: Array(repeating: .zero, count: blocks), count: count)
+        }
+    }
+}
+
+extension Rates {
+    /// As parts of a capacity; 2 where absent or more than that.
+    fileprivate func parts(of capacity: FillCapacity) -> SIMD4<Double> {
+        let parts = SIMD4(repeating: 2).replacing(with: perMinute / capacity.perMinute, where: resources.lanes)
+        return parts.replacing(with: 2, where: parts .> 2)
+    }
+}

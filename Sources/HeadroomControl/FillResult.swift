@@ -1,0 +1,119 @@
+import HeadroomModel
+
+/// Who gets what, and what stopped each band.
+package struct FillResult: Sendable {
+    package struct Band: Equatable, Sendable {
+        /// The largest level, if a resource stopped the band; else the largest weighted dominant share among the
+        /// tenants that it moved. A band that moved nobody repeats the level before it, 0 if it is the first.
+        package var level: Double
+        /// The resource that is full; the first in order where several are. `nil`: everyone reached the band's bound.
+        package var saturated: Resource?
+
+        package init(level: Double, saturated: Resource?) {
+            self.level = level
+            self.saturated = saturated
+        }
+    }
+
+    /// One per band of the problem.
+    package let bands: [Band]
+    /// One per tenant of the problem, in its order.
+    package let tenants: FillShares
+
+    init(problem: FillProblem, bands: [Band], bandsRun: Int, shares: [FillLanes], slack: SIMD4<Double>) {
+        self.bands = bands
+        tenants = FillShares(problem: problem, bandsRun: bandsRun, shares: shares, slack: slack)
+    }
+
+    /// A pool that has none of `resource` gives nothing to anybody.
+    init(exhausted resource: Resource, _ problem: FillProblem) {
+        let blocks = (problem.tenants.count + FillLanes.scalarCount - 1) / FillLanes.scalarCount
+        self.init(
+            problem: problem, bands: problem.bands.map { _ in Band(level: 0, saturated: resource) }, bandsRun: 0,
+            shares: Array(repeating: .zero, count: blocks), slack: SIMD4(repeating: 1))
+    }
+}
+
+/// One tenant's part of a pool.
+package struct FillShare: Equatable, Sendable {
+    /// Units of the tenant's ``FillDirection``; requests per minute where its shape is one request.
+    package var activity: Double
+    /// What the activity uses, in the resources of the pool; exact, unrounded.
+    package var fill: Rates
+    /// The fill, and what other resources than the full one still have, in proportion to it and up to the ceiling.
+    package var limit: Rates
+    package var constraint: Constraint
+}
+
+/// The tenants' parts, each put together when asked for: the search needs one number per tenant, and so does most of
+/// what follows it.
+package struct FillShares: RandomAccessCollection, Sendable {
+    private let problem: FillProblem
+    private let capacity: FillCapacity
+    private let bandsRun: Int
+    private let shares: [FillLanes]
+    private let slack: SIMD4<Double>
+
+    fileprivate init(problem: FillProblem, bandsRun: Int, shares: [FillLanes], slack: SIMD4<Double>) {
+        self.problem = problem
+        self.bandsRun = bandsRun
+        self.shares = shares
+        self.slack = slack
+        capacity = FillCapacity(problem.capacity)
+    }
+
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { problem.tenants.count }
+
+    package subscript(index: Int) -> FillShare {
+        let tenant = problem.tenants[index]
+        let direction = FillDirection(of: tenant, in: capacity)
+        let share = shares[index / FillLanes.scalarCount][index % FillLanes.scalarCount]
+        let (activity, constraint) = stop(
+            of: tenant, direction, at: share * tenant.weight / direction.dominantCost)
+
+        var (fill, limit) = (Rates.none, Rates.none)
+        for resource in capacity.resources.members {
+            let used = activity * direction.cost[resource.rawValue]
+            let most = tenant.ceiling[resource] ?? .infinity
+            fill[resource] = Swift.min(used, most)
+            limit[resource] = used > 0 ? Swift.min(used * slack[resource.rawValue], most) : 0
+        }
+        return FillShare(activity: activity, fill: fill, limit: limit, constraint: constraint)
+    }
+
+    /// What holds a tenant at `activity`, which comes back without the rounding of the search: the bound itself where
+    /// one holds it.
+    ///
+    /// It is the arm of the clamp that binds: the ceiling; else the bound to which the last band that reached it
+    /// raised it, unless that was but a part of its demand; else the level.
+    private func stop(
+        of tenant: FillTenant, _ direction: FillDirection, at activity: Double
+    ) -> (activity: Double, constraint: Constraint) {
+        func isHere(_ bound: Double) -> Bool { Swift.abs(bound - activity) <= activity * 1e-12 }
+
+        let ceiling = direction.ceiling(of: tenant)
+        if isHere(ceiling) {
+            return (ceiling, ceiling == tenant.interval.most ? tenant.interval.mostConstraint : .ceiling)
+        }
+        for band in problem.bands[..<bandsRun].reversed() where band.raises(tenant) {
+            let bound = direction.limit(of: band, for: tenant, ceiling: ceiling)
+            guard isHere(bound) else { continue }
+            switch band.bound {
+            case .demand, .floorInDemand:
+                let wanted = direction.activity(upTo: tenant.demand(through: nil))
+                if isHere(wanted) || wanted < activity { return (bound, .demand) }
+                return (bound, band.bound == .floorInDemand && bound > 0 ? .floor : .level)
+            case .floor, .start:
+                if bound > 0 { return (bound, .floor) }
+            case .least:
+                if bound > 0 { return (bound, tenant.interval.leastConstraint) }
+            case .burst:
+                if bound > 0 { return (bound, .burst) }
+            case .ceiling:
+                continue
+            }
+        }
+        return (activity, .level)
+    }
+}

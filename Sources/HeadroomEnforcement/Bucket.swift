@@ -1,0 +1,98 @@
+import HeadroomModel
+
+/// A token bucket in all limited resources together, that may go into debt by one call.
+///
+/// A call is admitted when the level is above 0 in every limited resource, and is then charged whole: over any time t
+/// at a constant rate at most rate · t + burst and one call more is admitted, however large calls are, and a call
+/// larger than the burst still goes.
+package struct Bucket: Equatable, Sendable {
+    /// An absent resource is not limited.
+    package private(set) var rates: Rates
+    /// Negative while in debt. Only the lanes of limited resources mean something.
+    private var level: SIMD4<Double>
+    private var burst: SIMD4<Double>
+    private var refilledAt: Timestamp
+
+    /// A full bucket that holds `burstSeconds` of its rates, and at least `request` where the rate is above 0.
+    package init(_ rates: Rates, burstSeconds: Double, atLeast request: Work = Bucket.oneRequest, at now: Timestamp) {
+        self.rates = rates
+        burst = Bucket.burst(of: rates, seconds: burstSeconds, atLeast: request)
+        level = burst
+        refilledAt = now
+    }
+
+    package static let oneRequest = Work(requests: 1)
+
+    /// Whether one more call may go.
+    package mutating func admits(at now: Timestamp) -> Bool {
+        refill(at: now)
+        for lane in 0..<4 where rates.resources.rawValue & (1 << lane) != 0 && level[lane] <= 0 { return false }
+        return true
+    }
+
+    package mutating func charge(_ work: Work) {
+        level -= work.amounts
+        level = level.replacing(with: burst, where: level .> burst)
+    }
+
+    /// Takes a charge back; what would flow over is lost.
+    package mutating func refund(_ work: Work) { charge(.zero - work) }
+
+    /// Other rates from now on: a level keeps its proportion to the burst, so a change neither refills the bucket nor
+    /// leaves a gap; a debt stays as large as it is. A resource that was not limited before starts full.
+    package mutating func change(
+        to rates: Rates, burstSeconds: Double, atLeast request: Work = Bucket.oneRequest, at now: Timestamp
+    ) {
+        refill(at: now)
+        let burst = Bucket.burst(of: rates, seconds: burstSeconds, atLeast: request)
+        for resource in rates.resources.members {
+            let lane = resource.rawValue
+            if !self.rates.resources.contains(resource) {
+                level[lane] = burst[lane]
+            } else if level[lane] > 0 {
+                level[lane] *= burst[lane] / self.burst[lane]
+            }
+        }
+        self.rates = rates
+        self.burst = burst
+    }
+
+    /// No more than `most` of `resource` is left.
+    package mutating func lower(_ resource: Resource, to most: Double, at now: Timestamp) {
+        refill(at: now)
+        level[resource.rawValue] = min(level[resource.rawValue], most)
+    }
+
+    /// When the next call may go, if nothing is charged until then; `nil` when no time brings it.
+    package func admission(after now: Timestamp) -> Timestamp? {
+        var wait = 0.0
+        for resource in rates.resources.members {
+            let perSecond = rates.perMinute[resource.rawValue] / 60
+            let level = level[resource.rawValue] + max(0, now.seconds(since: refilledAt)) * perSecond
+            if level > 0 { continue }
+            guard perSecond > 0 else { return nil }
+            wait = max(wait, -level / perSecond)
+        }
+        // A millisecond more: at the instant itself the level is 0, which is not above 0.
+        return wait > 0 || now < refilledAt ? now.adding(seconds: wait + 0.001) : now
+    }
+
+    /// What is left, as it was when the bucket was last asked; 0 in resources that are not limited.
+    package var remaining: Work {
+        Rates(perMinute: level, resources: rates.resources).work(overSeconds: 60)
+    }
+
+    private mutating func refill(at now: Timestamp) {
+        let elapsed = now.seconds(since: refilledAt)
+        guard elapsed > 0 else { return }
+        refilledAt = now
+        level += rates.perMinute * (elapsed / 60)
+        level = level.replacing(with: burst, where: level .> burst)
+    }
+
+    private static func burst(of rates: Rates, seconds: Double, atLeast request: Work) -> SIMD4<Double> {
+        let burst = rates.perMinute * (seconds / 60)
+        let raised = burst.replacing(with: request.amounts, where: request.amounts .> burst)
+        return raised.replacing(with: 0, where: rates.perMinute .<= 0)
+    }
+}

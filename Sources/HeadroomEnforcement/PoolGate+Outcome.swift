@@ -1,0 +1,90 @@
+import HeadroomModel
+
+/// How calls end.
+extension PoolGate {
+    /// A call that the provider took has ended, well or badly: what it really cost replaces the estimate, in the budget
+    /// and in every account. A call that the gate does not know changes nothing.
+    package mutating func settle(_ id: Int, actual: Work, at now: Timestamp) {
+        guard let call = calls[id], let grant = call.grant else { return }
+        calls[id] = nil
+        // Lane by lane: more tokens than estimated are charged, fewer are returned.
+        let difference = actual - call.waiting.estimate
+        let more = Work(amounts: difference.amounts.replacing(with: 0, where: difference.amounts .< 0))
+        if more != .zero { charge(more, of: call.waiting.tenant, grant: grant) }
+        if more != difference { charge(difference - more, of: call.waiting.tenant, grant: grant) }
+    }
+
+    /// What becomes of a refused call.
+    package enum Retry: Equatable, Sendable {
+        /// At the head of its queue again, from then on.
+        case waits(until: Timestamp)
+        /// Refused too often, or its caller's patience ends first.
+        case givenUp
+    }
+
+    /// The provider refused the call, for want of quota (429) or of its own capacity (529): the tenant gets back its
+    /// clock and its right, the budget does not get back what the attempt may have cost the provider.
+    ///
+    /// It returns after max(`resetSeconds`, the pool's `retry.after`) + `jitter` · the pool's `retry.jitter` + the
+    /// tenant's own offset, at most three times.
+    /// - Parameters:
+    ///   - resetSeconds: What the answer says; `nil` where it says nothing.
+    ///   - jitter: In 0..<1.
+    package mutating func refused(_ id: Int, resetSeconds: Double?, jitter: Double, at now: Timestamp) -> Retry {
+        guard var call = calls[id], let grant = call.grant else { return .givenUp }
+        counts.refused += 1
+        let index = index(of: call.waiting.tenant)
+        if let capacity = allocation?.capacity, holds(grant, account: index) {
+            accounts[index].charge(.zero - call.waiting.estimate, grant: grant, capacity: capacity)
+        }
+        let pause = allocation?.retry ?? PoolAllocation.Retry(afterMilliseconds: 1000, jitterMilliseconds: 1000)
+        let entry = index > 0 ? allocation?.tenants[index - 1] : nil
+        let seconds =
+            max(resetSeconds ?? 0, Double(pause.afterMilliseconds) / 1000)
+            + (jitter * Double(pause.jitterMilliseconds) + Double(entry?.retryOffsetMilliseconds ?? 0)) / 1000
+        let eligibleAt = now.adding(seconds: seconds)
+        guard call.attempts <= PoolGate.maxRetries, eligibleAt < call.waiting.deadline else {
+            calls[id] = nil
+            counts.givenUp += 1
+            return .givenUp
+        }
+        call.grant = nil
+        call.waiting.eligibleAt = eligibleAt
+        calls[id] = call
+        wait(id, at: now)
+        return .waits(until: eligibleAt)
+    }
+
+    private static let maxRetries = 3
+
+    /// Waiting calls whose callers' patience has ended, in the order of their deadlines: denied.
+    package mutating func expire(at now: Timestamp) -> [WaitingCall] {
+        var denied: [WaitingCall] = []
+        while let timer = deadlines.least, timer.at <= now {
+            _ = deadlines.popLeast()
+            guard let call = calls[timer.id], call.sequence == timer.sequence, call.grant == nil else { continue }
+            calls[timer.id] = nil
+            denied.append(call.waiting)
+        }
+        counts.denied += denied.count
+        return denied
+    }
+
+    mutating func charge(_ work: Work, of tenant: TenantID, grant: Grant) {
+        guard let allocation else { return }
+        if grant != .unlimited { budget.charge(work) }
+        let index = index(of: tenant)
+        if holds(grant, account: index) {
+            accounts[index].charge(work, grant: grant, capacity: allocation.capacity)
+        }
+    }
+
+    /// Whether the account is still the one that the right came from: entries come and go while calls are on their way.
+    private func holds(_ grant: Grant, account index: Int) -> Bool {
+        switch grant {
+        case .assured: index > 0
+        case .unlisted: index == 0
+        case .lent, .unlimited: true
+        }
+    }
+}

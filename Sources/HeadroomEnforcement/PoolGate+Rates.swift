@@ -1,0 +1,85 @@
+import HeadroomModel
+
+/// The rates in force: the snapshot's, the fallback's after the lease, and never more than the provider's own headers
+/// allow.
+extension PoolGate {
+    mutating func changeRates(at now: Timestamp) {
+        guard let allocation else {
+            budget.change(to: .none, burstSeconds: 0, at: now)
+            accounts[0].own.change(to: .none, burstSeconds: 0, at: now)
+            return
+        }
+        let seconds = allocation.burstSeconds
+        budget.change(to: budgetRates(of: allocation), burstSeconds: seconds, atLeast: meanRequest, at: now)
+        accounts[0].own.change(
+            to: complete(allocation.unlisted, or: .none, in: allocation), burstSeconds: seconds, atLeast: meanRequest,
+            at: now)
+        for (offset, entry) in allocation.tenants.enumerated() {
+            let own =
+                isOnFallback
+                ? complete(entry.safe, or: entry.assured, in: allocation)
+                : complete(entry.assured, or: .none, in: allocation)
+            accounts[offset + 1].own.change(to: own, burstSeconds: seconds, atLeast: meanRequest, at: now)
+            accounts[offset + 1].ceiling.change(
+                to: entry.ceiling, burstSeconds: seconds, atLeast: meanRequest, at: now)
+        }
+    }
+
+    /// What a provider's answer says bounds the budget at once; nobody waits for the next snapshot to stop.
+    package mutating func observe(_ signal: ProviderSignal, at now: Timestamp) {
+        guard let allocation else { return }
+        advance(to: now)
+        // Other gateways live on the same limit: this one answers for its part of it.
+        let rates = budgetRates(of: allocation)
+        func part(_ resource: Resource) -> Double {
+            guard let capacity = allocation.capacity[resource], capacity > 0 else { return 1 }
+            return min(1, (rates[resource] ?? capacity) / capacity)
+        }
+        for window in signal.windows where rates.resources.contains(window.resource) {
+            if let remaining = window.remaining {
+                budget.lower(window.resource, to: remaining * part(window.resource), at: now)
+            }
+            // A limit per day says nothing of the next minute until little of it remains.
+            let seconds = window.windowSeconds ?? 60
+            if let limit = window.limit, seconds > 0, seconds <= 60 {
+                headerLimits[window.resource] = limit * 60 / seconds
+                headerLimitsUntil = now.adding(seconds: PoolGate.headerSeconds)
+            }
+        }
+        if signal.kind == .quota { hold(for: signal, limiting: rates.resources, at: now) }
+        if rates != budgetRates(of: allocation) { changeRates(at: now) }
+    }
+
+    /// A refusal for want of quota empties the budget in what is exhausted, and holds it until the reset.
+    private mutating func hold(for signal: ProviderSignal, limiting resources: ResourceSet, at now: Timestamp) {
+        let told = signal.windows.filter { resources.contains($0.resource) && $0.remaining != nil }
+        if told.isEmpty {
+            for resource in resources.members { budget.lower(resource, to: 0, at: now) }
+        }
+        let exhausted = told.filter { ($0.remaining ?? 0) <= 0 }
+        let resets = exhausted.compactMap(\.resetMilliseconds) + [signal.retryAfterMilliseconds].compactMap { $0 }
+        guard !exhausted.isEmpty, let reset = resets.min() else { return }
+        let seconds = min(max(0, reset / 1000), PoolGate.longestHoldSeconds)
+        heldUntil = max(heldUntil, now.adding(seconds: seconds))
+    }
+
+    /// A limit told by a header is believed for this long.
+    private static let headerSeconds = 60.0
+    /// Many providers' reset is the time until their bucket is *full*: waiting for all of it would waste the refill.
+    private static let longestHoldSeconds = 1.0
+
+    private func budgetRates(of allocation: PoolAllocation) -> Rates {
+        let rates = isOnFallback ? complete(allocation.fallback, or: allocation.budget, in: allocation) : allocation.budget
+        return rates.map { resource, rate in
+            guard let limit = headerLimits[resource], let capacity = allocation.capacity[resource], capacity > 0 else {
+                return rate
+            }
+            return rate * min(1, limit / capacity)
+        }
+    }
+
+    /// A right in exactly the resources that the budget limits: where none is stated there is none.
+    private func complete(_ rates: Rates, or other: Rates, in allocation: PoolAllocation) -> Rates {
+        allocation.budget.map { resource, _ in rates[resource] ?? other[resource] ?? 0 }
+    }
+}

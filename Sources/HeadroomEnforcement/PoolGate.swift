@@ -1,0 +1,256 @@
+import HeadroomModel
+
+/// One gateway's enforcement of one pool: what waits, whose turn it is, and what it may cost.
+///
+/// Assured work goes first; what is left of the budget within the second is lent to the tenant with the least service
+/// clock, up to its ceiling (DESIGN §5.8), so no budget idles while eligible work below its ceiling waits. Without an
+/// allocation, or with one that does not enforce, everything passes and is counted. The caller owns time, chance and
+/// the network: it enqueues calls, asks for dispatches at ``nextWake(after:)`` or on a tick, and says how each ended.
+package struct PoolGate: Sendable {
+    package let pool: PoolID
+    package let gateway: GatewayID
+    /// `nil` when the snapshot does not name the pool, or there is none.
+    package private(set) var allocation: PoolAllocation?
+    package var counts = Counts()
+
+    /// Calls since the start.
+    package struct Counts: Equatable, Sendable {
+        package var assured = 0
+        package var lent = 0
+        package var unlisted = 0
+        package var unlimited = 0
+        /// By the provider, for want of quota or of its own capacity.
+        package var refused = 0
+        /// Refused too often, or with no patience left for another attempt.
+        package var givenUp = 0
+        /// Patience ended in the queue.
+        package var denied = 0
+    }
+
+    /// Most calls that wait or are on their way: what bounds the gate's memory.
+    let maxCalls: Int
+    var leaseUntil: Timestamp
+    var isOnFallback = false
+    var budget: Bucket
+    /// Set by a refusal: no dispatch before.
+    var heldUntil: Timestamp
+    /// What the provider's headers say of its limits, and until when they are believed.
+    var headerLimits = Rates.none
+    var headerLimitsUntil: Timestamp
+
+    /// The first is the one that tenants without an entry share; the others ascend by tenant.
+    var accounts: [TenantAccount]
+    private var indices: [TenantID: Int] = [:]
+    /// Accounts with something in their queue.
+    var backlogged: [Int] = []
+    /// Σ weight of ``backlogged``.
+    private var backloggedWeight = 0.0
+    /// The least service clock over backlogged tenants; falls only when the control plane's clocks start over.
+    private var virtualTime = 0.0
+    /// The assured stride of the last call served.
+    var assuredTime = 0.0
+
+    var calls: [Int: Call] = [:]
+    /// Calls that may not go yet, by the time from which they may.
+    private var deferred = Heap<Timer>()
+    var deadlines = Heap<Timer>()
+    private var sequence = 0
+    /// What minimum bursts go by.
+    var meanRequest = Bucket.oneRequest
+    /// Flows that the last ``queues(at:)`` told of.
+    var reportedFlows: [Flow] = []
+
+    struct Call: Sendable {
+        var waiting: WaitingCall
+        let sequence: Int
+        var attempts = 0
+        /// `nil` while it waits.
+        var grant: Grant?
+    }
+
+    struct Timer: Comparable, Sendable {
+        let at: Timestamp
+        let sequence: Int
+        let id: Int
+
+        static func < (left: Timer, right: Timer) -> Bool { (left.at, left.sequence) < (right.at, right.sequence) }
+    }
+
+    package init(pool: PoolID, gateway: GatewayID, maxCalls: Int = 200_000, at now: Timestamp) {
+        self.pool = pool
+        self.gateway = gateway
+        self.maxCalls = maxCalls
+        leaseUntil = now
+        heldUntil = now
+        headerLimitsUntil = now
+        budget = Bucket(.none, burstSeconds: 0, at: now)
+        accounts = [TenantAccount(tenant: nil, weight: 1, clock: 0, at: now)]
+    }
+
+    // MARK: Snapshots
+
+    /// Another allocation from now on, whole. Buckets keep their level in proportion, queues and clocks go on.
+    package mutating func load(_ allocation: PoolAllocation?, leaseUntil: Timestamp, at now: Timestamp) {
+        advance(to: now)
+        let previous = accounts
+        self.allocation = allocation
+        self.leaseUntil = leaseUntil
+        isOnFallback = now >= leaseUntil
+
+        accounts = [previous[0]]
+        accounts[0].weight = allocation?.tenants.map(\.weight).min() ?? 1
+        var left = indices
+        indices = [:]
+        for entry in allocation?.tenants ?? [] {
+            indices[entry.tenant] = accounts.count
+            if let index = left.removeValue(forKey: entry.tenant) {
+                accounts.append(previous[index])
+                accounts[accounts.count - 1].weight = entry.weight
+                accounts[accounts.count - 1].publish(clock: entry.serviceClock, at: now)
+            } else {
+                accounts.append(
+                    TenantAccount(tenant: entry.tenant, weight: entry.weight, clock: entry.serviceClock, at: now))
+            }
+        }
+        changeRates(at: now)
+        settleVirtualTime()
+        rehome(displaced: left.values.sorted().map { previous[$0] }, at: now)
+    }
+
+    /// Calls follow their tenants: out of the shared queue once the tenant has an entry, into it when the entry is gone.
+    private mutating func rehome(displaced: [TenantAccount], at now: Timestamp) {
+        let shared = accounts[0].queue.elements
+        accounts[0].queue = Heap()
+        for index in accounts.indices { accounts[index].isBacklogged = !accounts[index].queue.isEmpty }
+        backlogged = accounts.indices.filter { accounts[$0].isBacklogged }
+        backloggedWeight = backlogged.reduce(0) { $0 + accounts[$1].weight }
+        for queued in shared + displaced.flatMap(\.queue.elements) where isWaiting(queued) { wait(queued.id, at: now) }
+    }
+
+    /// A publication may start the clocks over; virtual time then follows them down, or whoever becomes backlogged
+    /// next would be lifted out of everyone's reach.
+    private mutating func settleVirtualTime() {
+        if let most = accounts.dropFirst().lazy.map(\.clock).max() { virtualTime = min(virtualTime, most) }
+    }
+
+    /// A 304 or an empty delta.
+    package mutating func renew(leaseUntil: Timestamp, at now: Timestamp) {
+        self.leaseUntil = max(self.leaseUntil, leaseUntil)
+        advance(to: now)
+    }
+
+    /// Service clocks travel in the answers to telemetry, more often than generations.
+    package mutating func update(serviceClocks: [TenantID: Double], at now: Timestamp) {
+        for index in accounts.indices {
+            guard let tenant = accounts[index].tenant, let clock = serviceClocks[tenant] else { continue }
+            accounts[index].publish(clock: clock, at: now)
+        }
+        settleVirtualTime()
+    }
+
+    // MARK: Calls
+
+    /// False when the gate is full or knows the id already: the caller denies the call.
+    package mutating func enqueue(_ call: WaitingCall, at now: Timestamp) -> Bool {
+        guard calls.count < maxCalls, calls[call.id] == nil else { return false }
+        sequence += 1
+        calls[call.id] = Call(waiting: call, sequence: sequence)
+        // The mean over about the last fifty calls.
+        meanRequest = sequence == 1 ? call.estimate : meanRequest * 0.98 + call.estimate * 0.02
+        if deadlines.count > 2 * calls.count + 64 {
+            let calls = calls
+            deadlines.removeAll { calls[$0.id]?.sequence != $0.sequence }
+        }
+        deadlines.push(Timer(at: call.deadline, sequence: sequence, id: call.id))
+        wait(call.id, at: now)
+        return true
+    }
+
+    /// In its queue, or aside until it may go. A call that comes back is older than what was enqueued behind it, and
+    /// so stands at the head.
+    mutating func wait(_ id: Int, at now: Timestamp) {
+        guard let call = calls[id] else { return }
+        if call.waiting.eligibleAt > now {
+            deferred.push(Timer(at: call.waiting.eligibleAt, sequence: call.sequence, id: id))
+        } else {
+            join(
+                QueuedCall(
+                    criticality: call.waiting.criticality, arrival: call.waiting.arrival, sequence: call.sequence,
+                    id: id),
+                account: index(of: call.waiting.tenant))
+        }
+    }
+
+    private mutating func join(_ call: QueuedCall, account index: Int) {
+        accounts[index].queue.push(call)
+        guard !accounts[index].isBacklogged else { return }
+        accounts[index].isBacklogged = true
+        backlogged.append(index)
+        backloggedWeight += accounts[index].weight
+        // An idle tenant does not come back with the claim of all the time it was away.
+        accounts[index].lift(clockTo: virtualTime - ServiceClocks.creditSeconds / backloggedWeight)
+        accounts[index].assuredPass = max(accounts[index].assuredPass, assuredTime)
+    }
+
+    /// Of the tenant's account; 0, the shared one, without an entry.
+    func index(of tenant: TenantID) -> Int { indices[tenant] ?? 0 }
+
+    /// False for what is left in a heap of a call that went, ended or lost patience.
+    func isWaiting(_ queued: QueuedCall) -> Bool {
+        guard let call = calls[queued.id] else { return false }
+        return call.sequence == queued.sequence && call.grant == nil
+    }
+
+    /// False: everything passes and is counted.
+    var isEnforcing: Bool { allocation?.enforce ?? false }
+
+    // MARK: Time
+
+    /// Lets pass what time alone brings: the end of the lease, of a header's word, of a call's waiting aside.
+    mutating func advance(to now: Timestamp) {
+        let hasExpired = now >= leaseUntil
+        let forgetsHeaders = !headerLimits.isEmpty && now >= headerLimitsUntil
+        if forgetsHeaders { headerLimits = .none }
+        if hasExpired != isOnFallback || forgetsHeaders {
+            // A lease ends at its instant, whenever the gate is next asked.
+            let since = hasExpired && !isOnFallback ? leaseUntil : now
+            isOnFallback = hasExpired
+            changeRates(at: since)
+        }
+        while let timer = deferred.least, timer.at <= now {
+            _ = deferred.popLeast()
+            if let call = calls[timer.id], call.sequence == timer.sequence, call.grant == nil { wait(timer.id, at: now) }
+        }
+    }
+
+    /// Drops what no longer waits from the list of the backlogged, and moves virtual time on.
+    mutating func settleBacklog() {
+        for index in backlogged where accounts[index].queue.isEmpty { accounts[index].isBacklogged = false }
+        backlogged.removeAll { !accounts[$0].isBacklogged }
+        backloggedWeight = backlogged.reduce(0) { $0 + accounts[$1].weight }
+        if let least = backlogged.lazy.map({ accounts[$0].clock }).min() { virtualTime = max(virtualTime, least) }
+    }
+
+    /// When something may change by itself: a call's turn, the end of a patience, of waiting aside, or of the lease.
+    package func nextWake(after now: Timestamp) -> Timestamp? {
+        var wakes = [deferred.least?.at, deadlines.least?.at]
+        if allocation != nil, leaseUntil > now { wakes.append(leaseUntil) }
+        let waiting = backlogged.filter { !accounts[$0].queue.isEmpty }
+        if !waiting.isEmpty {
+            if isEnforcing {
+                // A call may go when both the pool and its tenant, by own right or below its ceiling, allow it.
+                let tenants = waiting.compactMap { index -> Timestamp? in
+                    let own = accounts[index].own.admission(after: now)
+                    let lent = accounts[index].ceiling.admission(after: now)
+                    return [own, lent].compactMap { $0 }.min()
+                }
+                if let tenant = tenants.min(), let pool = budget.admission(after: now) {
+                    wakes.append(max(tenant, pool, heldUntil))
+                }
+            } else {
+                wakes.append(now)
+            }
+        }
+        return wakes.compactMap { $0 }.min().map { max($0, now) }
+    }
+}

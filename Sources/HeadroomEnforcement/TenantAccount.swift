@@ -1,0 +1,77 @@
+import HeadroomModel
+
+/// One tenant at one gateway: what it may use, what it has used, and what waits. All tenants without an entry in the
+/// snapshot share one.
+struct TenantAccount: Sendable {
+    /// `nil` for the account that tenants without an entry share.
+    let tenant: TenantID?
+    var weight: Double
+    /// The assured rate; the safe rate once the lease has run out.
+    var own: Bucket
+    /// How far lending may go: all that the tenant is served here counts.
+    var ceiling: Bucket
+    /// Stride of assured service: seconds of the own rate that were used, in the gate's virtual time.
+    var assuredPass = 0.0
+    var queue = Heap<QueuedCall>()
+    var isBacklogged = false
+
+    /// The service clock as the control plane last told it.
+    private var publishedClock: Double
+    private var publishedAt: Timestamp
+    /// Service here that the published clock does not contain yet, in seconds of the pool over weight.
+    private var unpublished = 0.0
+
+    /// Charges are about this old when the control plane's clock contains them (telemetry is posted each second, the
+    /// loop ticks every two), so a publication takes half of the charges of that age with it.
+    private static let publicationHalfLifeSeconds = 2.0
+
+    /// Without limits until its rates are changed to some: buckets then start full.
+    init(tenant: TenantID?, weight: Double, clock: Double, at now: Timestamp) {
+        self.tenant = tenant
+        self.weight = weight
+        own = Bucket(.none, burstSeconds: 0, at: now)
+        ceiling = Bucket(.none, burstSeconds: 0, at: now)
+        publishedClock = clock
+        publishedAt = now
+    }
+
+    /// Seconds of the pool's capacity served over all gateways ÷ weight, as far as this gateway can know.
+    var clock: Double { publishedClock + unpublished }
+
+    mutating func publish(clock: Double, at now: Timestamp) {
+        unpublished *= decay(now.seconds(since: publishedAt), halfLife: TenantAccount.publicationHalfLifeSeconds)
+        publishedClock = clock
+        publishedAt = now
+    }
+
+    mutating func lift(clockTo least: Double) {
+        publishedClock += max(0, least - clock)
+    }
+
+    /// Service of `work` on the right of `grant`; taken back with negative work.
+    mutating func charge(_ work: Work, grant: Grant, capacity: Rates) {
+        let sign = work.amounts.sum() < 0 ? -1.0 : 1.0
+        unpublished += sign * (work * sign).seconds(of: capacity) / weight
+        guard grant != .unlimited else { return }
+        ceiling.charge(work)
+        if grant != .lent {
+            own.charge(work)
+            assuredPass += sign * (work * sign).seconds(of: own.rates)
+        }
+    }
+}
+
+/// A call's place in its tenant's queue: the more urgent first, then by arrival.
+struct QueuedCall: Comparable, Sendable {
+    let criticality: Criticality
+    let arrival: Timestamp
+    /// Unique, ascending by enqueueing: settles ties, and tells a call from a later one with the same id.
+    let sequence: Int
+    let id: Int
+
+    static func < (left: QueuedCall, right: QueuedCall) -> Bool {
+        if left.criticality != right.criticality { return left.criticality < right.criticality }
+        if left.arrival != right.arrival { return left.arrival < right.arrival }
+        return left.sequence < right.sequence
+    }
+}

@@ -1,0 +1,94 @@
+import HeadroomModel
+
+/// What a token's holder is to Headroom.
+package enum Role: String, CaseIterable, Sendable {
+    case gateway, viewer, success, sre, admin
+}
+
+/// A token as it is stored: its SHA-256, never itself.
+package struct AccessToken: Sendable {
+    package var digest: [UInt8]
+    package var name: String
+    package var role: Role
+    /// The enforcement points that a holder of role `gateway` may speak for.
+    package var gateways: Set<GatewayID>
+    /// `nil`: all.
+    package var pools: Set<PoolID>?
+    /// `nil`: all.
+    package var tenants: Set<TenantID>?
+    /// `nil`: it does not end.
+    package var expiresAt: Timestamp?
+
+    package init(
+        digest: [UInt8], name: String, role: Role, gateways: Set<GatewayID> = [], pools: Set<PoolID>? = nil,
+        tenants: Set<TenantID>? = nil, expiresAt: Timestamp? = nil
+    ) {
+        self.digest = digest
+        self.name = name
+        self.role = role
+        self.gateways = gateways
+        self.pools = pools
+        self.tenants = tenants
+        self.expiresAt = expiresAt
+    }
+}
+
+/// What the holder of a token may do.
+struct Grant: Sendable {
+    let name: String
+    let role: Role
+    /// `nil`: any. Only who speaks for gateways has this.
+    let gateways: Set<GatewayID>?
+    let scope: Scope
+    let expiresAt: Timestamp?
+    /// Without any token in the house everybody on this machine is `admin`, and may speak for any gateway.
+    let isOpen: Bool
+
+    /// The part of an answer that is shown; `nil`: all.
+    struct Scope: Hashable, Sendable {
+        var pools: Set<PoolID>?
+        var tenants: Set<TenantID>?
+    }
+
+    static let everything = Grant(
+        name: "anyone on this machine", role: .admin, gateways: nil, scope: Scope(), expiresAt: nil, isOpen: true)
+
+    init(
+        name: String, role: Role, gateways: Set<GatewayID>?, scope: Scope, expiresAt: Timestamp?, isOpen: Bool = false
+    ) {
+        self.name = name
+        self.role = role
+        self.gateways = gateways
+        self.scope = scope
+        self.expiresAt = expiresAt
+        self.isOpen = isOpen
+    }
+
+    init(_ token: AccessToken) {
+        self.init(
+            name: token.name, role: token.role, gateways: token.gateways,
+            scope: Scope(pools: token.pools, tenants: token.tenants), expiresAt: token.expiresAt)
+    }
+
+    /// A forged name would free room that is in use, so only a gateway's own token speaks for it.
+    func maySpeak(for gateway: GatewayID) -> Bool {
+        guard role == .gateway || isOpen else { return false }
+        return gateways?.contains(gateway) ?? true
+    }
+}
+
+/// Who may make a call.
+enum AccessRule: Sendable {
+    case anyone
+    case roles(Set<Role>)
+
+    /// Those who may do all that a viewer may.
+    static let viewers: Set<Role> = [.viewer, .success, .sre, .admin]
+
+    func check(_ grant: Grant) throws(HTTPError) {
+        guard case .roles(let roles) = self, !roles.contains(grant.role), !grant.isOpen else { return }
+        let allowed = Role.allCases.filter { roles.contains($0) }.map(\.rawValue).joined(separator: ", ")
+        throw HTTPError(
+            .forbidden, "the token \"\(grant.name)\" has the role \(grant.role.rawValue); this call takes \(allowed)")
+    }
+}

@@ -1,0 +1,65 @@
+import HeadroomModel
+import Synchronization
+
+/// Turns a request's credentials into what it may do.
+///
+/// Tokens are looked up by their SHA-256, so how long a look-up takes tells nothing of a token.
+package final class AccessControl: Sendable {
+    private struct State {
+        var grants: [[UInt8]: Grant] = [:]
+        var isOpen = true
+    }
+
+    private let state = Mutex(State())
+    private let changes = Atomic(0)
+    private let digest: @Sendable ([UInt8]) -> [UInt8]
+    private let time: TimeSource
+
+    /// `digest` is SHA-256.
+    package init(
+        tokens: [AccessToken], time: TimeSource, digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+    ) {
+        self.time = time
+        self.digest = digest
+        replace(tokens)
+    }
+
+    /// Puts `tokens` in the place of all known ones; requests on open connections are checked anew.
+    ///
+    /// Once there has been a token, no token means no access: revoking the last one must not open the house.
+    package func replace(_ tokens: [AccessToken]) {
+        state.withLock { state in
+            state.grants = [:]
+            for token in tokens { state.grants[token.digest] = Grant(token) }
+            if !tokens.isEmpty { state.isOpen = false }
+        }
+        changes.add(1, ordering: .releasing)
+    }
+
+    /// True while there has been no token: everybody may do everything, so only this machine may be served.
+    package var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Differs from what it was before when tokens have changed since.
+    var version: Int { changes.load(ordering: .acquiring) }
+
+    func isExpired(_ instant: Timestamp?) -> Bool {
+        instant.map { $0 <= time.now() } ?? false
+    }
+
+    /// `authorization` is the header's value.
+    func grant(authorization: String?) throws(HTTPError) -> Grant {
+        if isOpen { return .everything }
+        let wanted = "send the header \"Authorization: Bearer TOKEN\""
+        guard let authorization else { throw HTTPError(.unauthenticated, "this call takes a token; \(wanted)") }
+        let parts = authorization.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+            throw HTTPError(.unauthenticated, "the header Authorization holds no bearer token; \(wanted)")
+        }
+        let key = digest(Array(parts[1].utf8))
+        guard let grant = state.withLock({ $0.grants[key] }) else {
+            throw HTTPError(.unauthenticated, "the token is not known; it may have been revoked")
+        }
+        if isExpired(grant.expiresAt) { throw HTTPError(.unauthenticated, "the token \"\(grant.name)\" has ended") }
+        return grant
+    }
+}

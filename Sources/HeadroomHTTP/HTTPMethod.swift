@@ -1,0 +1,9 @@
+/// The methods that Headroom's calls use; any other is ``other`` and answered with 405.
+package enum HTTPMethod: String, Sendable, CaseIterable {
+    case get = "GET"
+    case head = "HEAD"
+    case post = "POST"
+    case put = "PUT"
+    case delete = "DELETE"
+    case other = "?"
+}

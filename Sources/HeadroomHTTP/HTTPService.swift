@@ -1,0 +1,53 @@
+import Dispatch
+import HeadroomModel
+import Synchronization
+
+/// Headroom's HTTP edge: the server, its routes, and the order in which they start and end.
+///
+///     let address = try service.start()
+///     group.addTask { await service.run() }
+///     …
+///     await service.stop()
+package final class HTTPService: Sendable {
+    private let server: MicroHTTPDServer
+    private let board: SnapshotBoard
+
+    /// - Parameter viewersOnly: `/healthz`, `/readyz`, `/metrics` and `/openapi.json` ask for a viewer's token.
+    package init(
+        settings: ServerSettings, board: SnapshotBoard, access: AccessControl, telemetry: TelemetryIntake,
+        viewersOnly: Bool = false
+    ) {
+        self.board = board
+        let operations = OperationsRoutes(
+            board: board, counters: telemetry.counters,
+            access: viewersOnly ? .roles(AccessRule.viewers) : .anyone)
+        let routes = [.allocations(board), .telemetry(telemetry)] + operations.all
+        server = MicroHTTPDServer(settings: settings, router: Router(routes: routes, access: access))
+    }
+
+    /// Listens, and says where: port 0 has become a real one.
+    package func start() throws(HTTPError) -> ListenAddress {
+        try server.start { [board] in board.tick(MonotonicClock.milliseconds()) }
+    }
+
+    /// Works on the calls that need a task, until the service is stopped. One task runs this.
+    package func run() async {
+        await server.calls.run()
+    }
+
+    /// Answers everyone and ends: long polls at once, telemetry in flight after its commit, new connections not at all.
+    ///
+    /// Takes at most `stopSeconds` and a little; what is not done by then is answered with 503.
+    package func stop() async {
+        server.beginStopping()
+        board.stop()
+        server.calls.close()
+        await withCheckedContinuation { continuation in
+            // The end waits for the server's threads, which no cooperative thread may do.
+            DispatchQueue.global().async {
+                self.server.finish()
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// Prometheus' text format, version 0.0.4: families one after the other, each with its help and type once.
+struct MetricsText {
+    private(set) var text = ""
+    private var family = ""
+
+    enum Kind: String { case counter, gauge, histogram }
+
+    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    /// Starts a family; its samples follow.
+    mutating func family(_ name: String, _ kind: Kind, _ help: String) {
+        family = name
+        text += "# HELP \(name) \(Self.escape(help, quotes: false))\n# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    /// Not finite values are left out: they would say nothing.
+    mutating func sample(_ labels: KeyValuePairs<String, String> = [:], _ value: Double) {
+        guard value.isFinite else { return }
+        append(suffix: "", labels.map { ($0.key, $0.value) }, Self.shortest(value))
+    }
+
+    mutating func sample(_ labels: KeyValuePairs<String, String> = [:], _ value: Int) {
+        append(suffix: "", labels.map { ($0.key, $0.value) }, String(value))
+    }
+
+    mutating func histogram(_ histogram: Histogram) {
+        var cumulative = 0
+        for (bound, count) in zip(histogram.bounds, histogram.counts) {
+            cumulative += count
+            append(suffix: "_bucket", [("le", Self.shortest(bound))], String(cumulative))
+        }
+        append(suffix: "_bucket", [("le", "+Inf")], String(histogram.count))
+        append(suffix: "_sum", [], Self.shortest(histogram.sum))
+        append(suffix: "_count", [], String(histogram.count))
+    }
+
+    private mutating func append(suffix: String, _ labels: [(String, String)], _ value: String) {
+        text += family + suffix
+        if !labels.isEmpty {
+            text += "{" + labels.map { "\($0)=\"\(Self.escape($1, quotes: true))\"" }.joined(separator: ",") + "}"
+        }
+        text += " \(value)\n"
+    }
+
+    private static func shortest(_ value: Double) -> String {
+        Int64(exactly: value).map(String.init) ?? String(value)
+    }
+
+    private static func escape(_ text: String, quotes: Bool) -> String {
+        var escaped = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\n": escaped += "\\n"
+            case "\"" where quotes: escaped += "\\\""
+            default: escaped.unicodeScalars.append(character)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,240 @@
+import CMicroHTTPD
+import Glibc
+import Synchronization
+
+/// One connection, and the request that it carries just now.
+///
+/// A poller sends the same request again and again: the connection remembers the last target and credentials with the
+/// handler that was bound to them, so that an unchanged request is neither parsed nor authorized anew.
+final class HTTPExchange: @unchecked Sendable {
+    // Sendable: everything but the atomics is touched by one thread at a time, the server's thread to which the
+    // connection belongs; while it is parked, `outcome` alone, by the one who will resume it.
+    private enum Phase { case idle, receiving, parked, answered }
+
+    private unowned let server: MicroHTTPDServer
+    private let connection: OpaquePointer
+    let socket: Int32
+    /// Its place in the server's table.
+    var slot = 0
+
+    private var phase = Phase.idle
+    private var rawTarget: [UInt8] = []
+    private var rawAuthorization: [UInt8]?
+    private var binding: HTTPBinding?
+    private var refusal: HTTPError?
+    private var incoming = IncomingBody()
+    fileprivate var outcome: HTTPResponse?
+    /// True once the request has been parked and resumed.
+    private(set) var hasWaited = false
+
+    /// When to cut the connection, on the monotonic clock; ``never`` while nothing is expected of the client.
+    private let deadline: Atomic<Int64>
+    private static let never = Int64.max
+    private let idle = Atomic(true)
+
+    init(server: MicroHTTPDServer, connection: OpaquePointer) {
+        self.server = server
+        unsafe self.connection = connection
+        socket = unsafe headroom_mhd_socket(connection)
+        deadline = Atomic(MonotonicClock.milliseconds() + server.settings.headerMilliseconds)
+    }
+
+    /// Between two requests.
+    var isIdle: Bool { idle.load(ordering: .relaxed) }
+
+    /// True once, when the client has taken longer than it may.
+    func isOverdue(at now: Int64) -> Bool {
+        guard deadline.load(ordering: .relaxed) <= now else { return false }
+        deadline.store(Self.never, ordering: .relaxed)
+        return true
+    }
+
+    // MARK: For handlers
+
+    /// The header's bytes, valid inside `body` only; `nil` when the request does not have it.
+    func withHeader<Result>(_ name: StaticString, _ body: (RawSpan?) -> Result) -> Result {
+        var value: UnsafePointer<CChar>?
+        var count = 0
+        // A static string's bytes live for ever, and the library reads `utf8CodeUnitCount` of them.
+        let isPresent = unsafe MHD_lookup_connection_value_n(
+            connection, .HEADER_KIND, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self),
+            name.utf8CodeUnitCount, &value, &count)
+        guard isPresent == .YES, let value = unsafe value else { return body(nil) }
+        // The library keeps the request's headers until the request is completed.
+        return body(unsafe RawSpan(_unsafeStart: UnsafeRawPointer(value), byteCount: count))
+    }
+
+    func header(_ name: StaticString) -> String? {
+        withHeader(name) { span in
+            span.map { span in span.text }
+        }
+    }
+
+    /// The request's body, once.
+    func takeBody() -> [UInt8] { incoming.take() }
+
+    /// Takes the connection out of the server's loop until it is resumed.
+    ///
+    /// Call it under the lock that guards the list to which the result goes, so that nobody who takes the list misses
+    /// it; and never touch the exchange after its resume but from the handler that is then asked again.
+    func park() -> ParkedExchange {
+        phase = .parked
+        deadline.store(Self.never, ordering: .relaxed)
+        server.parkedCount.add(1, ordering: .relaxed)
+        unsafe MHD_suspend_connection(connection)
+        return unsafe ParkedExchange(exchange: self, connection: connection)
+    }
+}
+
+/// A parked connection. Whoever takes it from its list resumes it, exactly once, and forgets it.
+struct ParkedExchange: @unchecked Sendable {
+    // Sendable: the pointer is used for nothing but the resume, which may be called from any thread.
+    fileprivate let exchange: HTTPExchange
+    fileprivate let connection: OpaquePointer
+
+    /// The handler is asked again.
+    func resume() {
+        unsafe MHD_resume_connection(connection)
+    }
+
+    /// The client is sent `response`.
+    func resume(with response: HTTPResponse) {
+        exchange.outcome = response
+        resume()
+    }
+}
+
+// MARK: Called by the server's callbacks
+
+extension HTTPExchange {
+    /// The request line has come.
+    func receive(target: UnsafePointer<CChar>) {
+        idle.store(false, ordering: .relaxed)
+        deadline.store(MonotonicClock.milliseconds() + server.settings.headerMilliseconds, ordering: .relaxed)
+        let isSame = rawTarget.withUnsafeBytes { known in
+            // The target ends with a zero byte, which `known` cannot contain: `strncmp` reads no further than that.
+            unsafe strncmp(target, known.assumingMemoryBound(to: CChar.self).baseAddress ?? target, known.count) == 0
+                && target[known.count] == 0
+        }
+        guard !isSame || rawTarget.isEmpty else { return }
+        rawTarget = unsafe Array(UnsafeBufferPointer(start: target, count: strlen(target))).map(UInt8.init(bitPattern:))
+        binding = nil
+    }
+
+    /// Called when the headers are there, for each part of the body, at its end, and after a resume.
+    func proceed(
+        method: UnsafePointer<CChar>, chunk: UnsafePointer<CChar>?, chunkCount: UnsafeMutablePointer<Int>
+    ) -> MHD_Result {
+        switch phase {
+        case .idle, .answered:
+            begin(method: unsafe HTTPMethod(name: method))
+            // Answering before the end of the request would close the connection.
+            return .YES
+        case .receiving where unsafe chunkCount.pointee > 0:
+            guard let chunk = unsafe chunk else { return .NO }
+            let span = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(chunk), byteCount: chunkCount.pointee)
+            unsafe chunkCount.pointee = 0
+            return incoming.append(span, budget: server.bodyBudget) ? .YES : .NO
+        case .receiving:
+            return answer()
+        case .parked:
+            server.parkedCount.subtract(1, ordering: .relaxed)
+            hasWaited = true
+            if let outcome { return send(outcome) }
+            return answer()
+        }
+    }
+
+    /// The request is over: answered, or its connection is lost.
+    func complete(isDelivered: Bool) {
+        if isDelivered, phase == .answered { binding?.handler.delivered?() }
+        incoming.end(budget: server.bodyBudget)
+        refusal = nil
+        outcome = nil
+        phase = .idle
+        deadline.store(
+            MonotonicClock.milliseconds() + server.settings.idleMilliseconds, ordering: .relaxed)
+        idle.store(true, ordering: .relaxed)
+    }
+
+    private func begin(method: HTTPMethod) {
+        phase = .receiving
+        hasWaited = false
+        deadline.store(MonotonicClock.milliseconds() + server.settings.bodyMilliseconds, ordering: .relaxed)
+        do {
+            let binding = try bind(method)
+            try binding.route.check(contentType: self)
+            incoming.begin(limit: binding.route.bodyLimit, announced: announcedBytes)
+        } catch {
+            refusal = error
+            incoming.begin(limit: 0, announced: announcedBytes)
+        }
+    }
+
+    private var announcedBytes: Int? {
+        withHeader("Content-Length") { span in span.flatMap { Int(decimal: $0) } }
+    }
+
+    private func bind(_ method: HTTPMethod) throws(HTTPError) -> HTTPBinding {
+        let isSameCredential = withHeader("Authorization") { span in
+            switch (span, rawAuthorization) {
+            case (nil, nil): true
+            case (let span?, let known?): span.isEqual(to: known)
+            default: false
+            }
+        }
+        if let binding, isSameCredential, binding.method == method, server.router.isCurrent(binding) { return binding }
+        binding = nil
+        let authorization = header("Authorization")
+        rawAuthorization = authorization.map { Array($0.utf8) }
+        let bound = try server.router.bind(method, rawTarget, authorization: authorization)
+        binding = bound
+        return bound
+    }
+
+    private func answer() -> MHD_Result {
+        do {
+            if let refusal { throw refusal }
+            if let reason = incoming.refusal { throw error(for: reason) }
+            guard let binding else { preconditionFailure("a request without a handler") }
+            switch try binding.handler.answer(self) {
+            case .response(let response): return send(response)
+            case .parked: return .YES
+            case .later(let work):
+                try server.calls.enter(self, work)
+                return .YES
+            }
+        } catch {
+            return send(HTTPResponse(error))
+        }
+    }
+
+    private func error(for reason: IncomingBody.Refusal) -> HTTPError {
+        switch reason {
+        case .tooLarge:
+            HTTPError(
+                .bodyTooLarge, "the body is larger than the \(binding?.route.bodyLimit ?? 0) bytes that this call takes")
+        case .noRoom:
+            HTTPError(
+                .overloaded, "too many request bodies are being read at once; nothing of this one was taken",
+                retryAfterSeconds: 1)
+        }
+    }
+
+    private func send(_ response: HTTPResponse) -> MHD_Result {
+        phase = .answered
+        deadline.store(MonotonicClock.milliseconds() + server.settings.sendMilliseconds, ordering: .relaxed)
+        let prepared = server.isStopping ? response.prepared.closing() : response.prepared
+        return unsafe MHD_queue_response(connection, UInt32(response.status), prepared.handle)
+    }
+}
+
+extension HTTPMethod {
+    fileprivate init(name: UnsafePointer<CChar>) {
+        if unsafe strcmp(name, "GET") == 0 {
+            self = .get
+        } else {
+            self = HTTPMethod(rawValue: unsafe String(cString: name)) ?? .other
+        }
+    }
+}

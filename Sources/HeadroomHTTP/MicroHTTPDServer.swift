@@ -1,0 +1,172 @@
+import CMicroHTTPD
+import Glibc
+import Synchronization
+
+/// An HTTP server on libmicrohttpd: a pool of epoll threads that ask a ``Router`` for handlers.
+///
+/// The library closes connections that are idle in its sense, in which one byte a second is busy. Each connection
+/// therefore has a deadline of ours, and a thread that cuts those which are past it.
+final class MicroHTTPDServer: Sendable {
+    let settings: ServerSettings
+    let router: Router
+    let calls: CallQueue
+    let bodyBudget: BodyBudget
+    /// Parked exchanges whose handler has not been asked again yet.
+    let parkedCount = Atomic(0)
+    private let stopping = Atomic(false)
+    private let connections = ConnectionTable()
+    private let running = Mutex<Running?>(nil)
+
+    private struct Running: @unchecked Sendable {
+        // Sendable: the library's daemon may be used from any thread.
+        let daemon: OpaquePointer
+        let listener: ListeningSocket
+        let ticker: Ticker
+    }
+
+    init(settings: ServerSettings, router: Router) {
+        self.settings = settings
+        self.router = router
+        calls = CallQueue(limit: settings.callsInFlight)
+        bodyBudget = BodyBudget(limit: settings.bodyBytesInFlight)
+    }
+
+    /// From now on each answer is its connection's last, and nothing is parked for long.
+    var isStopping: Bool { stopping.load(ordering: .relaxed) }
+
+    var connectionCount: Int { connections.count }
+
+    /// Listens. `onTick` runs some twenty times a second on a thread of the server's own.
+    func start(onTick: @escaping @Sendable () -> Void) throws(HTTPError) -> ListenAddress {
+        let listener = try ListeningSocket(settings.listen)
+        // The daemon holds one reference from here until `finish`.
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        let flags =
+            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue
+        let options = unsafe options(context: context, listener: listener.descriptor)
+        guard let daemon = unsafe headroom_mhd_start(flags, handleRequest, context, options) else {
+            let reason = unsafe String(cString: strerror(errno))
+            close(listener.descriptor)
+            unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).release()
+            throw HTTPError(.cannotListen, "the HTTP server cannot start on \(listener.address): \(reason)")
+        }
+        let ticker = Ticker(periodMilliseconds: settings.tickMilliseconds) {
+            onTick()
+            self.connections.cutOverdue(at: MonotonicClock.milliseconds())
+        }
+        ticker.start()
+        running.withLock { unsafe $0 = Running(daemon: daemon, listener: listener, ticker: ticker) }
+        return listener.address
+    }
+
+    /// First step of the end; those who keep lists of parked exchanges resume them all after it.
+    func beginStopping() {
+        stopping.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// Last step: no new connection, a bounded wait for the open ones, the end. Blocks.
+    ///
+    /// The library aborts the process when it is stopped with a connection suspended; hence the order.
+    func finish() {
+        guard let running = running.withLock({ $0.take() }) else { return }
+        unsafe MHD_quiesce_daemon(running.daemon)
+        close(running.listener.descriptor)
+        wait(milliseconds: settings.stopMilliseconds) {
+            self.connections.closeIdle()
+            return self.connections.count == 0
+        }
+        calls.abandon(
+            with: HTTPResponse(
+                HTTPError(.stopping, "the service stopped before the call was done", retryAfterSeconds: 1)))
+        wait(milliseconds: 1000) { self.parkedCount.load(ordering: .relaxed) == 0 }
+        running.ticker.stop()
+        unsafe MHD_stop_daemon(running.daemon)
+        unsafe Unmanaged.passUnretained(self).release()
+    }
+
+    private func wait(milliseconds: Int64, until isDone: () -> Bool) {
+        let end = MonotonicClock.milliseconds() + milliseconds
+        while !isDone(), MonotonicClock.milliseconds() < end { usleep(2000) }
+    }
+
+    private func options(context: UnsafeMutableRawPointer, listener: Int32) -> [MHD_OptionItem] {
+        let completed: MHD_RequestCompletedCallback = unsafe handleCompletion
+        let changed: MHD_NotifyConnectionCallback = unsafe handleConnection
+        let received: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) ->
+            UnsafeMutableRawPointer? = unsafe handleTarget
+        // Options take functions as integers.
+        return unsafe [
+            MHD_OptionItem(option: .LISTEN_SOCKET, value: Int(listener), ptr_value: nil),
+            MHD_OptionItem(option: .THREAD_POOL_SIZE, value: settings.threads, ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_LIMIT, value: settings.connectionLimit, ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: settings.connectionBytes, ptr_value: nil),
+            MHD_OptionItem(
+                option: .CONNECTION_TIMEOUT, value: Int(settings.idleMilliseconds + 999) / 1000, ptr_value: nil),
+            MHD_OptionItem(
+                option: .NOTIFY_COMPLETED, value: unsafeBitCast(completed, to: Int.self), ptr_value: context),
+            MHD_OptionItem(
+                option: .NOTIFY_CONNECTION, value: unsafeBitCast(changed, to: Int.self), ptr_value: context),
+            MHD_OptionItem(
+                option: .URI_LOG_CALLBACK, value: unsafeBitCast(received, to: Int.self), ptr_value: context),
+            MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
+        ]
+    }
+
+    fileprivate func open(_ connection: OpaquePointer) -> HTTPExchange {
+        let exchange = unsafe HTTPExchange(server: self, connection: connection)
+        connections.add(exchange)
+        return exchange
+    }
+
+    fileprivate func close(_ exchange: HTTPExchange) {
+        connections.remove(exchange)
+    }
+}
+
+// MARK: Callbacks
+// At file scope: a closure would inherit the isolation of where it is written, and trap on the library's threads.
+// A connection's exchange is owned by the pointer that the library keeps for its socket.
+
+private func handleConnection(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ change: MHD_ConnectionNotificationCode
+) {
+    guard let context = unsafe context, let connection = unsafe connection, let slot = unsafe slot else { return }
+    let server = unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).takeUnretainedValue()
+    if change == MHD_CONNECTION_NOTIFY_STARTED {
+        unsafe slot.pointee = Unmanaged.passRetained(server.open(connection)).toOpaque()
+    } else if let exchange = unsafe slot.pointee {
+        unsafe server.close(Unmanaged<HTTPExchange>.fromOpaque(exchange).takeRetainedValue())
+        unsafe slot.pointee = nil
+    }
+}
+
+private func handleTarget(
+    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let target = unsafe target, let pointer = unsafe headroom_mhd_socket_context(connection) else { return nil }
+    unsafe Unmanaged<HTTPExchange>.fromOpaque(pointer).takeUnretainedValue().receive(target: target)
+    // It comes back as each later callback's `request`.
+    return unsafe pointer
+}
+
+private func handleRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ url: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ chunk: UnsafePointer<CChar>?,
+    _ chunkCount: UnsafeMutablePointer<Int>?, _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let exchange = unsafe request?.pointee, let method = unsafe method, let chunkCount = unsafe chunkCount else {
+        return .NO
+    }
+    return unsafe Unmanaged<HTTPExchange>.fromOpaque(exchange).takeUnretainedValue().proceed(
+        method: method, chunk: chunk, chunkCount: chunkCount)
+}
+
+private func handleCompletion(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
+) {
+    guard let exchange = unsafe request?.pointee else { return }
+    unsafe Unmanaged<HTTPExchange>.fromOpaque(exchange).takeUnretainedValue().complete(
+        isDelivered: reason == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+}

@@ -1,0 +1,85 @@
+import HeadroomModel
+
+/// One call: a method and a path, who may make it, and what it takes.
+struct Route: Sendable {
+    let method: HTTPMethod
+    /// Segments between slashes; `{name}` stands for any one segment.
+    let pattern: String
+    let access: AccessRule
+    /// 0 for calls without a body.
+    var bodyLimit = 0
+    /// Of the body; empty for calls without one.
+    var contentTypes: [String] = []
+    /// Reads the target's parameters once for all requests of a connection that bear the same ones.
+    let bind: @Sendable (RequestTarget, Grant) throws(HTTPError) -> HTTPHandler
+
+    func matches(path: String) -> Bool {
+        let wanted = pattern.split(separator: "/", omittingEmptySubsequences: false)
+        let given = path.split(separator: "/", omittingEmptySubsequences: false)
+        return wanted.count == given.count
+            && zip(wanted, given).allSatisfy { $0 == $1 || ($0.hasPrefix("{") && !$1.isEmpty) }
+    }
+
+    func check(contentType exchange: HTTPExchange) throws(HTTPError) {
+        if contentTypes.isEmpty { return }
+        let wanted = contentTypes.joined(separator: " or ")
+        guard let header = exchange.header("Content-Type") else {
+            throw HTTPError(.unsupportedMediaType, "the request has no Content-Type; this call takes \(wanted)")
+        }
+        let type = header.prefix { $0 != ";" && $0 != " " }.lowercased()
+        guard contentTypes.contains(type) else {
+            throw HTTPError(.unsupportedMediaType, "\"\(type)\" is not taken here; this call takes \(wanted)")
+        }
+    }
+}
+
+/// A handler, and what it was bound to.
+struct HTTPBinding {
+    let route: Route
+    let method: HTTPMethod
+    let handler: HTTPHandler
+    fileprivate let accessVersion: Int
+    fileprivate let expiresAt: Timestamp?
+}
+
+/// Finds the call that a request makes.
+struct Router: Sendable {
+    let routes: [Route]
+    let access: AccessControl
+
+    /// False once tokens have changed or the one behind the binding has ended.
+    func isCurrent(_ binding: HTTPBinding) -> Bool {
+        binding.accessVersion == access.version && !access.isExpired(binding.expiresAt)
+    }
+
+    func bind(_ method: HTTPMethod, _ rawTarget: [UInt8], authorization: String?) throws(HTTPError) -> HTTPBinding {
+        guard let target = RequestTarget(rawTarget) else {
+            throw HTTPError(
+                .badRequest, "the target is not a path with an optional query, percent-encoded UTF-8 without zero bytes")
+        }
+        let route = try route(method, target.path)
+        // Before the grant: a token that is revoked in between leaves a binding that is out of date at once.
+        let version = access.version
+        var grant = Grant.everything
+        if case .roles = route.access {
+            grant = try access.grant(authorization: authorization)
+            try route.access.check(grant)
+        }
+        return HTTPBinding(
+            route: route, method: method, handler: try route.bind(target, grant), accessVersion: version,
+            expiresAt: grant.expiresAt)
+    }
+
+    private func route(_ method: HTTPMethod, _ path: String) throws(HTTPError) -> Route {
+        let candidates = routes.filter { $0.matches(path: path) }
+        guard !candidates.isEmpty else {
+            throw HTTPError(.notFound, "\(path) is no path of this service; /openapi.json lists them")
+        }
+        // The library leaves the body out of an answer to HEAD.
+        if let route = candidates.first(where: { $0.method == (method == .head ? .get : method) }) { return route }
+        var allowed = candidates.map(\.method)
+        if allowed.contains(.get) { allowed.append(.head) }
+        let list = allowed.map(\.rawValue).joined(separator: ", ")
+        throw HTTPError(.methodNotAllowed, "\(path) takes \(list)", allowedMethods: allowed)
+    }
+}

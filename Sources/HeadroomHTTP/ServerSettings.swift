@@ -1,0 +1,51 @@
+import Glibc
+
+/// What the HTTP server may use, and how long a client may take.
+package struct ServerSettings: Sendable {
+    package var listen: ListenAddress
+    package var threads = 2
+    /// From the request's first byte to the end of its headers.
+    package var headerSeconds = 10.0
+    /// From the end of the headers to the end of the body.
+    package var bodySeconds = 60.0
+    /// From the end of one request to the headers of the next.
+    package var idleSeconds = 75.0
+    /// From an answer's first byte to its last.
+    package var sendSeconds = 60.0
+    /// How long a stop waits for open connections.
+    package var stopSeconds = 10.0
+    /// Request bodies in memory, all together.
+    package var bodyBytesInFlight = 64 << 20
+    /// Calls that wait for a task, or for what the task does.
+    package var callsInFlight = 256
+    /// Connections at once; `nil`: what the process may open, less ``reservedDescriptors``.
+    package var connections: Int?
+
+    package init(listen: ListenAddress = .standard) {
+        self.listen = listen
+    }
+
+    /// A request's headers have to fit, and 10,000 connections shall cost 80 MB and not the library's 320.
+    let connectionBytes = 8 << 10
+    /// For the database, its log, policies, the listener and the threads' own.
+    static let reservedDescriptors = 128
+
+    var headerMilliseconds: Int64 { Int64(headerSeconds * 1000) }
+    var bodyMilliseconds: Int64 { Int64(bodySeconds * 1000) }
+    var idleMilliseconds: Int64 { Int64(idleSeconds * 1000) }
+    var sendMilliseconds: Int64 { Int64(sendSeconds * 1000) }
+    var stopMilliseconds: Int64 { Int64(stopSeconds * 1000) }
+    /// Long polls end, and slow clients are cut, this much late at most.
+    let tickMilliseconds = 50
+
+    /// Raises the process's soft limit on open files to the hard one first.
+    var connectionLimit: Int {
+        var limit = rlimit()
+        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        // The library keeps some memory for each; nobody needs more than a million.
+        let most = Int(min(limit.rlim_cur, 1 << 20)) - Self.reservedDescriptors
+        return max(16, min(connections ?? most, most))
+    }
+}

@@ -1,0 +1,53 @@
+import HeadroomControl
+import HeadroomModel
+
+extension LoopReport {
+    /// Takes in what one tick saw, decided and published. All lists ascend by pool.
+    mutating func describe(
+        _ capacities: [PoolCapacity], _ classified: [TenantConsumptionClassifier.Classified],
+        _ decision: PriorityPolicyEngine.Decision, _ published: AllocationPublisher.State
+    ) {
+        version = published.version
+        publishedAt = published.publishedAt
+        isLedgerWritable = published.isLedgerWritable
+        let observed = Dictionary(
+            uniqueKeysWithValues: zip(capacities, classified).map { ($0.pool, (capacity: $0, needs: $1)) })
+        pools = decision.pools.compactMap { allocation in
+            observed[allocation.pool].map { PoolReport(allocation, $0.capacity, $0.needs) }
+        }
+    }
+}
+
+extension PoolReport {
+    fileprivate init(
+        _ allocation: PoolAllocation, _ capacity: PoolCapacity, _ needs: TenantConsumptionClassifier.Classified
+    ) {
+        let profiles = Dictionary(uniqueKeysWithValues: needs.demand.tenants.map { ($0.tenant, $0) })
+        let assured = allocation.budget.map { resource, _ in
+            allocation.tenants.reduce(allocation.unlisted[resource] ?? 0) { $0 + ($1.assured[resource] ?? 0) }
+        }
+        self.init(
+            pool: allocation.pool, state: capacity.state, nominal: capacity.nominal, estimated: capacity.capacity,
+            capacityReason: capacity.reason, confidence: capacity.confidence, budget: allocation.budget,
+            assured: assured, consumed: needs.demand.consumed,
+            calls: Dictionary(
+                uniqueKeysWithValues: Outcome.allCases.map { ($0, capacity.calls[$0.rawValue]) }),
+            tenants: allocation.tenants.map { tenant in
+                TenantReport(tenant, profiles[tenant.tenant], needs.starvation[tenant.tenant])
+            })
+    }
+}
+
+extension TenantReport {
+    fileprivate init(
+        _ allocation: TenantAllocation, _ profile: TenantDemand?, _ verdict: StarvationWatch.Verdict?
+    ) {
+        let zero = allocation.assured.map { _, _ in 0 }
+        self.init(
+            tenant: allocation.tenant, tier: allocation.tier, demand: profile?.total ?? zero,
+            assured: allocation.assured, consumed: profile?.consumed ?? zero,
+            queue: profile?.queue ?? PerCriticality(repeating: Queue()),
+            retries: profile?.retries ?? PerCriticality(repeating: 0),
+            underservedSeconds: verdict?.underservedSeconds ?? 0, starvation: verdict?.starvation)
+    }
+}

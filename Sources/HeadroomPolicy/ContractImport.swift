@@ -1,0 +1,78 @@
+import HeadroomJSON
+import HeadroomModel
+
+/// A file of contracts, as a CRM exports it → contracts. All of it or nothing.
+package enum ContractImport {
+    package enum Format: String, CaseIterable, Sendable {
+        /// A header, then one row for each tenant × pool; see ``columns``.
+        case csv
+        /// `[{"tenant":"acme","tier":"premium","strategic":true,"pools":[{"pool":"p","floor":{"tpm":1},"ceiling":{}}]}]`
+        case json
+    }
+
+    /// In bytes.
+    package static let greatestSize = 100_000_000
+    /// Of tenant × pool, and of tenants without a pool.
+    package static let greatestRowCount = 1_000_000
+
+    /// - Returns: ascending by tenant, each tenant once.
+    package static func parse(_ bytes: [UInt8], format: Format) throws(ContractImportError) -> [Contract] {
+        guard bytes.count <= greatestSize else {
+            throw ContractImportError([
+                ContractImportError.Fault(line: nil, "has \(bytes.count) bytes: at most \(greatestSize)")
+            ])
+        }
+        // Spreadsheets put a byte order mark in front.
+        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let (contracts, faults) =
+            switch format {
+            case .csv: parseCSV(bytes, from: start)
+            case .json: parseJSON(bytes, from: start)
+            }
+        guard faults.isEmpty else { throw ContractImportError(faults) }
+        return contracts.sorted { $0.tenant < $1.tenant }
+    }
+
+    /// Within a contract already checked pool by pool; a fault's text, `nil` when all is well.
+    static func fault(in terms: Contract.Terms) -> String? {
+        for resource in Resource.allCases {
+            guard let floor = terms.floor[resource], let ceiling = terms.ceiling[resource], floor > ceiling else {
+                continue
+            }
+            let name = resource.rateName
+            return "floor_\(name) \(CheckedObject.text(floor)) is over ceiling_\(name) \(CheckedObject.text(ceiling))"
+        }
+        return nil
+    }
+
+    /// Requests or tokens per minute: from 0 to far above any provider's limit.
+    static let rateRange = 0...1e12
+}
+
+/// Why a file of contracts was not taken: every fault in it, not only the first.
+package struct ContractImportError: Error, Equatable, Sendable, CustomStringConvertible {
+    package struct Fault: Equatable, Sendable, CustomStringConvertible {
+        /// From 1; `nil` for the file as a whole.
+        package let line: Int?
+        /// What is wrong, where in the line, and what would be right.
+        package let message: String
+
+        package init(line: Int?, _ message: String) {
+            self.line = line
+            self.message = message
+        }
+
+        package var description: String { line.map { "line \($0): \(message)" } ?? message }
+    }
+
+    /// Never empty; ascending by line.
+    package let faults: [Fault]
+
+    package init(_ faults: [Fault]) {
+        precondition(!faults.isEmpty)
+        self.faults = faults
+    }
+
+    /// One fault a line.
+    package var description: String { faults.map(\.description).joined(separator: "\n") }
+}

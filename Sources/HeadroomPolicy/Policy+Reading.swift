@@ -1,0 +1,95 @@
+import HeadroomJSON
+import HeadroomModel
+
+extension Policy {
+    /// The rules of `root` over what `self` has.
+    mutating func read(rules root: CheckedObject) {
+        var root = root
+        if let name = root.word("name") { self.name = name }
+        if let tiers = root.list("tiers", count: 1...32, of: "tiers") {
+            self.tiers = tiers.map { TierPolicy($0.node, key: $0.key, file: root.file) }
+        }
+        if let tier = root.word("default_tier") { defaultTier = tier }
+        if let factor = root.number("strategic_factor", in: 1...10, unit: "factor") { strategicFactor = factor }
+        if let bands = root.list("bands", count: 1...32, of: "bands") {
+            self.bands = bands.map { Band($0.node, key: $0.key, file: root.file) }
+        }
+        if var section = root.object("start") { section.read(StartPolicy.fields, into: &start) }
+        if var section = root.object("loop") { section.read(LoopPolicy.fields, into: &loop) }
+        if var section = root.object("demand") { section.read(DemandPolicy.fields, into: &demand) }
+        if var section = root.object("capacity") { section.read(CapacityPolicy.fields, into: &capacity) }
+        if var section = root.object("starvation") { section.read(StarvationPolicy.fields, into: &starvation) }
+        if var section = root.object("telemetry") { section.read(TelemetryPolicy.fields, into: &telemetry) }
+        root.end()
+    }
+}
+
+// A value that cannot be read leaves its place in a list taken, so that the checks that follow name the right places.
+
+extension TierPolicy {
+    fileprivate init(_ node: JSONNode, key: String, file: CheckedFile) {
+        self.init(name: "", weight: 1)
+        guard var section = CheckedObject(node, key: key, file: file) else { return }
+        section.require("name", "the tier's name, as contracts state it")
+        section.require("weight", "the tier's weight, a number above 0")
+        if let name = section.word("name") { self.name = name }
+        if let weight = section.number("weight", in: 0.001...1000, unit: "weight") { self.weight = weight }
+        let share = section.optionalNumber("ceiling_share", in: 0.0001...1, unit: "part of nominal capacity, or null")
+        if let share { ceilingShare = share }
+        section.end()
+    }
+}
+
+extension Band {
+    fileprivate init(_ node: JSONNode, key: String, file: CheckedFile) {
+        self.init(.floor)
+        guard var section = CheckedObject(node, key: key, file: file) else { return }
+        section.require("fill", "one of " + Band.Bound.allCases.map(\.name).joined(separator: ", "))
+        if let bound = section.choice("fill", of: Band.Bound.allCases, named: \.name) { self.bound = bound }
+        criticality = section.choice("criticality", of: Criticality.allCases, named: \.name)
+        tiers = section.list("tiers", count: 1...32, of: "tiers")?.map { section.word($0.node, key: $0.key) ?? "" }
+        section.end()
+    }
+}
+
+extension PoolPolicy {
+    /// A pool's file. `nil`, and a fault, when its name cannot be read.
+    init?(_ root: CheckedObject) {
+        var section = root
+        section.require("pool", "the pool's name, as telemetry states it")
+        section.require("nominal", "what the contract grants, as {rpm: 500, tpm: 30000}")
+        let pool = section.word("pool").flatMap { PoolID($0) }
+        let provider = section.word("provider", orNull: true)
+        let nominal = section.object("nominal").map(PoolPolicy.nominal)
+        let mode = section.choice("mode", of: PoolMode.allCases, named: \.name)
+        let providerBurst = section.number("provider_burst_seconds", in: 0.1...3600, unit: "seconds")
+        let burst = section.number("burst_seconds", in: 0.1...3600, unit: "seconds")
+        let failover = section.list("failover", count: 0...16, of: "pools")?
+            .map { PoolID(unchecked: section.word($0.node, key: $0.key) ?? "") }
+        let countsRefused = section.bool("counts_refused")
+        section.end()
+        guard let pool else { return nil }
+        self.init(pool: pool, provider: provider, nominal: nominal ?? .none)
+        if let mode { self.mode = mode }
+        if let providerBurst { providerBurstSeconds = providerBurst }
+        if let burst { burstSeconds = burst }
+        if let failover { self.failover = failover }
+        if let countsRefused { self.countsRefused = countsRefused }
+    }
+
+    private static func nominal(_ section: CheckedObject) -> Rates {
+        var section = section
+        var rates = Rates()
+        for resource in Resource.allCases {
+            // From 1: a pool that grants nothing is no pool; to 10^12, far above any provider's limit.
+            rates[resource] = section.number(resource.rateName, in: 1...1e12, unit: "\(resource.name) per minute")
+        }
+        section.end()
+        if rates.isEmpty, !section.file.hasFault(in: section.key) {
+            let names = Resource.allCases.map(\.rateName).joined(separator: ", ")
+            section.file.report(
+                .missing, key: section.key, offset: section.offset, "must state at least one of \(names)")
+        }
+        return rates
+    }
+}

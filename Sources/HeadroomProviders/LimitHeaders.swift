@@ -1,0 +1,56 @@
+import HeadroomModel
+
+/// Limits told one number a header: `x-ratelimit-remaining-tokens`, `anthropic-ratelimit-requests-reset`,
+/// `ratelimit-limit`, `x-ratelimit-limit-req-60-second` and every other order of the same words.
+enum LimitHeaders {
+    static func readings(in headers: HeaderFields) -> [LimitReading] {
+        var readings: [(name: LimitName, reading: LimitReading)] = []
+        for field in headers.fields {
+            guard let name = LimitName(field.name) else { continue }
+            var index = readings.firstIndex { $0.name.isSameLimit(as: name) }
+            if index == nil {
+                index = readings.count
+                readings.append((name, LimitReading(name)))
+            }
+            if let index { readings[index].reading.take(field.value, as: name.role, unit: name.unit, now: headers.date) }
+        }
+        return readings.map(\.reading)
+    }
+}
+
+extension LimitReading {
+    fileprivate init(_ name: LimitName) {
+        self.init(
+            window: QuotaWindow(resource: name.resource, windowSeconds: name.windowSeconds), scope: name.scope)
+    }
+
+    /// Reads one header's value; what is known already stays.
+    fileprivate mutating func take(_ value: String, as role: LimitName.Role, unit: Double?, now: Int64?) {
+        switch role {
+        case .limit:
+            window.limit = window.limit ?? LimitValue.amount(value)
+            window.windowSeconds = window.windowSeconds ?? StructuredLimits.windowSeconds(ofLimit: value)
+        case .remaining:
+            window.remaining = window.remaining ?? LimitValue.amount(value)
+        case .period:
+            guard window.windowSeconds == nil, let seconds = LimitValue.number(value), (1...31_622_400).contains(seconds)
+            else { return }
+            window.windowSeconds = seconds
+        case .reset:
+            guard window.resetMilliseconds == nil, bareReset == nil else { return }
+            switch LimitValue.time(value, now: now) {
+            case .milliseconds(let milliseconds): window.resetMilliseconds = milliseconds
+            case .bare(let number): take(bareReset: number, unit: unit)
+            case nil: break
+            }
+        }
+    }
+
+    private mutating func take(bareReset number: Double, unit: Double?) {
+        if let unit {
+            window.resetMilliseconds = LimitValue.bounded(number * unit)
+        } else {
+            bareReset = number
+        }
+    }
+}

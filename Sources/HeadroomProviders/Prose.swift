@@ -1,0 +1,63 @@
+/// A message for people, in lower case, with white space squeezed and at most 2 KiB long.
+///
+/// Providers change wordings; rules look for short phrases only, and only where no machine field decides.
+struct Prose {
+    let bytes: [UInt8]
+
+    private static let longest = 2048
+
+    init(_ text: String) {
+        var bytes: [UInt8] = []
+        for byte in text.utf8.prefix(Prose.longest) {
+            if byte <= 0x20 {
+                if bytes.last != 0x20 { bytes.append(0x20) }
+            } else {
+                bytes.append(byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte)
+            }
+        }
+        self.bytes = bytes
+    }
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    func mentions(_ phrase: StaticString) -> Bool { bytes.holds(phrase) }
+
+    func mentions(anyOf phrases: [StaticString]) -> Bool { phrases.contains { bytes.holds($0) } }
+
+    /// Words and numbers without the punctuation around them; `/` is a word (`3 / min`, `3/min`).
+    var words: [String] {
+        bytes.split(whereSeparator: { Prose.separates($0) }).flatMap { word -> [String] in
+            var parts: [String] = []
+            for part in word.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+                if !parts.isEmpty { parts.append("/") }
+                var text = String(decoding: part, as: UTF8.self)
+                while let last = text.last, last == "." || last == "," || last == "!" { text.removeLast() }
+                parts.append(text)
+            }
+            return parts.filter { !$0.isEmpty }
+        }
+    }
+
+    private static func separates(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: " "), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ":"), UInt8(ascii: ";"),
+            UInt8(ascii: "`"), UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "="), UInt8(ascii: "["),
+            UInt8(ascii: "]"):
+            true
+        default: false
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Whether the ASCII `text` occurs in it.
+    func holds(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in
+            // Safe: the buffer of a StaticString is valid for ever, and every index below is checked against its count.
+            guard count >= text.count, text.count > 0 else { return false }
+            return (0...(count - text.count)).contains { start in
+                (0..<text.count).allSatisfy { unsafe self[start + $0] == text[$0] }
+            }
+        }
+    }
+}

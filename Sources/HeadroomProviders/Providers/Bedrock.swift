@@ -1,0 +1,18 @@
+import HeadroomModel
+
+extension ProviderRules {
+    /// No numbers at all: an error type, in a header or the body, and a message that may tell tokens from requests.
+    static let bedrock = ProviderRules(
+        names: ["bedrock", "aws", "amazon", "sagemaker"],
+        codes: [
+            // The model failed or was slow, not we: neither a quota nor a lack of capacity.
+            "modelnotreadyexception": .server, "modelerrorexception": .server, "modeltimeoutexception": .server,
+            "modelstreamerrorexception": .server, "internalserverexception": .server,
+            "servicequotaexceededexception": .quota,
+        ],
+        exhausted: { report in
+            // Elsewhere "too many requests" is only the name of status 429; here the alternative is "too many tokens".
+            report.prose.mentions("too many tokens")
+                ? ResourceSet(.tokens) : report.prose.mentions("too many requests") ? ResourceSet(.requests) : []
+        })
+}

@@ -1,0 +1,18 @@
+import HeadroomModel
+
+extension ProviderRules {
+    /// Gemini and Vertex AI: no headers, everything in a `google.rpc.Status`.
+    static let google = ProviderRules(
+        names: ["gemini", "google", "vertex", "vertexai", "vertex-ai", "vertex_ai", "googleai", "palm"],
+        kind: { report in
+            guard report.status == 429 else { return nil }
+            let limits = GoogleErrorDetails.limits(in: report.fields)
+            // A quota of 0 is no entitlement: no wait cures it, a paid plan does.
+            if !limits.isEmpty, limits.allSatisfy({ $0.window.limit == 0 }) { return .billing }
+            let namesQuota =
+                !limits.isEmpty || report.codes.contains("ratelimitexceeded") || report.prose.mentions("quota")
+                || report.prose.mentions("provisioned throughput") || report.fields.fields.contains { $0.key == "retryDelay" }
+            // Nothing of ours is named: the shared pool (dynamic shared quota) is empty.
+            return report.codes.contains("resourceexhausted") && !namesQuota ? .overload : nil
+        })
+}

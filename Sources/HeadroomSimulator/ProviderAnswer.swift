@@ -1,0 +1,100 @@
+import HeadroomModel
+
+/// What a simulated provider sends back.
+package struct ProviderAnswer: Sendable {
+    package enum Verdict: Equatable, Sendable {
+        case served
+        /// Our quota is used up, in this resource.
+        case refused(Resource)
+        case overloaded
+    }
+
+    package let verdict: Verdict
+    package let status: Int
+    /// Lower-case names.
+    package let headers: [(name: String, value: String)]
+    package let body: String
+    /// From the call's arrival to its answer.
+    package let latencySeconds: Double
+
+    /// `limits` is what the headers show; `wait` is the time after which the call would pass.
+    init(
+        _ verdict: Verdict, model: String, number: Int, at now: Timestamp, latencySeconds: Double, cost: Work,
+        usage: (input: Int64, output: Int64)?, limits: Buckets?, wait: Double
+    ) {
+        self.verdict = verdict
+        self.latencySeconds = latencySeconds
+        var headers = [("content-type", "application/json"), ("x-request-id", "req_\(number)")]
+        if let limits { headers += ProviderAnswer.rateLimitHeaders(limits) }
+        switch verdict {
+        case .served:
+            status = 200
+            body = ProviderAnswer.completion(model: model, number: number, at: now, usage: usage ?? (0, 0))
+        case .refused(let resource):
+            status = 429
+            let milliseconds = ProviderAnswer.wholeMilliseconds(wait)
+            headers.append(("retry-after", String((milliseconds + 999) / 1000)))
+            headers.append(("retry-after-ms", String(milliseconds)))
+            body = ProviderAnswer.refusal(
+                model: model, resource: resource, limits: limits, cost: cost, milliseconds: milliseconds)
+        case .overloaded:
+            status = 529
+            body = #"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#
+        }
+        self.headers = headers.map { (name: $0.0, value: $0.1) }
+    }
+
+    /// As OpenAI sends them: what is left now, and the time until nothing is used.
+    private static func rateLimitHeaders(_ limits: Buckets) -> [(String, String)] {
+        limits.rates.resources.members.flatMap { resource in
+            [
+                ("x-ratelimit-limit-\(resource.name)", String(whole(limits.rates[resource] ?? 0))),
+                ("x-ratelimit-remaining-\(resource.name)", String(max(0, whole(limits.level[resource])))),
+                ("x-ratelimit-reset-\(resource.name)", goDuration(limits.secondsUntilFull(resource))),
+            ]
+        }
+    }
+
+    private static func completion(
+        model: String, number: Int, at now: Timestamp, usage: (input: Int64, output: Int64)
+    ) -> String {
+        """
+        {"id":"chatcmpl-\(number)","object":"chat.completion","created":\(now.milliseconds / 1000),"model":"\(model)",\
+        "choices":[{"index":0,"message":{"role":"assistant","content":"Hello.","refusal":null},"logprobs":null,\
+        "finish_reason":"stop"}],"usage":{"prompt_tokens":\(usage.input),"completion_tokens":\(usage.output),\
+        "total_tokens":\(usage.input + usage.output)}}
+        """
+    }
+
+    private static func refusal(
+        model: String, resource: Resource, limits: Buckets?, cost: Work, milliseconds: Int64
+    ) -> String {
+        let (words, type) =
+            resource == .requests ? ("requests per min (RPM)", "requests") : ("tokens per min (TPM)", "tokens")
+        let limit = limits?.rates[resource].map { "Limit \(whole($0)), " } ?? ""
+        let message =
+            "Rate limit reached for \(model) on \(words): \(limit)Requested \(whole(cost[resource])). "
+            + "Please try again in \(goDuration(Double(milliseconds) / 1000)). "
+            + "Visit https://platform.openai.com/account/rate-limits to learn more."
+        return #"{"error":{"message":"\#(message)","type":"\#(type)","param":null,"code":"rate_limit_exceeded"}}"#
+    }
+
+    private static func whole(_ amount: Double) -> Int64 { Int64(amount.rounded(.down)) }
+
+    /// Rounded up: a caller that waits so long passes.
+    private static func wholeMilliseconds(_ seconds: Double) -> Int64 { Int64((seconds * 1000).rounded(.up)) }
+
+    /// `6m0s`, `1.5s`, `20ms`, `0s`, as Go prints whole milliseconds.
+    static func goDuration(_ seconds: Double) -> String {
+        let milliseconds = wholeMilliseconds(seconds)
+        if milliseconds == 0 { return "0s" }
+        if milliseconds < 1000 { return "\(milliseconds)ms" }
+        let (minutes, rest) = milliseconds.quotientAndRemainder(dividingBy: 60000)
+        var fraction = String(rest % 1000 + 1000).dropFirst()
+        while fraction.last == "0" { fraction.removeLast() }
+        let decimals = fraction.isEmpty ? "" : "." + fraction
+        let hours = minutes / 60
+        let larger = (hours > 0 ? "\(hours)h" : "") + (minutes > 0 ? "\(minutes % 60)m" : "")
+        return "\(larger)\(rest / 1000)\(decimals)s"
+    }
+}

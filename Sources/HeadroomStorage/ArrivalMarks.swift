@@ -1,0 +1,79 @@
+import HeadroomModel
+
+/// Where the tables of telemetry stood when: finds the rows that arrived since, or before, a moment.
+struct ArrivalMarks {
+    /// Time between two marks: what a reader may get too much of.
+    static let spacingMilliseconds: Int64 = 1_000
+
+    private let connection: SQLiteConnection
+
+    init(connection: SQLiteConnection) {
+        self.connection = connection
+    }
+
+    /// The received time of the newest mark.
+    func newest() throws(StorageError) -> Timestamp? {
+        try connection.statement("SELECT received_ms FROM arrival ORDER BY id DESC LIMIT 1")
+            .first { Timestamp(milliseconds: $0.integer(0)) }
+    }
+
+    /// Marks that everything from here on arrives at `received` or later. Before the rows, in their transaction.
+    func mark(_ received: Timestamp) throws(StorageError) {
+        let cursor = try end()
+        try connection.statement(ArrivalMarks.insertMark)
+            .bind(":received_ms", received.milliseconds)
+            .bind(":call_id", cursor.call)
+            .bind(":call_window_id", cursor.window)
+            .bind(":queue_state_id", cursor.queue)
+            .bind(":provider_response_id", cursor.response)
+            .bind(":task_event_id", cursor.task)
+            .bind(":model_event_id", cursor.model)
+            .run()
+    }
+
+    /// The newest mark set at or before `instant`. By id and not by time: the clock may have gone back between two
+    /// starts, and ids never do.
+    func last(at instant: Timestamp) throws(StorageError) -> (id: Int64, cursor: TelemetryCursor)? {
+        try connection.statement(ArrivalMarks.lastMark).bind(":received_ms", instant.milliseconds)
+            .first { row in
+                let cursor = TelemetryCursor(
+                    call: row.integer(1), window: row.integer(2), queue: row.integer(3), response: row.integer(4),
+                    task: row.integer(5), model: row.integer(6))
+                return (row.integer(0), cursor)
+            }
+    }
+
+    func delete(before id: Int64) throws(StorageError) {
+        try connection.statement("DELETE FROM arrival WHERE id < :id").bind(":id", id).run()
+    }
+
+    /// Behind the last row of each table, also of one that is empty by now.
+    private func end() throws(StorageError) -> TelemetryCursor {
+        var cursor = TelemetryCursor.start
+        try connection.statement("SELECT name, seq FROM sqlite_sequence").forEachRow { row in
+            let last = row.integer(1)
+            switch row.text(0) {
+            case "call": cursor.call = last
+            case "call_window": cursor.window = last
+            case "queue_state": cursor.queue = last
+            case "provider_response": cursor.response = last
+            case "task_event": cursor.task = last
+            case "model_event": cursor.model = last
+            default: break
+            }
+        }
+        return cursor
+    }
+
+    private static let insertMark: StaticString = """
+        INSERT INTO arrival (received_ms, call_id, call_window_id, queue_state_id, provider_response_id, task_event_id,
+            model_event_id)
+        VALUES (:received_ms, :call_id, :call_window_id, :queue_state_id, :provider_response_id, :task_event_id,
+            :model_event_id)
+        """
+
+    private static let lastMark: StaticString = """
+        SELECT id, call_id, call_window_id, queue_state_id, provider_response_id, task_event_id, model_event_id
+        FROM arrival WHERE received_ms <= :received_ms ORDER BY id DESC LIMIT 1
+        """
+}

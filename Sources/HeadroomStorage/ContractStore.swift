@@ -1,0 +1,97 @@
+import HeadroomModel
+
+/// What tenants have bought, as the last import said.
+package actor ContractStore {
+    private let connection: SQLiteConnection
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe connection.executor.asUnownedSerialExecutor()
+    }
+
+    package init(connection: SQLiteConnection) {
+        self.connection = connection
+    }
+
+    /// Replaces all contracts, or none when it throws. No tenant appears twice, and no pool twice in one contract.
+    package func replaceAll(with contracts: [Contract], at now: Timestamp) throws(StorageError) {
+        try connection.transaction { () throws(StorageError) in
+            try connection.execute("DELETE FROM commitment")
+            try connection.execute("DELETE FROM contract")
+            for contract in contracts {
+                try connection.statement(ContractStore.insertContract)
+                    .bind(":tenant", contract.tenant.text)
+                    .bind(":tier", contract.tier)
+                    .bind(":is_strategic", contract.isStrategic ? 1 : 0 as Int64)
+                    .bind(":imported_at_ms", now.milliseconds)
+                    .run()
+                for terms in contract.terms { try insert(terms, of: contract.tenant) }
+            }
+        }
+    }
+
+    /// Ascending by tenant.
+    package func all() throws(StorageError) -> [Contract] {
+        var contracts: [Contract] = []
+        try connection.statement(ContractStore.selectAll).forEachRow { row in
+            let tenant = TenantID(unchecked: row.text(0))
+            if contracts.last?.tenant != tenant {
+                contracts.append(
+                    Contract(tenant: tenant, tier: row.optionalText(1), isStrategic: row.integer(2) != 0))
+            }
+            guard let pool = row.optionalText(3) else { return }
+            contracts[contracts.count - 1].terms.append(
+                Contract.Terms(
+                    pool: PoolID(unchecked: pool), floor: rates(row, firstColumn: 4),
+                    ceiling: rates(row, firstColumn: 8)))
+        }
+        return contracts
+    }
+
+    /// Differs from an earlier value if another process has changed the database since: read ``all()`` again then.
+    package func foreignChangeCounter() throws(StorageError) -> Int64 {
+        try connection.foreignChangeCounter()
+    }
+
+    private func insert(_ terms: Contract.Terms, of tenant: TenantID) throws(StorageError) {
+        try connection.statement(ContractStore.insertTerms)
+            .bind(":tenant", tenant.text)
+            .bind(":pool", terms.pool.text)
+            .bind(":floor_requests", terms.floor[.requests])
+            .bind(":floor_tokens", terms.floor[.tokens])
+            .bind(":floor_input_tokens", terms.floor[.inputTokens])
+            .bind(":floor_output_tokens", terms.floor[.outputTokens])
+            .bind(":ceiling_requests", terms.ceiling[.requests])
+            .bind(":ceiling_tokens", terms.ceiling[.tokens])
+            .bind(":ceiling_input_tokens", terms.ceiling[.inputTokens])
+            .bind(":ceiling_output_tokens", terms.ceiling[.outputTokens])
+            .run()
+    }
+
+    private nonisolated func rates(_ row: SQLiteStatement, firstColumn column: Int32) -> Rates {
+        Rates(
+            rpm: row.optionalDouble(column), tpm: row.optionalDouble(column + 1), itpm: row.optionalDouble(column + 2),
+            otpm: row.optionalDouble(column + 3))
+    }
+
+    private static let insertContract: StaticString = """
+        INSERT INTO contract (tenant, tier, is_strategic, imported_at_ms)
+        VALUES (:tenant, :tier, :is_strategic, :imported_at_ms)
+        """
+
+    private static let insertTerms: StaticString = """
+        INSERT INTO commitment (tenant, pool, floor_requests_per_minute, floor_tokens_per_minute,
+            floor_input_tokens_per_minute, floor_output_tokens_per_minute, ceiling_requests_per_minute,
+            ceiling_tokens_per_minute, ceiling_input_tokens_per_minute, ceiling_output_tokens_per_minute)
+        VALUES (:tenant, :pool, :floor_requests, :floor_tokens, :floor_input_tokens, :floor_output_tokens,
+            :ceiling_requests, :ceiling_tokens, :ceiling_input_tokens, :ceiling_output_tokens)
+        """
+
+    private static let selectAll: StaticString = """
+        SELECT contract.tenant, tier, is_strategic, pool,
+            floor_requests_per_minute, floor_tokens_per_minute,
+            floor_input_tokens_per_minute, floor_output_tokens_per_minute,
+            ceiling_requests_per_minute, ceiling_tokens_per_minute,
+            ceiling_input_tokens_per_minute, ceiling_output_tokens_per_minute
+        FROM contract LEFT JOIN commitment USING (tenant) ORDER BY contract.tenant, pool
+        """
+}

@@ -1,0 +1,54 @@
+import HeadroomModel
+
+/// Headroom's SQLite file: opened, checked, migrated, and the stores on it.
+///
+/// One connection writes, and all that write share its thread; telemetry is read on another.
+package final class Database: Sendable {
+    package enum Use: Sendable {
+        /// Serves: only one at a time may.
+        case service
+        /// A command of a few rows, which may run beside a service.
+        case command
+    }
+
+    package let path: String
+    package let telemetry: TelemetryStore
+    package let telemetryReader: TelemetryReader
+    package let contracts: ContractStore
+    package let tokens: TokenStore
+    package let snapshots: SnapshotStore
+    /// The migrations that opening it applied.
+    package let applied: [String]
+
+    private let writer: SQLiteConnection
+    private let checkpointer: SQLiteCheckpointer
+    private let lock: InstanceLock?
+
+    /// Blocks: call it when starting.
+    package init(
+        path: String, use: Use, coding: SnapshotStore.Coding, settings: TelemetrySettings = TelemetrySettings(),
+        now: Timestamp
+    ) throws(StorageError) {
+        self.path = path
+        lock = use == .service ? try InstanceLock(databasePath: path) : nil
+        let executor = DiskExecutor(label: "headroom.writer")
+        let writer = try SQLiteConnection(path: path, access: .readWrite, executor: executor)
+        applied = try executor.performAndWait { () throws(StorageError) in
+            let applied = try Migrator(connection: writer).migrate(at: now)
+            if use == .service { try writer.checkIntegrity() }
+            return applied
+        }
+        self.writer = writer
+        checkpointer = try SQLiteCheckpointer(writer: writer)
+        telemetry = try TelemetryStore(connection: writer, settings: settings, now: now)
+        telemetryReader = try TelemetryReader(path: path)
+        contracts = ContractStore(connection: writer)
+        tokens = TokenStore(connection: writer)
+        snapshots = SnapshotStore(connection: writer, coding: coding)
+    }
+
+    /// The hook must not outlive what it points to.
+    deinit {
+        checkpointer.stop()
+    }
+}

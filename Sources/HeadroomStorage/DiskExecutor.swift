@@ -1,0 +1,33 @@
+import Dispatch
+
+/// One thread at a time, for everything that may wait for a disk, so that no wait holds a thread of the cooperative
+/// pool. Actors that share a connection share its executor.
+package final class DiskExecutor: SerialExecutor {
+    private let queue: DispatchQueue
+
+    package init(label: String) {
+        queue = DispatchQueue(label: label)
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    package func checkIsolated() {
+        dispatchPrecondition(condition: .onQueue(queue))
+    }
+
+    /// Runs `work` after what has been enqueued, without waiting for it.
+    func perform(_ work: @escaping @Sendable () -> Void) {
+        queue.async(execute: work)
+    }
+
+    /// Runs `work` after what has been enqueued and waits: for starting and stopping, never on the executor itself.
+    func performAndWait<Result>(_ work: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+        let outcome: Swift.Result<Result, StorageError> = queue.sync {
+            do throws(StorageError) { return .success(try work()) } catch { return .failure(error) }
+        }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,18 @@
+import CGnuTLS
+
+/// SHA-256, as FIPS 180-4 has it.
+package enum SHA256 {
+    package static func digest(of bytes: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        let result = unsafe gnutls_hash_fast(GNUTLS_DIG_SHA256, bytes, bytes.count, &digest)
+        precondition(result == 0, "GnuTLS has no SHA-256: code \(result)")
+        return digest
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    package static func hexadecimalDigest(of bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: digest(of: bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,27 @@
+/// One file of `migrations/`, built into the program.
+package struct Migration: Sendable {
+    /// From the file's name, `NNNN_verb_object.sql`.
+    package let number: Int64
+    package let fileName: String
+    package let sql: [UInt8]
+
+    package init(fileName: String, sql: [UInt8]) {
+        guard let number = Int64(fileName.prefix(4)), fileName.dropFirst(4).first == "_", fileName.hasSuffix(".sql")
+        else { preconditionFailure("not a migration's name: \(fileName)") }
+        self.number = number
+        self.fileName = fileName
+        self.sql = sql
+    }
+
+    package var checksum: String { SHA256.hexadecimalDigest(of: sql) }
+
+    /// Every migration, ascending. A new file also needs its line in Package.swift; its constant has the file's name
+    /// with `_` for the first digit.
+    package static let all = [
+        Migration(fileName: "0001_create_telemetry.sql", sql: PackageResources._001_create_telemetry_sql),
+        Migration(fileName: "0002_create_deduplication.sql", sql: PackageResources._002_create_deduplication_sql),
+        Migration(fileName: "0003_create_contract.sql", sql: PackageResources._003_create_contract_sql),
+        Migration(fileName: "0004_create_api_token.sql", sql: PackageResources._004_create_api_token_sql),
+        Migration(fileName: "0005_create_snapshot.sql", sql: PackageResources._005_create_snapshot_sql),
+    ]
+}

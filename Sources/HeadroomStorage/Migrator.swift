@@ -1,0 +1,124 @@
+import HeadroomModel
+
+/// Brings a database's schema to that of this program, and refuses one that it does not know.
+package struct Migrator {
+    /// What `schema_migration` records of a migration that has been applied.
+    private struct Applied {
+        let number: Int64
+        let fileName: String
+        let checksum: String
+    }
+
+    private let connection: SQLiteConnection
+    private let migrations: [Migration]
+
+    /// `migrations` ascend by number.
+    package init(connection: SQLiteConnection, migrations: [Migration] = Migration.all) {
+        self.connection = connection
+        self.migrations = migrations
+    }
+
+    /// Applies what is missing, one transaction each, and returns the names of the files applied. On an error those
+    /// before the one that failed stay applied.
+    package func migrate(at now: Timestamp) throws(StorageError) -> [String] {
+        try refuseForeignDatabase()
+        try verify(try applied())
+        var names: [String] = []
+        for migration in migrations {
+            if try apply(migration, at: now) { names.append(migration.fileName) }
+        }
+        return names
+    }
+
+    /// The names of the files that ``migrate(at:)`` would apply.
+    package func pending() throws(StorageError) -> [String] {
+        try refuseForeignDatabase()
+        let applied = try applied()
+        try verify(applied)
+        let numbers = Set(applied.map(\.number))
+        return migrations.filter { !numbers.contains($0.number) }.map(\.fileName)
+    }
+
+    /// False when another process has applied it since.
+    private func apply(_ migration: Migration, at now: Timestamp) throws(StorageError) -> Bool {
+        try connection.transaction { () throws(StorageError) in
+            if try applied().contains(where: { $0.number == migration.number }) { return false }
+            if try !hasRecords() { try connection.execute(Migrator.createRecords) }
+            try connection.execute(script: migration.sql)
+            try connection.statement(Migrator.record)
+                .bind(":number", migration.number)
+                .bind(":file_name", migration.fileName)
+                .bind(":checksum", migration.checksum)
+                .bind(":applied_at_ms", now.milliseconds)
+                .run()
+            return true
+        }
+    }
+
+    /// Every migration that was applied must be here, unchanged.
+    private func verify(_ applied: [Applied]) throws(StorageError) {
+        let newest = migrations.last?.number ?? 0
+        for known in applied {
+            guard let migration = migrations.first(where: { $0.number == known.number }) else {
+                if known.number > newest {
+                    throw StorageError(
+                        code: .newerSchema,
+                        message: "\(connection.path): a newer Headroom has written this database (migration "
+                            + "\(known.fileName)); run that version, or one that is newer still")
+                }
+                throw StorageError(
+                    code: .migrationMissing,
+                    message: "\(connection.path): migration \(known.fileName) has been applied, but this program "
+                        + "does not have it; run the build that the database was made with")
+            }
+            guard migration.checksum == known.checksum, migration.fileName == known.fileName else {
+                throw StorageError(
+                    code: .migrationEdited,
+                    message: "\(connection.path): migration \(known.fileName) was edited after it had been applied "
+                        + "(SHA-256 \(known.checksum.prefix(12))… then, \(migration.checksum.prefix(12))… now in "
+                        + "\(migration.fileName)); restore the file and put the change into a new migration")
+            }
+        }
+    }
+
+    /// A database with tables but without records of migrations belongs to another program.
+    private func refuseForeignDatabase() throws(StorageError) {
+        if try hasRecords() { return }
+        let tables = try connection.statement("SELECT count(*) FROM sqlite_schema").first { $0.integer(0) } ?? 0
+        if tables > 0 {
+            throw StorageError(
+                code: .notHeadroom,
+                message: "\(connection.path): this is another program's database (\(tables) tables and indexes, "
+                    + "none of them Headroom's); name another file")
+        }
+    }
+
+    private func hasRecords() throws(StorageError) -> Bool {
+        try connection.statement("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'")
+            .first { _ in true } ?? false
+    }
+
+    private func applied() throws(StorageError) -> [Applied] {
+        guard try hasRecords() else { return [] }
+        var applied: [Applied] = []
+        try connection.statement("SELECT number, file_name, checksum FROM schema_migration ORDER BY number")
+            .forEachRow { row in
+                applied.append(Applied(number: row.integer(0), fileName: row.text(1), checksum: row.text(2)))
+            }
+        return applied
+    }
+
+    private static let createRecords: StaticString = """
+        CREATE TABLE schema_migration (
+            number INTEGER PRIMARY KEY,
+            file_name TEXT NOT NULL,
+            checksum TEXT NOT NULL,
+            applied_at_ms INTEGER NOT NULL
+        ) STRICT
+        """
+
+    private static let record: StaticString = """
+        INSERT INTO schema_migration (number, file_name, checksum, applied_at_ms)
+        VALUES (:number, :file_name, :checksum, :applied_at_ms)
+        """
+}

@@ -1,0 +1,54 @@
+import CSQLite
+import Synchronization
+
+/// Copies the write-ahead log into the database file on a thread of its own, beside the writer.
+///
+/// A checkpoint that runs while commits go on never reaches the log's end, so that the log could grow for as long as
+/// telemetry keeps coming. At ``mostPages`` the writer therefore does the short rest itself, between two commits.
+package final class SQLiteCheckpointer: Sendable {
+    /// 4 MiB of log: rare enough to write each hot page once, little enough for readers, who search the log.
+    static let pagesPerCheckpoint: Int32 = 1_000
+    /// 64 MiB.
+    static let mostPages: Int32 = 16_000
+
+    private let writer: SQLiteConnection
+    private let connection: SQLiteConnection
+    private let isScheduled = Atomic(false)
+
+    /// Watches `writer` from now on. Must be stopped before the writer goes.
+    init(writer: SQLiteConnection) throws(StorageError) {
+        self.writer = writer
+        connection = try SQLiteConnection(
+            path: writer.path, access: .readWrite, executor: DiskExecutor(label: "headroom.checkpoint"))
+        unsafe writer.setWriteAheadLogHook(afterCommit, context: Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Ends the watch.
+    func stop() {
+        writer.executor.performAndWait { unsafe writer.setWriteAheadLogHook(nil, context: nil) }
+    }
+
+    /// On the writer's executor, after each commit.
+    fileprivate func logHas(pages: Int32) {
+        if pages >= SQLiteCheckpointer.mostPages {
+            // It failed: the commit that has just succeeded stays, and the next one tries again.
+            try? writer.checkpoint()
+        }
+        guard pages >= SQLiteCheckpointer.pagesPerCheckpoint,
+            !isScheduled.exchange(true, ordering: .acquiringAndReleasing)
+        else { return }
+        connection.executor.perform { [self] in
+            isScheduled.store(false, ordering: .releasing)
+            try? connection.checkpoint()
+        }
+    }
+}
+
+/// At file scope: a closure made in an actor would inherit its isolation, and trap when C calls it.
+private func afterCommit(
+    context: UnsafeMutableRawPointer?, database: OpaquePointer?, name: UnsafePointer<CChar>?, pages: Int32
+) -> Int32 {
+    guard let context = unsafe context else { return SQLITE_OK }
+    unsafe Unmanaged<SQLiteCheckpointer>.fromOpaque(context).takeUnretainedValue().logHas(pages: pages)
+    return SQLITE_OK
+}

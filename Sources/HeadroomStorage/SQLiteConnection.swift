@@ -1,0 +1,177 @@
+import CSQLite
+
+/// A connection to a database file, with its prepared statements.
+///
+/// `@unchecked Sendable`: the handle is opened without SQLite's own mutexes and must be used on one thread at a time.
+/// Every use goes through ``statement(_:)``, ``execute(script:)`` or ``transaction(_:)``, which trap elsewhere than on
+/// ``executor``; the actors that hold a connection run there.
+@safe package final class SQLiteConnection: @unchecked Sendable {
+    package enum Access: Sendable {
+        /// Creates the file if there is none.
+        case readWrite
+        case readOnly
+    }
+
+    package let path: String
+    let executor: DiskExecutor
+    private let handle: OpaquePointer
+    private var statements: [UInt: SQLiteStatement] = [:]
+
+    /// Opens `path`. Blocks: call it when starting.
+    package init(path: String, access: Access, executor: DiskExecutor) throws(StorageError) {
+        self.path = path
+        self.executor = executor
+        // NOMUTEX: the executor is the mutex. Locking again in each of twenty calls a row is a third of ingest.
+        let flags =
+            SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+            | (access == .readWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY)
+        var opened: OpaquePointer?
+        let result = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard result == SQLITE_OK, let opened = unsafe opened else {
+            let detail = unsafe String(cString: sqlite3_errstr(result))
+            unsafe sqlite3_close_v2(opened)
+            throw StorageError(extendedResultCode: result, detail: "cannot be opened: \(detail)", path: path)
+        }
+        unsafe handle = opened
+        try executor.performAndWait { () throws(StorageError) in try configure(access) }
+    }
+
+    /// The statements hold the database open until they are gone (`close_v2`), whichever goes first.
+    deinit {
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    /// The statement for `sql`, prepared at its first use. A `StaticString`, so that no text from outside can get into
+    /// it, and because its address finds it again without hashing it.
+    package func statement(_ sql: StaticString) throws(StorageError) -> SQLiteStatement {
+        executor.checkIsolated()
+        let key = UInt(bitPattern: sql.utf8Start)
+        if let known = statements[key] { return known }
+        let statement = unsafe try SQLiteStatement(sql, database: handle, path: path)
+        statements[key] = statement
+        return statement
+    }
+
+    /// Runs `sql`, which has no parameters, to its end.
+    package func execute(_ sql: StaticString) throws(StorageError) {
+        try statement(sql).run()
+    }
+
+    /// Runs several statements, as a migration file has them.
+    package func execute(script: [UInt8]) throws(StorageError) {
+        executor.checkIsolated()
+        let text = script.map(CChar.init(bitPattern:)) + [0]
+        let result = unsafe sqlite3_exec(handle, text, nil, nil, nil)
+        if result != SQLITE_OK { throw unsafe StorageError(database: handle, path: path) }
+    }
+
+    /// Runs `body` in a transaction that is committed when it returns and rolled back when it throws.
+    ///
+    /// IMMEDIATE: the write lock is taken, and waited for, at the start. A transaction that begins by reading and
+    /// upgrades later fails at once when another process has written in between.
+    package func transaction<Result>(
+        _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try execute("BEGIN IMMEDIATE")
+        do throws(StorageError) {
+            let result = try body()
+            try execute("COMMIT")
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Runs `body` on one state of the database, which others may go on changing. A reader only.
+    package func reading<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+        try execute("BEGIN")
+        // Nothing was written, so that ending the transaction cannot fail in a way that matters.
+        defer { rollBack() }
+        return try body()
+    }
+
+    private func rollBack() {
+        // A full disk and the like have rolled back already, and then there is no transaction to end.
+        guard unsafe sqlite3_get_autocommit(handle) == 0 else { return }
+        try? execute("ROLLBACK")
+    }
+
+    /// The row id of the last insert on this connection.
+    var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+    /// Rows that the last statement changed.
+    var changedRows: Int { Int(unsafe sqlite3_changes(handle)) }
+
+    /// A number that differs from an earlier one if another connection, of any process, has committed in between.
+    func foreignChangeCounter() throws(StorageError) -> Int64 {
+        try statement("PRAGMA data_version").first { $0.integer(0) } ?? 0
+    }
+
+    /// Calls `hook` with `context` after each commit, with the number of pages in the write-ahead log.
+    func setWriteAheadLogHook(_ hook: SQLiteWriteAheadLogHook?, context: UnsafeMutableRawPointer?) {
+        unsafe sqlite3_wal_hook(handle, hook, context)
+    }
+
+    /// Reads the file through and throws when a page is damaged. A large file takes long: of that, only the small tables
+    /// without which nothing works are read; damage elsewhere shows when the page is read.
+    func checkIntegrity() throws(StorageError) {
+        let bytes = try statement("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+            .first { $0.integer(0) } ?? 0
+        // 256 MiB take less than a second.
+        let checks: [StaticString] =
+            bytes <= 256 << 20
+            ? ["PRAGMA quick_check(1)"]
+            : ["PRAGMA quick_check(ledger)", "PRAGMA quick_check(contract)", "PRAGMA quick_check(commitment)",
+                "PRAGMA quick_check(api_token)", "PRAGMA quick_check(api_token_scope)"]
+        for sql in checks {
+            let verdict = try statement(sql).first { $0.text(0) } ?? ""
+            if verdict != "ok" {
+                throw StorageError(extendedResultCode: SQLITE_CORRUPT, detail: verdict, path: path)
+            }
+        }
+    }
+
+    /// Copies what it can of the write-ahead log into the database, waiting for nobody.
+    func checkpoint() throws(StorageError) {
+        executor.checkIsolated()
+        let result = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        if result != SQLITE_OK && result != SQLITE_BUSY { throw unsafe StorageError(database: handle, path: path) }
+    }
+
+    private func configure(_ access: Access) throws(StorageError) {
+        // Another process (a command of the same program) writes for milliseconds; a whole import takes a second.
+        unsafe sqlite3_busy_timeout(handle, 5_000)
+        if access == .readWrite {
+            // SQLite falls back to reading when it may not write, and would say so at the first commit only.
+            guard unsafe sqlite3_db_readonly(handle, nil) == 0 else {
+                throw StorageError(extendedResultCode: SQLITE_READONLY, detail: "cannot be written", path: path)
+            }
+            // Readers go on while the writer commits, and a commit is one append to one file.
+            try execute("PRAGMA journal_mode = WAL")
+            // Every commit is on the disk before it is acknowledged: a power cut loses nothing.
+            try execute("PRAGMA synchronous = FULL")
+            try execute("PRAGMA foreign_keys = ON")
+            // A checkpoint inside a commit makes that commit ten times as slow: SQLiteCheckpointer has a thread for it.
+            try execute("PRAGMA wal_autocheckpoint = 0")
+            // After a burst the log shrinks again to what the checkpointer lets it grow to.
+            try execute("PRAGMA journal_size_limit = 67108864")
+            // 64 MiB, in KiB: the inner pages of all tables and the ends of those that grow.
+            try execute("PRAGMA cache_size = -65536")
+        } else {
+            // 8 MiB: a reader goes along the end of tables once.
+            try execute("PRAGMA cache_size = -8192")
+            try execute("PRAGMA query_only = ON")
+        }
+        // Sorting never needs room on the disk that may be full.
+        try execute("PRAGMA temp_store = MEMORY")
+        // A damaged page is an error, not a wrong number.
+        try execute("PRAGMA cell_size_check = ON")
+        // A schema from outside cannot call functions with effects.
+        try execute("PRAGMA trusted_schema = OFF")
+    }
+}
+
+/// The C signature of a hook that runs after a commit: context, connection, database name, pages in the log.
+typealias SQLiteWriteAheadLogHook =
+    @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32

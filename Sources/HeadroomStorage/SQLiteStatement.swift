@@ -1,0 +1,185 @@
+import CSQLite
+
+/// A prepared statement: bind, ``run()`` or read its rows, again and again. A binding holds until the next one.
+///
+/// Used on its connection's executor only, like the connection itself.
+@safe package final class SQLiteStatement {
+    /// The place of a parameter, from its name.
+    struct Parameter {
+        fileprivate let index: Int32
+    }
+
+    private let handle: OpaquePointer
+    private let database: OpaquePointer
+    private let path: String
+
+    @unsafe init(_ sql: StaticString, database: OpaquePointer, path: String) throws(StorageError) {
+        var prepared: OpaquePointer?
+        let text = unsafe UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+        // PERSISTENT: it will be kept, so that its memory should not come out of the small fast store.
+        let result = unsafe sqlite3_prepare_v3(
+            database, text, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        guard result == SQLITE_OK, let prepared = unsafe prepared else {
+            throw unsafe StorageError(database: database, path: path)
+        }
+        unsafe handle = prepared
+        unsafe self.database = database
+        self.path = path
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(handle)
+    }
+
+    /// Looks `name` (with its colon) up, once for many bindings.
+    func parameter(_ name: StaticString) -> Parameter {
+        let text = unsafe UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
+        let index = unsafe sqlite3_bind_parameter_index(handle, text)
+        precondition(index > 0, "the statement has no parameter \(name)")
+        return Parameter(index: index)
+    }
+
+    func bind(_ parameter: Parameter, _ value: Int64) {
+        check(unsafe sqlite3_bind_int64(handle, parameter.index, value))
+    }
+
+    func bind(_ parameter: Parameter, _ value: Int64?) {
+        guard let value else { return bindNull(parameter) }
+        bind(parameter, value)
+    }
+
+    func bind(_ parameter: Parameter, _ value: Double) {
+        check(unsafe sqlite3_bind_double(handle, parameter.index, value))
+    }
+
+    func bind(_ parameter: Parameter, _ value: Double?) {
+        guard let value else { return bindNull(parameter) }
+        bind(parameter, value)
+    }
+
+    /// SQLite copies the bytes: those of a short `String` have no address that lasts.
+    func bind(_ parameter: Parameter, _ value: String) {
+        var value = value
+        value.withUTF8 { bytes in
+            unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
+                check(
+                    unsafe sqlite3_bind_text(handle, parameter.index, bytes.baseAddress, Int32(bytes.count), copying))
+            }
+        }
+    }
+
+    func bind(_ parameter: Parameter, _ value: String?) {
+        guard let value else { return bindNull(parameter) }
+        bind(parameter, value)
+    }
+
+    func bind(_ parameter: Parameter, _ value: [UInt8]) {
+        unsafe value.withUnsafeBytes { bytes in
+            check(unsafe sqlite3_bind_blob64(handle, parameter.index, bytes.baseAddress, UInt64(bytes.count), copying))
+        }
+    }
+
+    private func bindNull(_ parameter: Parameter) {
+        check(unsafe sqlite3_bind_null(handle, parameter.index))
+    }
+
+    /// Runs a statement that has no rows.
+    func run() throws(StorageError) {
+        _ = try step()
+        reset()
+    }
+
+    /// Calls `body` at each row.
+    func forEachRow(_ body: (SQLiteStatement) throws(StorageError) -> Void) throws(StorageError) {
+        // A statement left open would keep the reader's view, and with it the log, from moving on.
+        defer { reset() }
+        while try step() { try body(self) }
+    }
+
+    /// What `read` makes of the first row, if there is one.
+    func first<Result>(_ read: (SQLiteStatement) -> Result) throws(StorageError) -> Result? {
+        defer { reset() }
+        return try step() ? read(self) : nil
+    }
+
+    func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
+
+    func double(_ column: Int32) -> Double { unsafe sqlite3_column_double(handle, column) }
+
+    func text(_ column: Int32) -> String {
+        // The text before the count: asking for it may convert the value.
+        guard let start = unsafe sqlite3_column_text(handle, column) else { return "" }
+        let count = Int(unsafe sqlite3_column_bytes(handle, column))
+        return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    func bytes(_ column: Int32) -> [UInt8] {
+        guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
+        let count = Int(unsafe sqlite3_column_bytes(handle, column))
+        return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+    func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+
+    func optionalDouble(_ column: Int32) -> Double? { isNull(column) ? nil : double(column) }
+
+    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+
+    /// True at a row, false at the end.
+    private func step() throws(StorageError) -> Bool {
+        switch unsafe sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default:
+            let error = unsafe StorageError(database: database, path: path)
+            reset()
+            throw error
+        }
+    }
+
+    private func reset() {
+        // Repeats the error of the step, which has been thrown.
+        _ = unsafe sqlite3_reset(handle)
+    }
+
+    /// Binding fails when a statement is misused, or when memory has run out.
+    private func check(_ result: Int32) {
+        precondition(result == SQLITE_OK, "cannot bind: SQLite code \(result)")
+    }
+}
+
+/// For statements that run seldom: the parameter by its name.
+extension SQLiteStatement {
+    @discardableResult func bind(_ name: StaticString, _ value: Int64?) -> SQLiteStatement {
+        bind(parameter(name), value)
+        return self
+    }
+
+    @discardableResult func bind(_ name: StaticString, _ value: Double?) -> SQLiteStatement {
+        bind(parameter(name), value)
+        return self
+    }
+
+    @discardableResult func bind(_ name: StaticString, _ value: String?) -> SQLiteStatement {
+        bind(parameter(name), value)
+        return self
+    }
+
+    @discardableResult func bind(_ name: StaticString, _ value: [UInt8]) -> SQLiteStatement {
+        bind(parameter(name), value)
+        return self
+    }
+}
+
+extension StorageError {
+    /// The error that `database` had last.
+    @unsafe init(database: OpaquePointer, path: String) {
+        let detail = unsafe String(cString: sqlite3_errmsg(database))
+        self.init(extendedResultCode: unsafe sqlite3_extended_errcode(database), detail: detail, path: path)
+    }
+}
+
+/// SQLITE_TRANSIENT, which C defines by a cast that Swift does not import.
+private let copying = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)

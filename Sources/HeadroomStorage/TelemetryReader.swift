@@ -1,0 +1,91 @@
+import HeadroomModel
+
+/// Reads telemetry behind a cursor, on a read-only connection with a thread of its own.
+package actor TelemetryReader: TelemetrySource {
+    private let connection: SQLiteConnection
+    private let names: NameReader
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe connection.executor.asUnownedSerialExecutor()
+    }
+
+    /// Opens `path`, which must have been migrated: call it when starting.
+    package init(path: String) throws(StorageError) {
+        let connection = try SQLiteConnection(
+            path: path, access: .readOnly, executor: DiskExecutor(label: "headroom.reader"))
+        self.connection = connection
+        names = try connection.executor.performAndWait { () throws(StorageError) in
+            try NameReader(connection: connection)
+        }
+    }
+
+    /// Rare kinds first: limits and queues are not to wait behind a backlog of calls.
+    package func page(after cursor: TelemetryCursor, limit: Int) throws(StorageError) -> TelemetryPage {
+        try connection.reading { () throws(StorageError) in
+            var page = TelemetryPage(records: [], next: cursor, isLast: false)
+            try read(EventTables.selectModelRows, limit, &page, \.model) { (row) throws(StorageError) in
+                .model(try EventTables.model(row, names: names))
+            }
+            try read(ResponseTable.selectRows, limit, &page, \.response) { (row) throws(StorageError) in
+                .response(try ResponseTable.record(row, names: names, connection: connection))
+            }
+            try read(EventTables.selectQueueRows, limit, &page, \.queue) { (row) throws(StorageError) in
+                .queue(try EventTables.queue(row, names: names))
+            }
+            try read(EventTables.selectTaskRows, limit, &page, \.task) { (row) throws(StorageError) in
+                .task(try EventTables.task(row, names: names))
+            }
+            try read(WindowTable.selectRows, limit, &page, \.window) { (row) throws(StorageError) in
+                .window(try WindowTable.record(row, names: names))
+            }
+            try read(CallTable.selectRows, limit, &page, \.call) { (row) throws(StorageError) in
+                .call(try CallTable.record(row, names: names))
+            }
+            page.isLast = page.records.count < limit
+            return page
+        }
+    }
+
+    /// Up to a second of earlier rows lies behind it too.
+    package func cursor(at instant: Timestamp) throws(StorageError) -> TelemetryCursor {
+        try ArrivalMarks(connection: connection).last(at: instant)?.cursor ?? .start
+    }
+
+    /// Rows now in each table.
+    package func rowCounts() throws(StorageError) -> [(kind: TelemetryKind, rows: Int64)] {
+        try connection.reading { () throws(StorageError) in
+            var counts: [(kind: TelemetryKind, rows: Int64)] = []
+            for (kind, sql) in TelemetryReader.counts {
+                counts.append((kind, try connection.statement(sql).first { $0.integer(0) } ?? 0))
+            }
+            return counts
+        }
+    }
+
+    private func read(
+        _ sql: StaticString, _ limit: Int, _ page: inout TelemetryPage,
+        _ lane: WritableKeyPath<TelemetryCursor, Int64>,
+        record: (SQLiteStatement) throws(StorageError) -> TelemetryRecord
+    ) throws(StorageError) {
+        let room = limit - page.records.count
+        guard room > 0 else { return }
+        let rows = try connection.statement(sql).bind(":after", page.next[keyPath: lane]).bind(":limit", Int64(room))
+        var records: [TelemetryRecord] = []
+        var last = page.next[keyPath: lane]
+        try rows.forEachRow { (row) throws(StorageError) in
+            records.append(try record(row))
+            last = row.integer(0)
+        }
+        page.records += records
+        page.next[keyPath: lane] = last
+    }
+
+    private static let counts: [(kind: TelemetryKind, sql: StaticString)] = [
+        (.call, "SELECT count(*) FROM call"),
+        (.window, "SELECT count(*) FROM call_window"),
+        (.queue, "SELECT count(*) FROM queue_state"),
+        (.response, "SELECT count(*) FROM provider_response"),
+        (.task, "SELECT count(*) FROM task_event"),
+        (.model, "SELECT count(*) FROM model_event"),
+    ]
+}

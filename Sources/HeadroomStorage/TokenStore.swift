@@ -1,0 +1,138 @@
+import HeadroomModel
+
+/// A bearer token as it is kept: all but its secret.
+package struct APIToken: Equatable, Sendable {
+    package enum Role: String, CaseIterable, Sendable, Hashable {
+        case gateway, viewer, success, sre, admin
+    }
+
+    package var id: Int64
+    package var name: String
+    package var role: Role
+    /// The gateway names that it may speak for; needed by the role `gateway`.
+    package var gateways: [GatewayID]
+    /// Pools and tenants that it is limited to; empty: all.
+    package var pools: [PoolID]
+    package var tenants: [TenantID]
+    /// SHA-256 of the secret.
+    package var secretDigest: [UInt8]
+    package var created: Timestamp
+    package var expires: Timestamp?
+    package var revoked: Timestamp?
+
+    package func isValid(at now: Timestamp) -> Bool {
+        revoked == nil && expires.map { now < $0 } ?? true
+    }
+}
+
+/// The tokens that Headroom accepts.
+package actor TokenStore {
+    private let connection: SQLiteConnection
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe connection.executor.asUnownedSerialExecutor()
+    }
+
+    package init(connection: SQLiteConnection) {
+        self.connection = connection
+    }
+
+    /// Enters a token for `secret`, of which only the SHA-256 is kept. The secret must come from the system's random
+    /// source with at least 128 bits: a plain hash of anything that can be guessed can be guessed too.
+    package func create(
+        name: String, role: APIToken.Role, secret: String, gateways: [GatewayID] = [], pools: [PoolID] = [],
+        tenants: [TenantID] = [], expires: Timestamp? = nil, at now: Timestamp
+    ) throws(StorageError) -> APIToken {
+        var token = APIToken(
+            id: 0, name: name, role: role, gateways: gateways.sorted(), pools: pools.sorted(),
+            tenants: tenants.sorted(), secretDigest: SHA256.digest(of: Array(secret.utf8)), created: now,
+            expires: expires, revoked: nil)
+        token.id = try connection.transaction { () throws(StorageError) in
+            let taken = try connection.statement("SELECT 1 FROM api_token WHERE name = :name")
+                .bind(":name", name).first { _ in true }
+            guard taken == nil else {
+                throw StorageError(
+                    code: .constraint, message: "there is or was a token named \(name); choose another name")
+            }
+            try connection.statement(TokenStore.insertToken)
+                .bind(":name", name)
+                .bind(":role", role.rawValue)
+                .bind(":secret_sha256", token.secretDigest)
+                .bind(":created_at_ms", now.milliseconds)
+                .bind(":expires_at_ms", expires?.milliseconds)
+                .run()
+            let id = connection.lastInsertedID
+            for gateway in gateways { try limit(id, to: gateway.text, kind: "gateway") }
+            for pool in pools { try limit(id, to: pool.text, kind: "pool") }
+            for tenant in tenants { try limit(id, to: tenant.text, kind: "tenant") }
+            return id
+        }
+        return token
+    }
+
+    /// Ends the token now. False when there is none of that name, or it was revoked before.
+    package func revoke(name: String, at now: Timestamp) throws(StorageError) -> Bool {
+        try connection.transaction { () throws(StorageError) in
+            try connection.statement(TokenStore.revokeToken)
+                .bind(":name", name).bind(":revoked_at_ms", now.milliseconds).run()
+            return connection.changedRows == 1
+        }
+    }
+
+    /// Every token that ever was, in the order of creation.
+    package func all() throws(StorageError) -> [APIToken] {
+        var tokens: [APIToken] = []
+        try connection.statement(TokenStore.selectAll).forEachRow { (row) throws(StorageError) in
+            guard let role = APIToken.Role(rawValue: row.text(2)) else {
+                throw StorageError(
+                    code: .corrupt, message: "token \(row.text(1)) has the role \(row.text(2)), which does not exist")
+            }
+            tokens.append(
+                APIToken(
+                    id: row.integer(0), name: row.text(1), role: role, gateways: [], pools: [], tenants: [],
+                    secretDigest: row.bytes(3), created: Timestamp(milliseconds: row.integer(4)),
+                    expires: row.optionalInteger(5).map(Timestamp.init(milliseconds:)),
+                    revoked: row.optionalInteger(6).map(Timestamp.init(milliseconds:))))
+        }
+        for index in tokens.indices { try readScope(&tokens[index]) }
+        return tokens
+    }
+
+    /// Differs from an earlier value if another process has changed the database since: read ``all()`` again then.
+    package func foreignChangeCounter() throws(StorageError) -> Int64 {
+        try connection.foreignChangeCounter()
+    }
+
+    private func limit(_ id: Int64, to name: String, kind: String) throws(StorageError) {
+        try connection.statement(TokenStore.insertScope)
+            .bind(":api_token_id", id).bind(":kind", kind).bind(":name", name).run()
+    }
+
+    private func readScope(_ token: inout APIToken) throws(StorageError) {
+        var scope: [String: [String]] = [:]
+        try connection.statement(TokenStore.selectScope).bind(":api_token_id", token.id).forEachRow { row in
+            scope[row.text(0), default: []].append(row.text(1))
+        }
+        token.gateways = scope["gateway", default: []].map(GatewayID.init(unchecked:))
+        token.pools = scope["pool", default: []].map(PoolID.init(unchecked:))
+        token.tenants = scope["tenant", default: []].map(TenantID.init(unchecked:))
+    }
+
+    private static let insertToken: StaticString = """
+        INSERT INTO api_token (name, role, secret_sha256, created_at_ms, expires_at_ms)
+        VALUES (:name, :role, :secret_sha256, :created_at_ms, :expires_at_ms)
+        """
+    /// OR IGNORE: a name given twice limits the token once.
+    private static let insertScope: StaticString = """
+        INSERT OR IGNORE INTO api_token_scope (api_token_id, kind, name) VALUES (:api_token_id, :kind, :name)
+        """
+    private static let revokeToken: StaticString = """
+        UPDATE api_token SET revoked_at_ms = :revoked_at_ms WHERE name = :name AND revoked_at_ms IS NULL
+        """
+    private static let selectAll: StaticString = """
+        SELECT id, name, role, secret_sha256, created_at_ms, expires_at_ms, revoked_at_ms FROM api_token ORDER BY id
+        """
+    private static let selectScope: StaticString = """
+        SELECT kind, name FROM api_token_scope WHERE api_token_id = :api_token_id ORDER BY kind, name
+        """
+}

@@ -1,0 +1,91 @@
+import HeadroomControl
+import HeadroomModel
+import Testing
+
+@Suite struct PoolAllocatorTests {
+    private let pool = PoolPolicy(pool: "demo:pool", nominal: Rates(rpm: 1_000, tpm: 1_000_000))
+
+    private func decide(
+        _ tenants: [TenantDemand], contracts: [Contract] = [], capacity: Rates? = nil,
+        policy: Policy = Policy(loop: LoopPolicy(unlistedShare: 0))
+    ) -> PoolDecision {
+        var allocator = PoolAllocator()
+        return allocator.decide(
+            pool,
+            capacity: PoolCapacity(pool: pool.pool, capacity: capacity ?? pool.nominal, nominal: pool.nominal),
+            demand: PoolDemand(pool: pool.pool, tenants: tenants), serviceClocks: [:],
+            under: Rules(
+                policy: policy,
+                contracts: Dictionary(uniqueKeysWithValues: contracts.map { ($0.tenant, $0) })))
+    }
+
+    private func tenant(
+        _ id: TenantID, interactive: Double = 0, batch: Double = 0, tokensPerRequest: Double = 1_000
+    ) -> TenantDemand {
+        TenantDemand(
+            tenant: id,
+            demand: PerCriticality(
+                interactive: Rates(rpm: interactive / tokensPerRequest, tpm: interactive),
+                nearRealTime: Rates(rpm: 0, tpm: 0), batch: Rates(rpm: batch / tokensPerRequest, tpm: batch)),
+            shape: Work(requests: 1, tokens: tokensPerRequest))
+    }
+
+    @Test func `rates are whole, sum to the budget at most, and leave the unlisted their part`() throws {
+        let decision = decide(
+            (1...7).map { tenant(TenantID(unchecked: "t\($0)"), interactive: Double($0) * 100_000) },
+            capacity: Rates(rpm: 997.7, tpm: 900_001.5), policy: Policy())
+        let allocation = decision.allocation
+        #expect(allocation.budget == Rates(rpm: 997, tpm: 900_001))
+        #expect(allocation.unlisted == Rates(rpm: 9, tpm: 9_000))
+        for resource in [Resource.requests, .tokens] {
+            let rates = allocation.tenants.map { $0.assured[resource] ?? -1 }
+            #expect(rates.allSatisfy { $0 == $0.rounded() && $0 >= 0 })
+            let sum = rates.reduce(0, +) + (allocation.unlisted[resource] ?? 0)
+            let budget = try #require(allocation.budget[resource])
+            #expect(sum <= budget)
+        }
+    }
+
+    @Test func `the parts by criticality follow demand in their order and sum to the assured rate`() throws {
+        let decision = decide([tenant("acme", interactive: 100_000, batch: 200_000)], capacity: Rates(rpm: 1_000, tpm: 250_000))
+        let acme = try #require(decision.allocation.tenants.first)
+        #expect(acme.assured[.tokens] == 250_000)
+        #expect(acme.criticality.interactive[.tokens] == 100_000)
+        #expect(acme.criticality.batch[.tokens] == 150_000)
+    }
+
+    @Test func `nobody's batch work comes before another's interactive work`() throws {
+        let decision = decide(
+            [tenant("a", interactive: 450_000), tenant("b", interactive: 100_000, batch: 5_000_000)],
+            capacity: Rates(rpm: 1_000, tpm: 600_000))
+        #expect(try #require(decision.allocation.tenants[0].assured[.tokens]) == 450_000)
+    }
+
+    @Test func `a floor holds for an idle tenant, and an idle tenant without one can begin at once`() throws {
+        let decision = decide(
+            [tenant("busy", interactive: 5_000_000), tenant("idle")],
+            contracts: [
+                Contract(tenant: "sleeper", terms: [Contract.Terms(pool: "demo:pool", floor: Rates(tpm: 300_000))])
+            ])
+        let byID = Dictionary(uniqueKeysWithValues: decision.allocation.tenants.map { ($0.tenant, $0) })
+        #expect(try #require(byID["sleeper"]?.assured[.tokens]) >= 300_000)
+        #expect(try #require(byID["idle"]?.assured[.tokens]) >= 3_990)
+    }
+
+    @Test func `a strategic account weighs half as much again`() throws {
+        let decision = decide(
+            [tenant("a", interactive: 2_000_000), tenant("b", interactive: 2_000_000)],
+            contracts: [Contract(tenant: "a", isStrategic: true)], capacity: Rates(rpm: 1_000, tpm: 500_000))
+        let rates = decision.allocation.tenants.compactMap { $0.assured[.tokens] }
+        #expect(abs(rates[0] / rates[1] - 1.5) < 0.001)
+        #expect(decision.allocation.tenants[0].weight == 3)
+    }
+
+    @Test func `after a loss of capacity a tenant is entitled to what nominal capacity would give`() throws {
+        let decision = decide(
+            [tenant("a", interactive: 500_000), tenant("b", interactive: 500_000)],
+            capacity: Rates(rpm: 500, tpm: 500_000))
+        #expect(try #require(decision.allocation.tenants[0].assured[.tokens]) == 250_000)
+        #expect(abs(try #require(decision.entitlements["a"]?[.tokens]) - 500_000) < 1)
+    }
+}

@@ -1,0 +1,211 @@
+import HeadroomLoop
+import HeadroomModel
+import Testing
+
+@Suite struct ControlLoopTests {
+    private static let pool: PoolID = "demo:pool"
+    private static let start = Timestamp(milliseconds: 1_793_000_000_000)
+    private static let nominal = Rates(rpm: 600, tpm: 600_000)
+
+    private let telemetry = MemoryTelemetry()
+    private let ledger = MemoryLedger()
+    private let board = MemoryBoard()
+    private let rules = MemoryRules(
+        Rules(
+            policy: Policy(pools: [PoolPolicy(pool: pool, nominal: nominal)]),
+            contracts: [
+                "acme": Contract(tenant: "acme", tier: "premium"), "beta": Contract(tenant: "beta", tier: "free"),
+            ]))
+
+    private func loop(at second: Double = 0) -> ControlLoop {
+        ControlLoop(telemetry: telemetry, rules: rules, ledger: ledger, board: board, at: at(second))
+    }
+
+    private func at(_ second: Double) -> Timestamp { Self.start.adding(seconds: second) }
+
+    /// `rate` calls a second of 1,000 tokens each, over the seconds of `range`.
+    private func calls(
+        _ tenant: TenantID, rate: Int, over range: Range<Int>, gateway: GatewayID = "gw-1", outcome: Outcome = .ok
+    ) -> [TelemetryRecord] {
+        range.flatMap { second in
+            (0..<rate).map { n in
+                .call(
+                    CallRecord(
+                        request: "\(tenant)-\(second)-\(n)",
+                        at: at(Double(second) + Double(n) / Double(rate)), gateway: gateway, tenant: tenant,
+                        pool: Self.pool, outcome: outcome, inputTokens: 900, outputTokens: 100))
+            }
+        }
+    }
+
+    private func assured(_ tenant: TenantID, in publication: Publication?) -> Double? {
+        publication?.whole.pools.first?.tenants.first { $0.tenant == tenant }?.assured[.tokens]
+    }
+
+    @Test func `the first tick publishes the contract, numbered and in the ledger`() async throws {
+        let report = await loop().tick(at: at(0))
+        let published = try #require(board.publications.first)
+        #expect(published.whole.version == SnapshotVersion(epoch: Self.start.milliseconds / 1000, generation: 1))
+        #expect(published.whole.pools.map(\.budget) == [Self.nominal])
+        #expect(ledger.snapshots == [published.whole])
+        #expect(report.failures.isEmpty)
+        #expect(report.version == published.whole.version)
+        #expect(report.ticksSucceeded == 1)
+    }
+
+    @Test func `nothing new is nothing published`() async {
+        let loop = loop()
+        for second in stride(from: 0.0, to: 20, by: 2) { await loop.tick(at: at(second)) }
+        #expect(board.publications.count == 1)
+    }
+
+    @Test func `demand moves what is assured, by weight where it does not fit`() async throws {
+        let loop = loop()
+        await loop.tick(at: at(0))
+        telemetry.append(calls("acme", rate: 20, over: 0..<20) + calls("beta", rate: 20, over: 0..<20))
+        await loop.tick(at: at(20))
+        let last = board.publications.last
+        let acme = try #require(assured("acme", in: last))
+        let beta = try #require(assured("beta", in: last))
+        // Premium weighs 4, free 1, and both want twice what there is; free may have a quarter at most.
+        #expect(abs(acme / beta - 4) < 0.05, "\(acme) \(beta)")
+        #expect(try #require(board.clocks[Self.pool]?["beta"]) > 0)
+    }
+
+    @Test func `each gateway gets a part, and the parts are the whole`() async throws {
+        let loop = loop()
+        board.join(["gw-1", "gw-2"])
+        telemetry.append(
+            calls("acme", rate: 9, over: 0..<10) + calls("beta", rate: 3, over: 0..<10, gateway: "gw-2"))
+        await loop.tick(at: at(10))
+        let last = try #require(board.publications.last)
+        #expect(last.parts.map(\.gateway) == ["gw-1", "gw-2"])
+        for resource in [Resource.requests, .tokens] {
+            let budgets = last.parts.map { $0.snapshot.pools[0].budget[resource] ?? 0 }
+            #expect(budgets.reduce(0, +) == last.whole.pools[0].budget[resource])
+            #expect(budgets[0] > budgets[1])
+        }
+    }
+
+    @Test func `a gateway that joins between ticks gets its part at once`() async throws {
+        let loop = loop()
+        await loop.tick(at: at(0))
+        board.join(["gw-1"])
+        await loop.admitGateways(at: at(0.5))
+        let last = try #require(board.publications.last)
+        #expect(last.parts.map(\.gateway) == ["gw-1"])
+        #expect(last.whole.version.generation == 2)
+    }
+
+    @Test func `telemetry that cannot be read leaves the snapshot in force and is counted`() async throws {
+        let loop = loop()
+        await loop.tick(at: at(0))
+        telemetry.fail(true)
+        let failed = await loop.tick(at: at(2))
+        #expect(failed.failures.map(\.stage) == [.read])
+        #expect(failed.ticksFailed == 1)
+        #expect(board.publications.count == 1)
+        telemetry.fail(false)
+        let mended = await loop.tick(at: at(4))
+        #expect(mended.failures.isEmpty)
+        #expect(mended.ticksSucceeded == 2)
+    }
+
+    @Test func `with the ledger full decreases are published from memory and written later`() async throws {
+        let loop = loop()
+        await loop.tick(at: at(0))
+        telemetry.append(calls("acme", rate: 4, over: 0..<20))
+        await loop.tick(at: at(20))
+        let before = try #require(board.publications.last)
+
+        ledger.fill(true)
+        telemetry.append(calls("beta", rate: 30, over: 20..<40))
+        let report = await loop.tick(at: at(40))
+        let during = try #require(board.publications.last)
+        #expect(!report.isLedgerWritable)
+        #expect(during.whole.version.generation == before.whole.version.generation + 1)
+        for tenant in ["acme", "beta"] as [TenantID] {
+            let then = try #require(assured(tenant, in: before))
+            let now = try #require(assured(tenant, in: during))
+            #expect(now <= then)
+        }
+
+        ledger.fill(false)
+        let mended = await loop.tick(at: at(42))
+        #expect(mended.isLedgerWritable)
+        let generations = ledger.snapshots.map(\.version.generation)
+        #expect(generations == generations.sorted())
+        #expect(generations.contains(during.whole.version.generation))
+    }
+
+    @Test func `after a start the last allocations hold until the loop has learned`() async throws {
+        var first: ControlLoop? = loop()
+        telemetry.append(calls("acme", rate: 8, over: 0..<20) + calls("beta", rate: 1, over: 0..<20))
+        await first?.tick(at: at(20))
+        let before = try #require(board.publications.last)
+        first = nil
+
+        // The second term has seen nothing but its first rows.
+        let second = ControlLoop(
+            telemetry: MemoryTelemetry(), rules: rules, ledger: ledger, board: board, at: at(25))
+        await second.tick(at: at(25))
+        let held = try #require(board.publications.last)
+        #expect(held.whole.version > before.whole.version)
+        #expect(held.whole.version.epoch > before.whole.version.epoch)
+        #expect(assured("acme", in: held) == assured("acme", in: before))
+
+        await second.tick(at: at(36))
+        #expect(assured("acme", in: board.publications.last) != assured("acme", in: before))
+    }
+
+    @Test func `a policy that changes is live at the next tick`() async throws {
+        let loop = loop()
+        telemetry.append(calls("acme", rate: 20, over: 0..<20) + calls("beta", rate: 20, over: 0..<20))
+        await loop.tick(at: at(20))
+        let before = try #require(assured("beta", in: board.publications.last))
+        rules.change { $0.contracts["beta"]?.tier = "premium" }
+        await loop.tick(at: at(22))
+        #expect(try #require(assured("beta", in: board.publications.last)) > 1.5 * before)
+    }
+
+    @Test func `the same input gives the same publications`() async {
+        var runs: [[Publication]] = []
+        for _ in 0..<3 {
+            let telemetry = MemoryTelemetry()
+            let board = MemoryBoard()
+            board.join(["gw-1", "gw-2", "gw-3"])
+            let loop = ControlLoop(
+                telemetry: telemetry, rules: rules, ledger: MemoryLedger(), board: board, at: at(0))
+            for tick in 0..<10 {
+                let seconds = (2 * tick)..<(2 * tick + 2)
+                for n in 0..<12 {
+                    telemetry.append(
+                        calls(
+                            TenantID(unchecked: "t\(n)"), rate: 1 + (n * tick) % 5, over: seconds,
+                            gateway: GatewayID(unchecked: "gw-\(1 + n % 3)"),
+                            outcome: (n + tick) % 7 == 0 ? .quota : .ok))
+                }
+                await loop.tick(at: at(Double(2 * tick + 2)))
+            }
+            runs.append(board.publications)
+        }
+        for run in runs.dropFirst() {
+            #expect(run.map(\.whole) == runs[0].map(\.whole))
+            #expect(run.flatMap { $0.parts.map(\.snapshot) } == runs[0].flatMap { $0.parts.map(\.snapshot) })
+        }
+    }
+
+    @Test func `a tenant that gets less than its due for long is reported as starved`() async throws {
+        rules.change { $0.policy.starvation = StarvationPolicy(seconds: 10, share: 0.7) }
+        let loop = loop()
+        var starved: Starvation?
+        for second in stride(from: 2, to: 40, by: 2) {
+            telemetry.append(
+                calls("acme", rate: 1, over: (second - 2)..<second)
+                    + calls("acme", rate: 3, over: (second - 2)..<second, gateway: "gw-2", outcome: .denied))
+            let report = await loop.tick(at: at(Double(second)))
+            starved = report.pools[0].tenants.first { $0.tenant == "acme" }?.starvation
+        }
+        #expect(starved == .delivery)
+    }
+}

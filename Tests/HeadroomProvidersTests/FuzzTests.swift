@@ -1,0 +1,139 @@
+import HeadroomJSON
+import HeadroomModel
+import HeadroomProviders
+import Testing
+
+@Suite struct FuzzTests {
+    @Test func `random headers and bodies never trap and never give an impossible number`() {
+        for seed in UInt64(1)...2000 {
+            var random = SeededGenerator(seed: seed)
+            let response = random.response()
+            expectSane(ProviderClassifier.classify(response), "seed \(seed): \(response)")
+        }
+    }
+
+    @Test(.enabled(if: RecordedResponse.all != nil))
+    func `mutated real responses never trap and never give an impossible number`() throws {
+        let all = try #require(RecordedResponse.all)
+        for seed in UInt64(1)...3000 {
+            var random = SeededGenerator(seed: seed)
+            var response = all[Int.random(in: 0..<all.count, using: &random)].response
+            response.body = response.body.map { String($0.prefix(2000)) }
+            for _ in 0..<Int.random(in: 1...4, using: &random) { random.mutate(&response) }
+            expectSane(ProviderClassifier.classify(response), "seed \(seed): \(response)")
+        }
+    }
+
+    @Test func `whatever is classified can be written as a line and read again`() throws {
+        for seed in UInt64(1)...300 {
+            var random = SeededGenerator(seed: seed)
+            var writer = JSONWriter()
+            ClassificationLine.write(ProviderClassifier.classify(random.response()), to: &writer)
+            let line = try JSONNode.parse(writer.bytes)
+            #expect(line.members?.count == 18, "seed \(seed)")
+        }
+    }
+}
+
+/// SplitMix64.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+extension SeededGenerator {
+    private static let words = [
+        "x", "ratelimit", "rate", "limit", "remaining", "reset", "requests", "tokens", "input", "output", "minute", "day",
+        "60", "second", "5", "retry", "after", "ms", "anthropic", "project", "policy", "renewalperiod", "9999999", "1d",
+        "tpm", "ratelimitbysize", "tokenlimit", "",
+    ]
+    private static let values = [
+        "", "-1", "0", "1", "1e308", "1e400", "-0", "nan", "inf", "0x1p3", "30,000", "1,2,3", "9223372036854767616",
+        "18446744073709551615", "99999999999999999999999", "6m0s", "-5s", "1e9h", "2ms, req_1", "26.5", "1766006934.57",
+        "1741305600000", "2026-11-21T10:00:00Z", "0000-00-00T00:00:00Z", "Sun, 06 Nov 1994 08:49:37 GMT",
+        "Sun, 99 Nov 99999999999999999999 08:49:37 GMT", "\"a\";q=10;w=60", "\"a\";r=-1;t=1e99", "limit=1, remaining=2",
+        "100, 100;w=60", ";;;,,,\"\"\"", "\u{0}\u{1}", "é", "1 2", "3.", ".", "e", "+5",
+    ]
+    private static let bodies = [
+        "{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"Limit 5, try again in 9e99s\"}}",
+        "{\"error\":{\"message\":\"on tokens per min (TPM): Limit 99999999999999999999999999, Used\"",
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[{\"a\":", "data: {\"error\":", "event: error\ndata: [DONE]", "<html>",
+        "{\"violations\":[{\"quotaId\":\"PerDay-Tokens\",\"quotaValue\":\"-3\"}],\"retryDelay\":\"-9s\"}",
+        "\"\\u", "{\"a\":\"\\ud800\\u00zz\\", "}}}]]]", "{\"x\":{\"headers\":{\"X-RateLimit-Reset\":\"1e13\"}}}", "retry in 1e300 days",
+    ]
+
+    mutating func response() -> ProviderResponse {
+        var headers: [(name: String, value: String)] = []
+        for _ in 0..<Int.random(in: 0...8, using: &self) { headers.append((name(), value())) }
+        if Bool.random(using: &self) { headers.append(("Date", value())) }
+        let statuses = [-1, 0, 100, 200, 204, 302, 400, 401, 402, 403, 413, 424, 429, 498, 500, 502, 503, 529, 999, .max]
+        return ProviderResponse(
+            provider: ["openai", "azure", "mistral", "gemini", "together", nil, "\u{0}", "zz"].randomElement(using: &self)!,
+            status: statuses.randomElement(using: &self)!, headers: headers,
+            body: Bool.random(using: &self) ? body() : nil,
+            receivedAt: Bool.random(using: &self)
+                ? Timestamp(milliseconds: [0, .min, .max, 1_793_000_000_000].randomElement(using: &self)!) : nil)
+    }
+
+    /// Real names half of the time, else random words of them.
+    private mutating func name() -> String {
+        if Bool.random(using: &self) {
+            return [
+                "x-ratelimit-limit-requests", "X-RateLimit-Reset-Tokens", "RateLimit", "RateLimit-Policy", "retry-after",
+                "retry-after-ms", "anthropic-ratelimit-tokens-reset", "RateLimit-Limit", "x-ratelimit-remaining-tokens",
+            ].randomElement(using: &self)!
+        }
+        let count = Int.random(in: 1...7, using: &self)
+        return (0..<count).map { _ in Self.words.randomElement(using: &self)! }.joined(separator: "-")
+    }
+
+    private mutating func value() -> String {
+        if Int.random(in: 0..<4, using: &self) > 0 { return Self.values.randomElement(using: &self)! }
+        let count = Int.random(in: 0...20, using: &self)
+        return String((0..<count).map { _ in "0123456789.,;=-+eEhmsT:Z\" ".randomElement(using: &self)! })
+    }
+
+    private mutating func body() -> String {
+        if Bool.random(using: &self) { return Self.bodies.randomElement(using: &self)! }
+        let count = Int.random(in: 0...60, using: &self)
+        return String((0..<count).map { _ in "{}[]\",:\\'eError 0.limtoknspy\n".randomElement(using: &self)! })
+    }
+
+    mutating func mutate(_ response: inout ProviderResponse) {
+        switch Int.random(in: 0..<6, using: &self) {
+        case 0: response.status = Int.random(in: 100...600, using: &self)
+        case 1:
+            guard let index = response.headers.indices.randomElement(using: &self) else { return }
+            response.headers[index].value = value()
+        case 2: response.headers.append((name(), value()))
+        case 3:
+            guard let index = response.headers.indices.randomElement(using: &self) else { return }
+            response.headers[index].value = flipped(response.headers[index].value)
+        case 4: response.body = response.body.map { flipped($0) }
+        default: response.provider = ["openai", "azure", "groq", "gemini", nil].randomElement(using: &self)!
+        }
+    }
+
+    /// One byte changed, dropped or doubled.
+    private mutating func flipped(_ text: String) -> String {
+        var bytes = Array(text.utf8)
+        guard let index = bytes.indices.randomElement(using: &self) else { return text }
+        switch Int.random(in: 0..<3, using: &self) {
+        case 0: bytes[index] = UInt8.random(in: 0...255, using: &self)
+        case 1: bytes.remove(at: index)
+        default: bytes.insert(bytes[index], at: index)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
