@@ -42,13 +42,15 @@ package struct FillDirection: Sendable {
 
     /// The most activity that stays within `box`: the least ratio over the resources that it names; infinite where it
     /// names none.
-    package func activity(within box: Rates) -> Double {
+    package func activity(within box: Rates) -> Double { activity(within: FillBox(box)) }
+
+    private func activity(within box: FillBox) -> Double {
         let named = box.resources.intersection(limited).lanes
         return SIMD4(repeating: .infinity).replacing(with: box.perMinute / cost, where: named).min()
     }
 
     /// As above, but nothing where the box names nothing: an absent floor or demand is 0.
-    func activity(upTo box: Rates) -> Double {
+    func activity(upTo box: FillBox) -> Double {
         let activity = activity(within: box)
         return activity == .infinity ? 0 : activity
     }
@@ -59,9 +61,9 @@ package struct FillDirection: Sendable {
         let bound =
             switch band.bound {
             case .least: tenant.interval.least
-            case .floor: activity(upTo: tenant.floor)
+            case .floor: activity(upTo: FillBox(tenant.floor))
             case .floorInDemand:
-                min(activity(upTo: tenant.floor), activity(upTo: tenant.demand(through: band.criticality)))
+                min(activity(upTo: FillBox(tenant.floor)), activity(upTo: tenant.demand(through: band.criticality)))
             case .start: tenant.start
             case .demand: activity(upTo: tenant.demand(through: band.criticality))
             case .burst: tenant.burst

@@ -108,14 +108,12 @@ package struct FillTenant: Sendable {
             ceiling: ceiling, shape: shape, start: start, burst: burst, interval: interval)
     }
 
-    /// Summed demand up to and including `criticality`.
-    func demand(through criticality: Criticality?) -> Rates {
-        var sum = demand.interactive
-        if criticality == .interactive { return sum }
-        sum.add(demand.nearRealTime)
-        if criticality == .nearRealTime { return sum }
-        sum.add(demand.batch)
-        return sum
+    /// Summed demand up to and including `criticality`; all of it for `nil`.
+    func demand(through criticality: Criticality?) -> FillBox {
+        let interactive = FillBox(demand.interactive)
+        if criticality == .interactive { return interactive }
+        let nearRealTime = interactive + FillBox(demand.nearRealTime)
+        return criticality == .nearRealTime ? nearRealTime : nearRealTime + FillBox(demand.batch)
     }
 }
 
@@ -137,8 +135,21 @@ package struct FillInterval: Equatable, Sendable {
     }
 }
 
-extension Rates {
-    fileprivate mutating func add(_ other: Rates) {
-        self = Rates(perMinute: perMinute + other.perMinute, resources: resources.union(other.resources))
+/// Rates as bare lanes, for the loops over tenants.
+struct FillBox {
+    var perMinute: SIMD4<Double>
+    var resources: ResourceSet
+
+    init(_ rates: Rates) {
+        perMinute = rates.perMinute
+        resources = rates.resources
+    }
+
+    /// The sum names what either names.
+    static func + (left: FillBox, right: FillBox) -> FillBox {
+        var sum = left
+        sum.perMinute += right.perMinute
+        sum.resources.formUnion(right.resources)
+        return sum
     }
 }

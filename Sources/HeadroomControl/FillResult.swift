@@ -43,6 +43,13 @@ package struct FillShare: Equatable, Sendable {
     /// The fill, and what other resources than the full one still have, in proportion to it and up to the ceiling.
     package var limit: Rates
     package var constraint: Constraint
+
+    package init(activity: Double, fill: Rates, limit: Rates, constraint: Constraint) {
+        self.activity = activity
+        self.fill = fill
+        self.limit = limit
+        self.constraint = constraint
+    }
 }
 
 /// The tenants' parts, each put together when asked for: the search needs one number per tenant, and so does most of
@@ -50,6 +57,7 @@ package struct FillShare: Equatable, Sendable {
 package struct FillShares: RandomAccessCollection, Sendable {
     private let problem: FillProblem
     private let capacity: FillCapacity
+    private let resources: [Resource]
     private let bandsRun: Int
     private let shares: [FillLanes]
     private let slack: SIMD4<Double>
@@ -60,6 +68,7 @@ package struct FillShares: RandomAccessCollection, Sendable {
         self.shares = shares
         self.slack = slack
         capacity = FillCapacity(problem.capacity)
+        resources = problem.capacity.resources.members
     }
 
     package var startIndex: Int { 0 }
@@ -73,7 +82,7 @@ package struct FillShares: RandomAccessCollection, Sendable {
             of: tenant, direction, at: share * tenant.weight / direction.dominantCost)
 
         var (fill, limit) = (Rates.none, Rates.none)
-        for resource in capacity.resources.members {
+        for resource in resources {
             let used = activity * direction.cost[resource.rawValue]
             let most = tenant.ceiling[resource] ?? .infinity
             fill[resource] = Swift.min(used, most)

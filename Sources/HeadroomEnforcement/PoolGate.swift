@@ -228,7 +228,7 @@ package struct PoolGate: Sendable {
         for index in backlogged where accounts[index].queue.isEmpty { accounts[index].isBacklogged = false }
         backlogged.removeAll { !accounts[$0].isBacklogged }
         backloggedWeight = backlogged.reduce(0) { $0 + accounts[$1].weight }
-        if let least = backlogged.lazy.map({ accounts[$0].clock }).min() { virtualTime = max(virtualTime, least) }
+        if let least = backlogged.map({ accounts[$0].clock }).min() { virtualTime = max(virtualTime, least) }
     }
 
     /// When something may change by itself: a call's turn, the end of a patience, of waiting aside, or of the lease.

@@ -9,9 +9,6 @@ final class AllocationPoll {
     /// Until when the request in hand waits, on the monotonic clock; `nil` before it has been parked.
     private var deadline: Int64?
 
-    /// How long a gateway waits for room to be made for it.
-    private static let joinSeconds = 3.0
-
     init(board: SnapshotBoard, query: AllocationQuery) {
         self.board = board
         self.query = query
@@ -25,7 +22,7 @@ final class AllocationPoll {
                 throw HTTPError(.notReady, "nothing has been published yet", retryAfterSeconds: 1)
             }
             guard let full = fullBody(of: current) else {
-                switch park(exchange, behind: current, seconds: Self.joinSeconds) {
+                switch park(exchange, behind: current, seconds: board.joinSeconds) {
                 case .parked: return .parked
                 case .outdated: continue
                 case .refused:
@@ -79,9 +76,10 @@ final class AllocationPoll {
     private func compare(
         _ exchange: HTTPExchange, with current: PublishedGeneration, _ etag: [UInt8]
     ) -> Comparison {
-        let matches = exchange.withHeader("If-None-Match") { span in span.map { $0.isEqual(to: etag) || $0.lists(etag) } }
-        if let matches { return matches ? .sameTag : .changed }
-        return query.since == current.version ? .sameVersion : .changed
+        exchange.withHeader("If-None-Match") { span in
+            guard let span else { return query.since == current.version ? .sameVersion : .changed }
+            return span.isEqual(to: etag) || span.lists(etag) ? .sameTag : .changed
+        }
     }
 
     private func response(

@@ -1,3 +1,5 @@
+import HeadroomWire
+
 /// What went wrong at the HTTP edge: a request that is answered with a problem document, or a server that cannot start.
 package struct HTTPError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable, Equatable, CaseIterable {
@@ -8,28 +10,18 @@ package struct HTTPError: Error, Sendable, CustomStringConvertible {
         case badAddress, addressInUse, addressUnavailable, cannotListen
     }
 
-    /// One fault of several: in a parameter, a key path or a line.
-    package struct Fault: Sendable, Equatable {
-        package var place: String
-        package var detail: String
-
-        package init(place: String, detail: String) {
-            self.place = place
-            self.detail = detail
-        }
-    }
-
     package var code: Code
     /// For people: what is wrong and what would be right.
     package var message: String
-    package var faults: [Fault]
+    /// Each fault of several, with its place.
+    package var faults: [ProblemDocument.Fault]
     /// The methods that the path has; only with `methodNotAllowed`.
     package var allowedMethods: [HTTPMethod]
     package var retryAfterSeconds: Int?
     package var cause: (any Error)?
 
     package init(
-        _ code: Code, _ message: String, faults: [Fault] = [], allowedMethods: [HTTPMethod] = [],
+        _ code: Code, _ message: String, faults: [ProblemDocument.Fault] = [], allowedMethods: [HTTPMethod] = [],
         retryAfterSeconds: Int? = nil, cause: (any Error)? = nil
     ) {
         self.code = code

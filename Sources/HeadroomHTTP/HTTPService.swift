@@ -21,7 +21,7 @@ package final class HTTPService: Sendable {
         let operations = OperationsRoutes(
             board: board, counters: telemetry.counters,
             access: viewersOnly ? .roles(AccessRule.viewers) : .anyone)
-        let routes = [.allocations(board), .telemetry(telemetry)] + operations.all
+        let routes = [.allocations(board), .telemetry(telemetry, board)] + operations.all
         server = MicroHTTPDServer(settings: settings, router: Router(routes: routes, access: access))
     }
 

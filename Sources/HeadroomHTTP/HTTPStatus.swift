@@ -49,9 +49,8 @@ extension HTTPResponse {
             headers.append((name: "Allow", value: list))
         }
         let problem = ProblemDocument(
-            title: error.code.title, status: error.code.status, detail: error.message,
-            errors: error.faults.map { ProblemDocument.Fault(path: $0.place, detail: $0.detail) })
+            title: error.code.title, status: error.code.status, detail: error.message, errors: error.faults)
         self.init(
-            status: error.code.status, type: "application/problem+json", headers: headers, body: problem.encoded())
+            status: error.code.status, type: ProblemDocument.contentType, headers: headers, body: problem.encoded())
     }
 }

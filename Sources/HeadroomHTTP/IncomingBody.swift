@@ -49,7 +49,7 @@ struct IncomingBody {
                 refuse(.tooLarge, budget: budget)
             } else if budget.reserve(chunk.byteCount) {
                 reserved += chunk.byteCount
-                chunk.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+                unsafe chunk.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
                 return true
             } else {
                 refuse(.noRoom, budget: budget)

@@ -1,32 +1,34 @@
 import HeadroomModel
 
 /// The newest report of the loop, and what has to be counted over all of them.
-struct LoopSummary: Sendable {
-    private(set) var newest: LoopReport?
-    private(set) var tickSeconds = Histogram(bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5])
+package struct LoopSummary: Sendable {
+    package private(set) var newest: LoopReport?
+    package private(set) var tickSeconds = Histogram(bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5])
 
-    mutating func add(_ report: LoopReport) {
+    package init() {}
+
+    package mutating func add(_ report: LoopReport) {
         newest = report
         tickSeconds.add(report.lastTickSeconds)
     }
 }
 
 /// Counts of values up to some bounds.
-struct Histogram: Sendable {
+package struct Histogram: Sendable {
     /// Ascending.
     let bounds: [Double]
     /// By bound, not cumulative; the last one is for what exceeds all bounds.
     private(set) var counts: [Int]
     private(set) var sum = 0.0
 
-    init(bounds: [Double]) {
+    package init(bounds: [Double]) {
         self.bounds = bounds
         counts = Array(repeating: 0, count: bounds.count + 1)
     }
 
     var count: Int { counts.reduce(0, +) }
 
-    mutating func add(_ value: Double) {
+    package mutating func add(_ value: Double) {
         counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
         sum += value
     }

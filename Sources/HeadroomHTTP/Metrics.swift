@@ -1,34 +1,48 @@
 import HeadroomModel
 
 /// What `/metrics` says (WIRE §6), out of the loop's newest report and the edge's own counters.
-struct Metrics {
-    let loop: LoopSummary
-    let drifts: [(gateway: GatewayID, seconds: Double)]
-    let telemetry: [(key: TelemetryCounters.Key, count: Int)]
-    let now: Timestamp
+package struct Metrics {
+    private let loop: LoopSummary
+    private let drifts: [(gateway: GatewayID, seconds: Double)]
+    private let telemetry: [(key: TelemetryCounters.Key, count: Int)]
+    private let longPolls: Int
+    private let now: Timestamp
+
+    package init(
+        loop: LoopSummary, drifts: [(gateway: GatewayID, seconds: Double)] = [],
+        telemetry: [(key: TelemetryCounters.Key, count: Int)] = [], longPolls: Int = 0, now: Timestamp
+    ) {
+        self.loop = loop
+        self.drifts = drifts
+        self.telemetry = telemetry
+        self.longPolls = longPolls
+        self.now = now
+    }
 
     /// Tenants and gateways with series of their own; a scrape stays bounded however many there are.
     static let mostTenants = 200
     static let mostGateways = 50
 
-    func render() -> String {
+    package func render() -> String {
         var text = MetricsText()
         text.family("headroom_telemetry_lines_total", .counter, "Lines of telemetry since the start.")
-        for (key, count) in telemetry { text.sample(["type": key.type, "result": key.result.rawValue], count) }
+        for (key, count) in telemetry { text.sample(count, ["type": key.type, "result": key.result.rawValue]) }
         if let report = loop.newest {
             renderLoop(report, &text)
             renderPools(report.pools, &text)
             renderTenants(report.pools, &text)
         }
         renderGateways(&text)
+        text.family("headroom_long_polls", .gauge, "Requests that wait for the next generation.")
+        text.sample(longPolls)
         return text.text
     }
 
     private func renderLoop(_ report: LoopReport, _ text: inout MetricsText) {
         text.family("headroom_loop_ticks_total", .counter, "Ticks of the control loop since the start.")
-        text.sample(["result": "succeeded"], report.ticksSucceeded)
-        text.sample(["result": "failed"], report.ticksFailed)
-        text.sample(["result": "skipped"], report.ticksSkipped)
+        text.sample(report.ticksSucceeded, ["result": "succeeded"])
+        text.sample(report.ticksFailed, ["result": "failed"])
+        text.sample(report.ticksSkipped, ["result": "skipped"])
         text.family("headroom_loop_tick_seconds", .histogram, "How long a tick takes.")
         text.histogram(loop.tickSeconds)
         if let version = report.version {
@@ -53,7 +67,7 @@ struct Metrics {
             for (kind, rates) in kinds {
                 for resource in rates.resources.members {
                     text.sample(
-                        ["pool": pool.pool.text, "resource": resource.name, "kind": kind], rates[resource] ?? 0)
+                        rates[resource] ?? 0, ["pool": pool.pool.text, "resource": resource.name, "kind": kind])
                 }
             }
         }
@@ -61,25 +75,25 @@ struct Metrics {
         for pool in pools {
             for outcome in Outcome.allCases {
                 guard let count = pool.calls[outcome] else { continue }
-                text.sample(["pool": pool.pool.text, "outcome": outcome.name], count)
+                text.sample(count, ["pool": pool.pool.text, "outcome": outcome.name])
             }
         }
         text.family("headroom_pool_state", .gauge, "1 for the state that the pool is in.")
         for pool in pools {
             for state in PoolState.allCases {
-                text.sample(["pool": pool.pool.text, "state": state.name], pool.state == state ? 1 : 0)
+                text.sample(pool.state == state ? 1 : 0, ["pool": pool.pool.text, "state": state.name])
             }
         }
         text.family("headroom_starved_tenants", .gauge, "Tenants that are starved.")
         for pool in pools {
             for reason in Starvation.allCases {
                 let count = pool.tenants.count { $0.starvation == reason }
-                text.sample(["pool": pool.pool.text, "reason": reason.rawValue], count)
+                text.sample(count, ["pool": pool.pool.text, "reason": reason.rawValue])
             }
         }
         text.family(
             "headroom_overcommit_tokens_total", .counter, "Tokens by which budgets in force exceeded the capacity.")
-        for pool in pools { text.sample(["pool": pool.pool.text], pool.overcommittedTokens) }
+        for pool in pools { text.sample(pool.overcommittedTokens, ["pool": pool.pool.text]) }
     }
 
     private func renderTenants(_ pools: [PoolReport], _ text: inout MetricsText) {
@@ -95,32 +109,32 @@ struct Metrics {
                 let rates = value(row)
                 for resource in rates.resources.members {
                     text.sample(
-                        ["pool": row.pool.text, "tenant": row.tenant, "resource": resource.name], rates[resource] ?? 0)
+                        rates[resource] ?? 0, ["pool": row.pool.text, "tenant": row.tenant, "resource": resource.name])
                 }
             }
         }
         text.family("headroom_tenant_queue_depth", .gauge, "Work that waits at gateways.")
         for row in series.rows {
             for criticality in Criticality.allCases {
-                text.sample(row.labels(criticality), Int(row.queue[criticality].depth))
+                text.sample(Int(row.queue[criticality].depth), row.labels(criticality))
             }
         }
         text.family("headroom_tenant_queue_oldest_seconds", .gauge, "Age of the oldest work that waits.")
         for row in series.rows {
             for criticality in Criticality.allCases {
-                text.sample(row.labels(criticality), row.queue[criticality].oldestSeconds)
+                text.sample(row.queue[criticality].oldestSeconds, row.labels(criticality))
             }
         }
         text.family("headroom_tenant_retries_total", .counter, "Attempts after the first, since the start.")
         for row in series.rows {
-            for criticality in Criticality.allCases { text.sample(row.labels(criticality), row.retries[criticality]) }
+            for criticality in Criticality.allCases { text.sample(row.retries[criticality], row.labels(criticality)) }
         }
     }
 
     private func renderGateways(_ text: inout MetricsText) {
         let worst = drifts.sorted { ($1.seconds, $0.gateway) < ($0.seconds, $1.gateway) }
         text.family("headroom_gateway_drift_seconds", .gauge, "How long a gateway has been behind; the worst of them.")
-        for drift in worst.prefix(Self.mostGateways) { text.sample(["gateway": drift.gateway.text], drift.seconds) }
+        for drift in worst.prefix(Self.mostGateways) { text.sample(drift.seconds, ["gateway": drift.gateway.text]) }
         text.family("headroom_gateway_drift_seconds_max", .gauge, "How long the worst of all gateways has been behind.")
         text.sample(worst.first?.seconds ?? 0)
     }

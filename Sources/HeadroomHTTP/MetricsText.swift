@@ -1,29 +1,31 @@
 /// Prometheus' text format, version 0.0.4: families one after the other, each with its help and type once.
-struct MetricsText {
-    private(set) var text = ""
+package struct MetricsText {
+    package private(set) var text = ""
     private var family = ""
 
-    enum Kind: String { case counter, gauge, histogram }
+    package enum Kind: String { case counter, gauge, histogram }
 
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
+    package init() {}
+
     /// Starts a family; its samples follow.
-    mutating func family(_ name: String, _ kind: Kind, _ help: String) {
+    package mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         family = name
         text += "# HELP \(name) \(Self.escape(help, quotes: false))\n# TYPE \(name) \(kind.rawValue)\n"
     }
 
     /// Not finite values are left out: they would say nothing.
-    mutating func sample(_ labels: KeyValuePairs<String, String> = [:], _ value: Double) {
+    package mutating func sample(_ value: Double, _ labels: KeyValuePairs<String, String> = [:]) {
         guard value.isFinite else { return }
         append(suffix: "", labels.map { ($0.key, $0.value) }, Self.shortest(value))
     }
 
-    mutating func sample(_ labels: KeyValuePairs<String, String> = [:], _ value: Int) {
+    package mutating func sample(_ value: Int, _ labels: KeyValuePairs<String, String> = [:]) {
         append(suffix: "", labels.map { ($0.key, $0.value) }, String(value))
     }
 
-    mutating func histogram(_ histogram: Histogram) {
+    package mutating func histogram(_ histogram: Histogram) {
         var cumulative = 0
         for (bound, count) in zip(histogram.bounds, histogram.counts) {
             cumulative += count

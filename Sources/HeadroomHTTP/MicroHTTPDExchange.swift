@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A poller sends the same request again and again: the connection remembers the last target and credentials with the
 /// handler that was bound to them, so that an unchanged request is neither parsed nor authorized anew.
-final class HTTPExchange: @unchecked Sendable {
+@safe final class HTTPExchange: @unchecked Sendable {
     // Sendable: everything but the atomics is touched by one thread at a time, the server's thread to which the
     // connection belongs; while it is parked, `outcome` alone, by the one who will resume it.
     private enum Phase { case idle, receiving, parked, answered }
@@ -65,9 +65,7 @@ final class HTTPExchange: @unchecked Sendable {
     }
 
     func header(_ name: StaticString) -> String? {
-        withHeader(name) { span in
-            span.map { span in span.text }
-        }
+        withHeader(name) { span in if let span { span.text } else { nil } }
     }
 
     /// The request's body, once.
@@ -87,7 +85,7 @@ final class HTTPExchange: @unchecked Sendable {
 }
 
 /// A parked connection. Whoever takes it from its list resumes it, exactly once, and forgets it.
-struct ParkedExchange: @unchecked Sendable {
+@safe struct ParkedExchange: @unchecked Sendable {
     // Sendable: the pointer is used for nothing but the resume, which may be called from any thread.
     fileprivate let exchange: HTTPExchange
     fileprivate let connection: OpaquePointer
@@ -111,7 +109,7 @@ extension HTTPExchange {
     func receive(target: UnsafePointer<CChar>) {
         idle.store(false, ordering: .relaxed)
         deadline.store(MonotonicClock.milliseconds() + server.settings.headerMilliseconds, ordering: .relaxed)
-        let isSame = rawTarget.withUnsafeBytes { known in
+        let isSame = unsafe rawTarget.withUnsafeBytes { known in
             // The target ends with a zero byte, which `known` cannot contain: `strncmp` reads no further than that.
             unsafe strncmp(target, known.assumingMemoryBound(to: CChar.self).baseAddress ?? target, known.count) == 0
                 && target[known.count] == 0
@@ -161,7 +159,7 @@ extension HTTPExchange {
         phase = .receiving
         hasWaited = false
         deadline.store(MonotonicClock.milliseconds() + server.settings.bodyMilliseconds, ordering: .relaxed)
-        do {
+        do throws(HTTPError) {
             let binding = try bind(method)
             try binding.route.check(contentType: self)
             incoming.begin(limit: binding.route.bodyLimit, announced: announcedBytes)
@@ -172,7 +170,7 @@ extension HTTPExchange {
     }
 
     private var announcedBytes: Int? {
-        withHeader("Content-Length") { span in span.flatMap { Int(decimal: $0) } }
+        withHeader("Content-Length") { span in if let span { Int(decimal: span) } else { nil } }
     }
 
     private func bind(_ method: HTTPMethod) throws(HTTPError) -> HTTPBinding {
@@ -193,7 +191,7 @@ extension HTTPExchange {
     }
 
     private func answer() -> MHD_Result {
-        do {
+        do throws(HTTPError) {
             if let refusal { throw refusal }
             if let reason = incoming.refusal { throw error(for: reason) }
             guard let binding else { preconditionFailure("a request without a handler") }

@@ -2,7 +2,7 @@ import CMicroHTTPD
 
 /// A body and headers that any number of connections can be sent at the same time, without a copy and without an
 /// allocation of ours.
-package final class PreparedResponse: @unchecked Sendable {
+@safe package final class PreparedResponse: @unchecked Sendable {
     // Sendable: libmicrohttpd counts a response's references under a lock of its own, and nothing here changes.
     let handle: OpaquePointer
     private let body: ResponseBody
@@ -43,7 +43,7 @@ package final class PreparedResponse: @unchecked Sendable {
 }
 
 /// Bytes that stay where they are until the last connection has sent them.
-private final class ResponseBody {
+@safe private final class ResponseBody {
     let bytes: UnsafeMutableRawBufferPointer
 
     init(_ body: [UInt8]) {

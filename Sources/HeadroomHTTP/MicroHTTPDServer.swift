@@ -17,7 +17,7 @@ final class MicroHTTPDServer: Sendable {
     private let connections = ConnectionTable()
     private let running = Mutex<Running?>(nil)
 
-    private struct Running: @unchecked Sendable {
+    @safe private struct Running: @unchecked Sendable {
         // Sendable: the library's daemon may be used from any thread.
         let daemon: OpaquePointer
         let listener: ListeningSocket
@@ -46,7 +46,7 @@ final class MicroHTTPDServer: Sendable {
         let options = unsafe options(context: context, listener: listener.descriptor)
         guard let daemon = unsafe headroom_mhd_start(flags, handleRequest, context, options) else {
             let reason = unsafe String(cString: strerror(errno))
-            close(listener.descriptor)
+            Glibc.close(listener.descriptor)
             unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).release()
             throw HTTPError(.cannotListen, "the HTTP server cannot start on \(listener.address): \(reason)")
         }
@@ -70,7 +70,7 @@ final class MicroHTTPDServer: Sendable {
     func finish() {
         guard let running = running.withLock({ $0.take() }) else { return }
         unsafe MHD_quiesce_daemon(running.daemon)
-        close(running.listener.descriptor)
+        Glibc.close(running.listener.descriptor)
         wait(milliseconds: settings.stopMilliseconds) {
             self.connections.closeIdle()
             return self.connections.count == 0
@@ -133,7 +133,7 @@ private func handleConnection(
 ) {
     guard let context = unsafe context, let connection = unsafe connection, let slot = unsafe slot else { return }
     let server = unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).takeUnretainedValue()
-    if change == MHD_CONNECTION_NOTIFY_STARTED {
+    if change == .CONNECTION_NOTIFY_STARTED {
         unsafe slot.pointee = Unmanaged.passRetained(server.open(connection)).toOpaque()
     } else if let exchange = unsafe slot.pointee {
         unsafe server.close(Unmanaged<HTTPExchange>.fromOpaque(exchange).takeRetainedValue())
@@ -168,5 +168,5 @@ private func handleCompletion(
 ) {
     guard let exchange = unsafe request?.pointee else { return }
     unsafe Unmanaged<HTTPExchange>.fromOpaque(exchange).takeUnretainedValue().complete(
-        isDelivered: reason == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        isDelivered: reason == .REQUEST_TERMINATED_COMPLETED_OK)
 }

@@ -32,7 +32,7 @@ struct OperationsRoutes: Sendable {
         let now = board.time.now()
         let metrics = Metrics(
             loop: board.loop, drifts: board.drifts(since: now.adding(seconds: -Self.driftMemorySeconds)),
-            telemetry: counters.all, now: now)
+            telemetry: counters.all, longPolls: board.waitingCount, now: now)
         return HTTPResponse(type: MetricsText.contentType, body: Array(metrics.render().utf8))
     }
 

@@ -1,20 +1,22 @@
 import HeadroomModel
 
 /// When the last generations were published, to tell how long a gateway has been behind.
-struct PublicationHistory {
+package struct PublicationHistory {
     private var entries: [(version: SnapshotVersion, at: Timestamp)] = []
 
     /// More than two hours at a generation every two seconds; who is behind by more has worse troubles.
-    static let most = 4096
+    private static let most = 4096
 
-    mutating func add(_ version: SnapshotVersion, at instant: Timestamp) {
+    package init() {}
+
+    package mutating func add(_ version: SnapshotVersion, at instant: Timestamp) {
         // Half of it goes at once, so that an addition seldom moves anything.
         if entries.count >= Self.most { entries.removeFirst(Self.most / 2) }
         entries.append((version: version, at: instant))
     }
 
     /// Seconds since something newer than `version` was published; 0 when there is nothing newer.
-    func drift(of version: SnapshotVersion, at now: Timestamp) -> Double {
+    package func drift(of version: SnapshotVersion, at now: Timestamp) -> Double {
         var low = 0
         var high = entries.count
         while low < high {

@@ -80,7 +80,7 @@ final class PublishedGeneration: Sendable {
     private func encode(_ view: SnapshotView, since base: PublishedGeneration?) -> PreparedResponse {
         let snapshot = snapshot(for: view)
         let body =
-            base.map { SnapshotEncoder.encode(snapshot, since: $0.snapshot(for: view)) }
+            base.map { SnapshotEncoder.encode(SnapshotDelta(from: $0.snapshot(for: view), to: snapshot)) }
             ?? SnapshotEncoder.encode(snapshot)
         return PreparedResponse(
             headers: [

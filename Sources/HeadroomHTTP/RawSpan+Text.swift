@@ -4,8 +4,8 @@ extension RawSpan {
     /// Bytewise.
     func isEqual(to bytes: [UInt8]) -> Bool {
         guard byteCount == bytes.count else { return false }
-        return withUnsafeBytes { own in
-            bytes.withUnsafeBytes { other in
+        return unsafe withUnsafeBytes { own in
+            unsafe bytes.withUnsafeBytes { other in
                 guard let left = own.baseAddress, let right = other.baseAddress else { return true }
                 // Both hold `byteCount` bytes.
                 return unsafe memcmp(left, right, own.count) == 0
@@ -14,7 +14,7 @@ extension RawSpan {
     }
 
     var text: String {
-        withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }
 

@@ -1,17 +1,17 @@
 /// The path and the query of a request, percent-decoded.
-struct RequestTarget: Equatable, Sendable {
+package struct RequestTarget: Equatable, Sendable {
     /// Without the query; starts with `/`.
-    let path: String
+    package let path: String
     /// In the order received; names may repeat.
-    let query: [Item]
+    package let query: [Item]
 
-    struct Item: Equatable, Sendable {
-        let name: String
-        let value: String
+    package struct Item: Equatable, Sendable {
+        package let name: String
+        package let value: String
     }
 
     /// `nil` when `bytes` do not start with `/`, or hold a broken escape, a zero byte or text that is not UTF-8.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         let question = bytes.firstIndex(of: UInt8(ascii: "?"))
         let pathBytes = bytes[..<(question ?? bytes.endIndex)]
         guard pathBytes.first == UInt8(ascii: "/"), let path = Self.decode(pathBytes, plusIsSpace: false) else {

@@ -8,6 +8,7 @@ import Synchronization
 package final class SnapshotBoard: SnapshotPublishing {
     private let state: Mutex<State>
     let time: TimeSource
+    let joinSeconds: Double
     /// An element for each time that a gateway came for which the newest generation has no part, or that it had not
     /// seen: whoever publishes makes room at once. Bursts of them are one.
     package let joined: AsyncStream<Void>
@@ -33,8 +34,10 @@ package final class SnapshotBoard: SnapshotPublishing {
     private static let mostGateways = 10000
     private static let mostWaiters = 16384
 
-    package init(time: TimeSource) {
+    /// - Parameter joinSeconds: how long a gateway without a part waits for room to be made for it.
+    package init(time: TimeSource, joinSeconds: Double = 3) {
         self.time = time
+        self.joinSeconds = joinSeconds
         state = Mutex(State(register: GatewayRegister(limit: Self.mostGateways)))
         (joined, joining) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -73,6 +76,9 @@ package final class SnapshotBoard: SnapshotPublishing {
                 since: since, now: now, leaseSeconds: state.current?.leaseSeconds ?? .infinity)
         }
     }
+
+    /// Requests that wait for the next generation.
+    package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
     // MARK: For the routes
 

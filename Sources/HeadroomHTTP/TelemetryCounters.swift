@@ -2,22 +2,24 @@ import HeadroomModel
 import Synchronization
 
 /// How many lines came and what became of them, since the start.
-final class TelemetryCounters: Sendable {
-    enum Result: String, CaseIterable { case accepted, duplicate, late, rejected }
+package final class TelemetryCounters: Sendable {
+    package enum Result: String, CaseIterable { case accepted, duplicate, late, rejected }
 
-    struct Key: Hashable {
+    package struct Key: Hashable {
         /// The line's type; `unknown` where it could not be told.
-        let type: String
-        let result: Result
+        package let type: String
+        package let result: Result
     }
 
     private let counts = Mutex<[Key: Int]>([:])
+
+    package init() {}
 
     /// Counts the lines of `batch` once; the four results part them.
     ///
     /// The receipt says how many lines were seen before, not which. Only calls and windows bear ids, and a gateway sends
     /// one kind of the two, so duplicates are counted against those that have an id, in the order of the kinds.
-    func add(_ batch: TelemetryBatch, _ receipt: TelemetryReceipt) {
+    package func add(_ batch: TelemetryBatch, _ receipt: TelemetryReceipt) {
         let rejected = Set(receipt.rejected.map(\.line))
         var kinds: [TelemetryKind: (accepted: Int, late: Int, named: Int)] = [:]
         var added: [Key: Int] = [:]
@@ -48,7 +50,7 @@ final class TelemetryCounters: Sendable {
     }
 
     /// Ascending by type, then in the order of ``Result``; without zeros.
-    var all: [(key: Key, count: Int)] {
+    package var all: [(key: Key, count: Int)] {
         let counts = counts.withLock { $0 }
         return Set(counts.keys.map(\.type)).sorted().flatMap { type in
             Result.allCases.compactMap { result in

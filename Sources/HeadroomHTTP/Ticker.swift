@@ -28,7 +28,7 @@ final class Ticker: Sendable {
     func stop() {
         isStopped.store(true, ordering: .relaxed)
         guard let thread = thread.withLock({ $0.take() }) else { return }
-        unsafe pthread_join(thread, nil)
+        pthread_join(thread, nil)
     }
 
     fileprivate func run() {

@@ -1,3 +1,4 @@
+import HeadroomControl
 import HeadroomEnforcement
 import HeadroomModel
 
@@ -106,16 +107,17 @@ package actor AllocationPublisher {
     /// The whole, and each living gateway's part of it.
     private func publication(of whole: Snapshot, under policy: LoopPolicy, at now: Timestamp) -> Publication {
         let living = board.gateways(since: now.adding(seconds: -policy.leaseSeconds - policy.graceSeconds))
-            .prefix(policy.maxParts).map(\.gateway)
+            .map(\.gateway)
         var parts = living.map { gateway in
             (gateway: gateway, snapshot: Snapshot(
                 version: whole.version, issuedAt: whole.issuedAt, leaseSeconds: whole.leaseSeconds,
                 policy: whole.policy, pools: []))
         }
         guard !parts.isEmpty else { return Publication(whole: whole, parts: []) }
+        let division = Parts(maxParts: policy.maxParts)
         for pool in whole.pools {
             let shares = Self.shares(traffic[pool.pool] ?? [], of: living)
-            for (index, part) in Parts.divide(pool, over: shares).enumerated() {
+            for (index, part) in division.divide(pool, over: shares).enumerated() {
                 parts[index].snapshot.pools.append(part.allocation)
             }
         }
@@ -131,8 +133,8 @@ package actor AllocationPublisher {
         }
         for tenant in demand.tenants {
             for gateway in tenant.gateways {
-                shares[gateway.gateway, default: GatewayShare(gateway: gateway.gateway)]
-                    .tenantWeights[tenant.tenant] = gateway.weight
+                shares[gateway.gateway, default: GatewayShare(gateway: gateway.gateway, budgetWeight: 0)]
+                    .demand[tenant.tenant] = gateway.weight
             }
         }
         return shares.keys.sorted().map { shares[$0]! }
@@ -141,7 +143,7 @@ package actor AllocationPublisher {
     /// One share for each living gateway, in their order; a newcomer has no traffic yet.
     private static func shares(_ known: [GatewayShare], of living: [GatewayID]) -> [GatewayShare] {
         let byGateway = Dictionary(uniqueKeysWithValues: known.map { ($0.gateway, $0) })
-        return living.map { byGateway[$0] ?? GatewayShare(gateway: $0) }
+        return living.map { byGateway[$0] ?? GatewayShare(gateway: $0, budgetWeight: 0) }
     }
 }
 

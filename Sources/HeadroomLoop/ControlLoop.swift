@@ -41,6 +41,7 @@ package actor ControlLoop {
         var failures: [(stage: LoopReport.Stage, message: String)] = []
         do {
             let rules = try await stage(.read) { try await self.rules.current() }
+            report.rulesRefusal = rules.refusal
             report.hasBacklog = try await stage(.read) { try await self.readTelemetry(under: rules, at: now) }
 
             let capacities = await observer.estimate(at: now)

@@ -13,7 +13,7 @@ package actor TenantConsumptionClassifier {
         package var starvation: [TenantID: StarvationWatch.Verdict]
     }
 
-    private struct Watched {
+    fileprivate struct Watched {
         var policy: PoolPolicy
         var settings: DemandPolicy
         var demand: DemandEstimator

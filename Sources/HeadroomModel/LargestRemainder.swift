@@ -16,12 +16,10 @@ package enum LargestRemainder {
     /// - Precondition: `parts` are finite and not negative, `total` is not negative, and 0 when there are no parts.
     package static func integers(of parts: [Double], total: Int) -> [Int] {
         precondition(total >= 0 && (total == 0 || !parts.isEmpty), "nobody to divide \(total) over")
+        let floors = parts.reduce(0) { $0 + Int($1) }
+        let parts = floors <= total && total <= floors + parts.count ? parts : scaled(parts, to: total)
         var values = parts.map { Int($0) }
         var missing = total - values.reduce(0, +)
-        if missing < 0 || missing > parts.count {
-            let scaled = scaled(parts, to: total)
-            if scaled != parts { return integers(of: scaled, total: total) }
-        }
         let remainders = zip(parts, values).map { $0 - Double($1) }
         while missing > 0 {
             for index in largest(min(missing, parts.count), of: remainders) { values[index] += 1 }

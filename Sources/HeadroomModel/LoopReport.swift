@@ -13,6 +13,8 @@ package struct LoopReport: Sendable {
     package var lastTickSeconds: Double
     /// What went wrong in the last tick, in the order of the stages; empty when all is well.
     package var failures: [(stage: Stage, message: String)]
+    /// Why newer rules were refused, while older ones stay in force; `nil` when there are none.
+    package var rulesRefusal: String?
     /// The newest published; `nil` before the first.
     package var version: SnapshotVersion?
     package var publishedAt: Timestamp?

@@ -3,10 +3,13 @@ package struct Rules: Sendable {
     package var policy: Policy
     /// By tenant.
     package var contracts: [TenantID: Contract]
+    /// What is wrong with newer rules that were refused; `nil` while these are the newest.
+    package var refusal: String?
 
-    package init(policy: Policy, contracts: [TenantID: Contract] = [:]) {
+    package init(policy: Policy, contracts: [TenantID: Contract] = [:], refusal: String? = nil) {
         self.policy = policy
         self.contracts = contracts
+        self.refusal = refusal
     }
 
     package func tier(of tenant: TenantID) -> TierPolicy {

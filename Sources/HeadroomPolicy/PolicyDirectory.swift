@@ -79,7 +79,7 @@ package struct PolicyDirectory: Sendable {
         // One byte more than is allowed is enough for the loader to refuse the file.
         let limit = PolicyLoader.greatestFileSize + 1
         var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             while count < limit {
                 let readCount = unsafe Glibc.read(descriptor, buffer.baseAddress! + count, limit - count)
                 if readCount < 0, errno == EINTR { continue }

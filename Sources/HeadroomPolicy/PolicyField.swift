@@ -19,7 +19,7 @@ struct PolicyField<Section>: Sendable {
     }
 
     init(
-        _ key: String, whole field: WritableKeyPath<Section, some BinaryInteger> & Sendable,
+        _ key: String, whole field: WritableKeyPath<Section, some BinaryInteger & SendableMetatype> & Sendable,
         _ range: ClosedRange<Double>, _ unit: String
     ) {
         self.key = key

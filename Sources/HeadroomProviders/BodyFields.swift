@@ -7,13 +7,15 @@ struct BodyFields {
     struct Field {
         /// Keys from the top, arrays left out: `error.details.violations.quotaId`.
         let path: String
+        /// The last key of the path.
+        let key: String
         /// Which object it stands in.
         let object: Int
         let text: String
         let isString: Bool
 
-        /// The last part of the path.
-        var key: Substring { path.suffix { $0 != "." } }
+        /// The first key of the path.
+        var top: Substring { path.prefix { $0 != "." } }
     }
 
     private(set) var fields: [Field] = []
@@ -58,16 +60,17 @@ extension BodyFields {
     private mutating func scan(_ bytes: [UInt8], under prefix: String, nesting: Int) {
         var cursor = BodyCursor(bytes)
         preamble += cursor.skipToBracket()
-        var open: [(path: String, object: Int, isArray: Bool)] = []
+        var open: [(path: String, key: String, object: Int, isArray: Bool)] = []
         var key: String?
         while let token = cursor.next() {
             let parent = open.last
-            let path = join(parent?.path ?? prefix, parent?.isArray == false ? key : nil)
+            let path = join(parent?.path ?? prefix, key)
+            let name = key ?? parent?.key ?? ""
             switch token {
             case .open(let isArray):
                 guard open.count < BodyFields.deepest else { return }
                 objects += isArray ? 0 : 1
-                open.append((path, isArray ? parent?.object ?? 0 : objects, isArray))
+                open.append((path, name, isArray ? parent?.object ?? 0 : objects, isArray))
                 key = nil
             case .close:
                 if !open.isEmpty { open.removeLast() }
@@ -79,7 +82,8 @@ extension BodyFields {
             case .string(let text), .bare(let text):
                 guard let parent, parent.isArray || key != nil else { continue }
                 guard fields.count < BodyFields.mostFields else { return }
-                fields.append(Field(path: path, object: parent.object, text: text, isString: token.isString))
+                fields.append(
+                    Field(path: path, key: name, object: parent.object, text: text, isString: token.isString))
                 key = nil
                 if nesting == 0, token.isString, text.first == "{" || text.first == "[" {
                     scan(Array(text.utf8), under: path, nesting: 1)

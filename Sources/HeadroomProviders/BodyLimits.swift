@@ -36,7 +36,7 @@ enum BodyLimits {
         let copied = report.fields.fields.filter { $0.path.hasSuffix("headers." + $0.key) }
         guard !copied.isEmpty else { return [] }
         let response = ProviderResponse(
-            status: 0, headers: copied.map { (name: String($0.key), value: $0.text) },
+            status: 0, headers: copied.map { (name: $0.key, value: $0.text) },
             receivedAt: now.map(Timestamp.init(milliseconds:)))
         return LimitHeaders.readings(in: HeaderFields(response))
     }

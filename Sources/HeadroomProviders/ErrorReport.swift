@@ -4,6 +4,8 @@ struct ErrorReport {
     let status: Int?
     /// Whether anything failed: an error status, or an error event inside a success.
     let isFailure: Bool
+    /// Whether HTTP called it a success.
+    let isSuccess: Bool
     /// Machine-readable types, codes and reasons, squeezed (lower-case letters and digits only, as `rate_limit_exceeded`
     /// and `RateLimitExceeded` are spelt at different providers), in the order found.
     let codes: [String]
@@ -16,6 +18,7 @@ struct ErrorReport {
         let fields = isSuccess && !BodyFields.mayHoldError(body) ? BodyFields() : BodyFields(body)
         let isFailure = !isSuccess || ErrorReport.holdsError(fields)
         self.isFailure = isFailure
+        self.isSuccess = isSuccess
         self.fields = isFailure ? fields : BodyFields()
         codes = isFailure ? ErrorReport.codes(headers: headers, fields: fields) : []
         prose = isFailure ? Prose(ErrorReport.message(headers: headers, fields: fields)) : Prose("")
@@ -37,9 +40,8 @@ struct ErrorReport {
     private static func holdsError(_ fields: BodyFields) -> Bool {
         fields.fields.contains { field in
             if ["null", "false", ""].contains(field.text) { return false }
-            let top = field.path.prefix { $0 != "." }
             return field.path == "error" || field.path.hasPrefix("error.") || field.path.hasPrefix("response.error.")
-                || (field.path == "type" && field.text == "error") || top.hasSuffix("Exception")
+                || (field.path == "type" && field.text == "error") || field.top.hasSuffix("Exception")
         }
     }
 
@@ -65,8 +67,7 @@ extension ErrorReport {
         for field in fields.fields {
             if codeKeys.contains(squeezed(field.key)) { texts.append(field.text) }
             // A stream may name the error by the key: {"throttlingException":{"message":…}}.
-            let top = field.path.prefix { $0 != "." }
-            if top.hasSuffix("Exception") { texts.append(String(top)) }
+            if field.top.hasSuffix("Exception") { texts.append(String(field.top)) }
         }
         var codes: [String] = []
         for text in texts {

@@ -8,10 +8,11 @@ import HeadroomModel
 enum FailureRules {
     static func kind(of report: ErrorReport, rules: ProviderRules) -> ResponseKind {
         guard report.isFailure else { return .ok }
-        for code in report.codes {
-            if let kind = rules.codes[code] { return kind }
-        }
-        return rules.kind(report) ?? special(report) ?? inProse(report) ?? rateLimit(report) ?? byStatus(report)
+        let kind =
+            report.codes.lazy.compactMap { rules.codes[$0] }.first ?? rules.kind(report) ?? special(report)
+            ?? inProse(report) ?? rateLimit(report) ?? byStatus(report)
+        // A stream may end on a fault of the request (its own output limit, say): the provider has served it.
+        return report.isSuccess && kind == .client ? .ok : kind
     }
 
     /// Parts of machine fields, squeezed, with the statuses under which they count.

@@ -24,7 +24,7 @@ enum GoogleErrorDetails {
         }
     }
 
-    private static func isQuota(_ key: Substring) -> Bool {
+    private static func isQuota(_ key: String) -> Bool {
         ["quotaId", "quotaMetric", "quotaValue", "quota_metric", "quota_limit", "quota_limit_value"].contains(key)
     }
 

@@ -53,11 +53,18 @@ extension [UInt8] {
     /// Whether the ASCII `text` occurs in it.
     func holds(_ text: StaticString) -> Bool {
         text.withUTF8Buffer { text in
-            // Safe: the buffer of a StaticString is valid for ever, and every index below is checked against its count.
-            guard count >= text.count, text.count > 0 else { return false }
-            return (0...(count - text.count)).contains { start in
-                (0..<text.count).allSatisfy { unsafe self[start + $0] == text[$0] }
+            // `unsafe`: the text of a StaticString is there for ever; every index is checked against its count.
+            guard let first = unsafe text.first, count >= text.count else { return false }
+            var start = 0
+            while start <= count - text.count {
+                if self[start] == first {
+                    var length = 1
+                    while length < text.count, unsafe self[start + length] == text[length] { length += 1 }
+                    if length == text.count { return true }
+                }
+                start += 1
             }
+            return false
         }
     }
 }

@@ -9,9 +9,11 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     /// a run changes nothing in the others.
     package init(seed: UInt64, stream: StaticString) {
         // FNV-1a, 64 bits.
-        var mix = seed ^ stream.withUTF8Buffer { text in
-            unsafe text.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        }
+        var mix =
+            seed
+            ^ stream.withUTF8Buffer { text in
+                unsafe text.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+            }
         func splitMix64() -> UInt64 {
             mix &+= 0x9E37_79B9_7F4A_7C15
             var bits = mix

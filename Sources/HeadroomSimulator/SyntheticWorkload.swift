@@ -80,7 +80,8 @@ package struct SyntheticWorkload {
         var rows: [Trace.Row] = []
         for tenant in 0..<tenantCount {
             let activity = Activity(
-                seconds: seconds, idleShare: idleShares[tenant], requestsPerSecond: requestsPerSecond * zipf.share(of: tenant),
+                seconds: seconds, idleShare: idleShares[tenant],
+                requestsPerSecond: requestsPerSecond * zipf.share(of: tenant),
                 gapVariation: variations[tenant])
             let kind = kinds[kindOrder[tenant]]
             for instant in activity.instants(using: &generator) {

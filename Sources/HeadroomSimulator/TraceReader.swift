@@ -116,7 +116,8 @@ package struct TraceReader {
 
 extension TraceReader {
     private func trace(seed: UInt64) throws(TraceError) -> Trace {
-        let lengths = rows.compactMap { row in row.inputTokens.flatMap { input in row.outputTokens.map { (input, $0) } } }
+        let lengths = rows.compactMap { row in row.inputTokens.flatMap { input in row.outputTokens.map { (input, $0) } }
+        }
         guard !lengths.isEmpty else {
             throw TraceError(line: 2, "no request has both input_tokens and output_tokens: at least one must")
         }

@@ -20,8 +20,6 @@ package final class Database: Sendable {
     /// The migrations that opening it applied.
     package let applied: [String]
 
-    private let writer: SQLiteConnection
-    private let checkpointer: SQLiteCheckpointer
     private let lock: InstanceLock?
 
     /// Blocks: call it when starting.
@@ -38,17 +36,11 @@ package final class Database: Sendable {
             if use == .service { try writer.checkIntegrity() }
             return applied
         }
-        self.writer = writer
-        checkpointer = try SQLiteCheckpointer(writer: writer)
+        _ = try SQLiteCheckpointer(writer: writer)
         telemetry = try TelemetryStore(connection: writer, settings: settings, now: now)
         telemetryReader = try TelemetryReader(path: path)
         contracts = ContractStore(connection: writer)
         tokens = TokenStore(connection: writer)
         snapshots = SnapshotStore(connection: writer, coding: coding)
-    }
-
-    /// The hook must not outlive what it points to.
-    deinit {
-        checkpointer.stop()
     }
 }

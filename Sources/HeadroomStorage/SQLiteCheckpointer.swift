@@ -5,27 +5,23 @@ import Synchronization
 ///
 /// A checkpoint that runs while commits go on never reaches the log's end, so that the log could grow for as long as
 /// telemetry keeps coming. At ``mostPages`` the writer therefore does the short rest itself, between two commits.
-package final class SQLiteCheckpointer: Sendable {
+final class SQLiteCheckpointer: Sendable {
     /// 4 MiB of log: rare enough to write each hot page once, little enough for readers, who search the log.
     static let pagesPerCheckpoint: Int32 = 1_000
     /// 64 MiB.
     static let mostPages: Int32 = 16_000
 
-    private let writer: SQLiteConnection
+    /// Owns this object, and is the one to call it.
+    private unowned let writer: SQLiteConnection
     private let connection: SQLiteConnection
     private let isScheduled = Atomic(false)
 
-    /// Watches `writer` from now on. Must be stopped before the writer goes.
+    /// Watches `writer` for as long as that lives.
     init(writer: SQLiteConnection) throws(StorageError) {
         self.writer = writer
         connection = try SQLiteConnection(
             path: writer.path, access: .readWrite, executor: DiskExecutor(label: "headroom.checkpoint"))
-        unsafe writer.setWriteAheadLogHook(afterCommit, context: Unmanaged.passUnretained(self).toOpaque())
-    }
-
-    /// Ends the watch.
-    func stop() {
-        writer.executor.performAndWait { unsafe writer.setWriteAheadLogHook(nil, context: nil) }
+        unsafe writer.setWriteAheadLogHook(afterCommit, owner: self)
     }
 
     /// On the writer's executor, after each commit.

@@ -13,12 +13,17 @@ import CSQLite
     }
 
     package let path: String
-    let executor: DiskExecutor
+    package let executor: DiskExecutor
     private let handle: OpaquePointer
+    private var hookOwner: AnyObject?
     private var statements: [UInt: SQLiteStatement] = [:]
 
-    /// Opens `path`. Blocks: call it when starting.
-    package init(path: String, access: Access, executor: DiskExecutor) throws(StorageError) {
+    /// Opens `path`, and waits up to `busyMilliseconds` for other processes whenever it needs a lock that one of them
+    /// has: a command of the same program writes for milliseconds, a whole import takes a second. Blocks: call it when
+    /// starting.
+    package init(
+        path: String, access: Access, executor: DiskExecutor, busyMilliseconds: Int32 = 5_000
+    ) throws(StorageError) {
         self.path = path
         self.executor = executor
         // NOMUTEX: the executor is the mutex. Locking again in each of twenty calls a row is a third of ingest.
@@ -33,6 +38,7 @@ import CSQLite
             throw StorageError(extendedResultCode: result, detail: "cannot be opened: \(detail)", path: path)
         }
         unsafe handle = opened
+        unsafe sqlite3_busy_timeout(handle, busyMilliseconds)
         try executor.performAndWait { () throws(StorageError) in try configure(access) }
     }
 
@@ -45,7 +51,7 @@ import CSQLite
     /// it, and because its address finds it again without hashing it.
     package func statement(_ sql: StaticString) throws(StorageError) -> SQLiteStatement {
         executor.checkIsolated()
-        let key = UInt(bitPattern: sql.utf8Start)
+        let key = unsafe UInt(bitPattern: sql.utf8Start)
         if let known = statements[key] { return known }
         let statement = unsafe try SQLiteStatement(sql, database: handle, path: path)
         statements[key] = statement
@@ -101,21 +107,23 @@ import CSQLite
     var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
     /// Rows that the last statement changed.
-    var changedRows: Int { Int(unsafe sqlite3_changes(handle)) }
+    package var changedRows: Int { Int(unsafe sqlite3_changes(handle)) }
 
     /// A number that differs from an earlier one if another connection, of any process, has committed in between.
     func foreignChangeCounter() throws(StorageError) -> Int64 {
         try statement("PRAGMA data_version").first { $0.integer(0) } ?? 0
     }
 
-    /// Calls `hook` with `context` after each commit, with the number of pages in the write-ahead log.
-    func setWriteAheadLogHook(_ hook: SQLiteWriteAheadLogHook?, context: UnsafeMutableRawPointer?) {
-        unsafe sqlite3_wal_hook(handle, hook, context)
+    /// Calls `hook` with a pointer to `owner` after each commit, with the number of pages in the write-ahead log. Keeps
+    /// `owner` for as long as the connection lives.
+    func setWriteAheadLogHook(_ hook: SQLiteWriteAheadLogHook, owner: AnyObject) {
+        hookOwner = owner
+        unsafe sqlite3_wal_hook(handle, hook, Unmanaged.passUnretained(owner).toOpaque())
     }
 
     /// Reads the file through and throws when a page is damaged. A large file takes long: of that, only the small tables
     /// without which nothing works are read; damage elsewhere shows when the page is read.
-    func checkIntegrity() throws(StorageError) {
+    package func checkIntegrity() throws(StorageError) {
         let bytes = try statement("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
             .first { $0.integer(0) } ?? 0
         // 256 MiB take less than a second.
@@ -133,15 +141,13 @@ import CSQLite
     }
 
     /// Copies what it can of the write-ahead log into the database, waiting for nobody.
-    func checkpoint() throws(StorageError) {
+    package func checkpoint() throws(StorageError) {
         executor.checkIsolated()
         let result = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         if result != SQLITE_OK && result != SQLITE_BUSY { throw unsafe StorageError(database: handle, path: path) }
     }
 
     private func configure(_ access: Access) throws(StorageError) {
-        // Another process (a command of the same program) writes for milliseconds; a whole import takes a second.
-        unsafe sqlite3_busy_timeout(handle, 5_000)
         if access == .readWrite {
             // SQLite falls back to reading when it may not write, and would say so at the first commit only.
             guard unsafe sqlite3_db_readonly(handle, nil) == 0 else {

@@ -5,7 +5,7 @@ import CSQLite
 /// Used on its connection's executor only, like the connection itself.
 @safe package final class SQLiteStatement {
     /// The place of a parameter, from its name.
-    struct Parameter {
+    package struct Parameter {
         fileprivate let index: Int32
     }
 
@@ -32,33 +32,33 @@ import CSQLite
     }
 
     /// Looks `name` (with its colon) up, once for many bindings.
-    func parameter(_ name: StaticString) -> Parameter {
+    package func parameter(_ name: StaticString) -> Parameter {
         let text = unsafe UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
         let index = unsafe sqlite3_bind_parameter_index(handle, text)
         precondition(index > 0, "the statement has no parameter \(name)")
         return Parameter(index: index)
     }
 
-    func bind(_ parameter: Parameter, _ value: Int64) {
+    package func bind(_ parameter: Parameter, _ value: Int64) {
         check(unsafe sqlite3_bind_int64(handle, parameter.index, value))
     }
 
-    func bind(_ parameter: Parameter, _ value: Int64?) {
+    package func bind(_ parameter: Parameter, _ value: Int64?) {
         guard let value else { return bindNull(parameter) }
         bind(parameter, value)
     }
 
-    func bind(_ parameter: Parameter, _ value: Double) {
+    package func bind(_ parameter: Parameter, _ value: Double) {
         check(unsafe sqlite3_bind_double(handle, parameter.index, value))
     }
 
-    func bind(_ parameter: Parameter, _ value: Double?) {
+    package func bind(_ parameter: Parameter, _ value: Double?) {
         guard let value else { return bindNull(parameter) }
         bind(parameter, value)
     }
 
     /// SQLite copies the bytes: those of a short `String` have no address that lasts.
-    func bind(_ parameter: Parameter, _ value: String) {
+    package func bind(_ parameter: Parameter, _ value: String) {
         var value = value
         value.withUTF8 { bytes in
             unsafe bytes.withMemoryRebound(to: CChar.self) { bytes in
@@ -68,12 +68,12 @@ import CSQLite
         }
     }
 
-    func bind(_ parameter: Parameter, _ value: String?) {
+    package func bind(_ parameter: Parameter, _ value: String?) {
         guard let value else { return bindNull(parameter) }
         bind(parameter, value)
     }
 
-    func bind(_ parameter: Parameter, _ value: [UInt8]) {
+    package func bind(_ parameter: Parameter, _ value: [UInt8]) {
         unsafe value.withUnsafeBytes { bytes in
             check(unsafe sqlite3_bind_blob64(handle, parameter.index, bytes.baseAddress, UInt64(bytes.count), copying))
         }
@@ -84,48 +84,48 @@ import CSQLite
     }
 
     /// Runs a statement that has no rows.
-    func run() throws(StorageError) {
+    package func run() throws(StorageError) {
         _ = try step()
         reset()
     }
 
     /// Calls `body` at each row.
-    func forEachRow(_ body: (SQLiteStatement) throws(StorageError) -> Void) throws(StorageError) {
+    package func forEachRow(_ body: (SQLiteStatement) throws(StorageError) -> Void) throws(StorageError) {
         // A statement left open would keep the reader's view, and with it the log, from moving on.
         defer { reset() }
         while try step() { try body(self) }
     }
 
     /// What `read` makes of the first row, if there is one.
-    func first<Result>(_ read: (SQLiteStatement) -> Result) throws(StorageError) -> Result? {
+    package func first<Result>(_ read: (SQLiteStatement) -> Result) throws(StorageError) -> Result? {
         defer { reset() }
         return try step() ? read(self) : nil
     }
 
-    func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
+    package func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
-    func double(_ column: Int32) -> Double { unsafe sqlite3_column_double(handle, column) }
+    package func double(_ column: Int32) -> Double { unsafe sqlite3_column_double(handle, column) }
 
-    func text(_ column: Int32) -> String {
+    package func text(_ column: Int32) -> String {
         // The text before the count: asking for it may convert the value.
         guard let start = unsafe sqlite3_column_text(handle, column) else { return "" }
         let count = Int(unsafe sqlite3_column_bytes(handle, column))
         return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    func bytes(_ column: Int32) -> [UInt8] {
+    package func bytes(_ column: Int32) -> [UInt8] {
         guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
         let count = Int(unsafe sqlite3_column_bytes(handle, column))
         return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
+    package func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-    func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+    package func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
 
-    func optionalDouble(_ column: Int32) -> Double? { isNull(column) ? nil : double(column) }
+    package func optionalDouble(_ column: Int32) -> Double? { isNull(column) ? nil : double(column) }
 
-    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+    package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
     /// True at a row, false at the end.
     private func step() throws(StorageError) -> Bool {
@@ -152,22 +152,22 @@ import CSQLite
 
 /// For statements that run seldom: the parameter by its name.
 extension SQLiteStatement {
-    @discardableResult func bind(_ name: StaticString, _ value: Int64?) -> SQLiteStatement {
+    @discardableResult package func bind(_ name: StaticString, _ value: Int64?) -> SQLiteStatement {
         bind(parameter(name), value)
         return self
     }
 
-    @discardableResult func bind(_ name: StaticString, _ value: Double?) -> SQLiteStatement {
+    @discardableResult package func bind(_ name: StaticString, _ value: Double?) -> SQLiteStatement {
         bind(parameter(name), value)
         return self
     }
 
-    @discardableResult func bind(_ name: StaticString, _ value: String?) -> SQLiteStatement {
+    @discardableResult package func bind(_ name: StaticString, _ value: String?) -> SQLiteStatement {
         bind(parameter(name), value)
         return self
     }
 
-    @discardableResult func bind(_ name: StaticString, _ value: [UInt8]) -> SQLiteStatement {
+    @discardableResult package func bind(_ name: StaticString, _ value: [UInt8]) -> SQLiteStatement {
         bind(parameter(name), value)
         return self
     }

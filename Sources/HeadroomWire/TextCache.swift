@@ -34,7 +34,7 @@ struct TextCache {
         reader.withBytes(of: text) { bytes in
             var hash = UInt64(bytes.count)
             for index in max(0, bytes.count - 4)..<bytes.count { hash = hash &* 131 &+ UInt64(bytes[index]) }
-            return Int(hash &* 0x9E37_79B9_7F4A_7C15 >> 55)
+            return Int((hash &* 0x9E37_79B9_7F4A_7C15) >> 55)
         }
     }
 }

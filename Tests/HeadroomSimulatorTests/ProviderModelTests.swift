@@ -1,13 +1,13 @@
 import HeadroomModel
-import Testing
-
 import HeadroomSimulator
+import Testing
 
 @Suite struct ProviderModelTests {
     private static let start = Timestamp(milliseconds: 1_793_000_000_000)
 
     /// 600 requests and 60,000 tokens a minute: 10 requests and 1,000 tokens a second, 60 and 6,000 at once.
-    private func provider(seed: UInt64 = 1, _ change: (inout ProviderModel.Settings) -> Void = { _ in }) -> ProviderModel
+    private func provider(seed: UInt64 = 1, _ change: (inout ProviderModel.Settings) -> Void = { _ in })
+        -> ProviderModel
     {
         var settings = ProviderModel.Settings(model: "gpt-4o", nominal: Rates(rpm: 600, tpm: 60000))
         change(&settings)
@@ -163,7 +163,8 @@ import HeadroomSimulator
                 $0.burstSeconds = 7200
             }
             let answer = provider.answer(inputTokens: tokens, outputTokens: 0, now: instant(0))
-            #expect(answer.headers.first { $0.name == "x-ratelimit-reset-tokens" }?.value == reset, "\(limit) \(tokens)")
+            #expect(
+                answer.headers.first { $0.name == "x-ratelimit-reset-tokens" }?.value == reset, "\(limit) \(tokens)")
         }
     }
 }

@@ -1,7 +1,6 @@
 import HeadroomModel
-import Testing
-
 import HeadroomSimulator
+import Testing
 
 @Suite struct RosterTests {
     private let trace = SyntheticWorkload.trace(requests: 5400, seed: 4)
@@ -23,6 +22,7 @@ import HeadroomSimulator
     }
 
     @Test func `floors are a share of own demand and together at most three fifths of the pool`() {
+        let shares: [String: Double] = ["critical": 0.8, "premium": 0.6, "standard": 0.3, "free": 0]
         for (factor, isScaled) in [(1.0, false), (0.3, true)] {
             let (roster, capacity) = roster(capacityFactor: factor)
             for resource in capacity.resources.members {
@@ -30,7 +30,7 @@ import HeadroomSimulator
                 #expect(floors <= 0.6 * (capacity[resource] ?? 0))
             }
             for entry in roster.entries {
-                let share = ["critical": 0.8, "premium": 0.6, "standard": 0.3, "free": 0][entry.tier] ?? -1
+                let share = shares[entry.tier] ?? -1
                 let most = (entry.demand[.tokens] ?? 0) * share
                 let floor = entry.floor[.tokens] ?? -1
                 #expect(floor <= most && (isScaled || floor > most * 0.5 - 1), "\(entry.tenant)")

@@ -1,8 +1,7 @@
 import Foundation
 import HeadroomModel
-import Testing
-
 import HeadroomSimulator
+import Testing
 
 @Suite struct SeededGeneratorTests {
     @Test func `the same seed and stream give the same bits everywhere`() {

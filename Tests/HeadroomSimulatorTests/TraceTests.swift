@@ -1,8 +1,7 @@
 import Foundation
 import HeadroomModel
-import Testing
-
 import HeadroomSimulator
+import Testing
 
 @Suite struct TraceTests {
     private static let header = TraceReader.header + "\n"
@@ -24,7 +23,9 @@ import HeadroomSimulator
     }
 
     @Test func `a client's name becomes a valid tenant whatever it holds`() throws {
-        for (client, tenant) in [("a b", "a:b"), ("/x", "c:x"), ("é", "c::"), (String(repeating: "x", count: 500), nil)] {
+        for (client, tenant) in [
+            ("a b", "a:b"), ("/x", "c:x"), ("é", "c::"), (String(repeating: "x", count: 500), nil),
+        ] {
             let trace = try read("0,\(client),m,1,1\n")
             #expect(TenantID(trace.tenants[0].text) != nil, "\(client)")
             if let tenant { #expect(trace.tenants[0].text == tenant) }
@@ -36,10 +37,13 @@ import HeadroomSimulator
             ("", [(1, "must be the header")]),
             ("offset,client\n0,a\n", [(1, "must be the header")]),
             (TraceTests.header, [(2, "no requests")]),
-            (TraceTests.header + "0,a,m,1,1\n-1,a,m,1,1\n5,a,m,x,1\n6,a,m,1,1.5\n7,a,m\n", [
-                (3, "offset_ms: must be a whole number"), (4, "input_tokens: must be blank or a whole number"),
-                (5, "output_tokens: must be blank"), (6, "has 3 fields: must be the 5"),
-            ]),
+            (
+                TraceTests.header + "0,a,m,1,1\n-1,a,m,1,1\n5,a,m,x,1\n6,a,m,1,1.5\n7,a,m\n",
+                [
+                    (3, "offset_ms: must be a whole number"), (4, "input_tokens: must be blank or a whole number"),
+                    (5, "output_tokens: must be blank"), (6, "has 3 fields: must be the 5"),
+                ]
+            ),
             (TraceTests.header + "0,a,m,1,99999999999999\n", [(2, "output_tokens")]),
             (TraceTests.header + "0,a,m,,5\n", [(2, "no request has both")]),
         ]

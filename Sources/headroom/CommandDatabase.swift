@@ -1,0 +1,27 @@
+import Foundation
+import HeadroomModel
+import HeadroomStorage
+
+/// The database of a command of a few rows, which may run beside a service.
+enum CommandDatabase {
+    static let option = ["--database": "FILE"]
+
+    /// - Parameter mustExist: a command that only looks does not leave an empty file where a name was misspelt.
+    static func open(_ arguments: Arguments, mustExist: Bool = false) throws -> Database {
+        let path = arguments["--database"] ?? Defaults.database
+        if mustExist, !FileManager.default.fileExists(atPath: path) {
+            throw CommandError(
+                "\(path): no such database; name it with --database FILE, or make one with \"headroom migrate\"")
+        }
+        return try Database(path: path, use: .command, coding: noSnapshots, now: now())
+    }
+
+    /// Commands neither publish nor read what was published.
+    private static let noSnapshots = SnapshotStore.Coding(
+        encode: { _ in throw CommandError("a command publishes no snapshots") },
+        decode: { _ in throw CommandError("a command reads no snapshots") })
+
+    static func now() -> Timestamp {
+        Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    }
+}

@@ -1,0 +1,6 @@
+/// What commands take where nothing is given.
+enum Defaults {
+    /// In the working directory.
+    static let database = "headroom.sqlite"
+    static let url = "http://127.0.0.1:8420"
+}

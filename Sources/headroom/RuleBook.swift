@@ -1,0 +1,80 @@
+import HeadroomLoop
+import HeadroomModel
+import HeadroomPolicy
+import HeadroomStorage
+
+/// The rules in force: the policy directory, looked at once a tick, and the contracts, read again when another process
+/// has changed the database.
+actor RuleBook: RuleSource {
+    /// Where the policy comes from.
+    enum Origin: Sendable {
+        /// A directory that people edit while the service runs.
+        case directory(String)
+        case fixed(Policy)
+    }
+
+    /// An origin that was read and found good.
+    enum Opened: Sendable {
+        case watched(PolicyWatcher)
+        case fixed(Policy)
+
+        var policy: Policy {
+            switch self {
+            case .watched(let watcher): watcher.policy
+            case .fixed(let policy): policy
+            }
+        }
+    }
+
+    static func open(_ origin: Origin) throws(PolicyError) -> Opened {
+        switch origin {
+        case .directory(let path): .watched(try PolicyWatcher(directory: PolicyDirectory(path: path)))
+        case .fixed(let policy): .fixed(policy)
+        }
+    }
+
+    private let executor = DiskExecutor(label: "headroom.rules")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    private let contracts: ContractStore
+    private let log: @Sendable (String) -> Void
+    private var origin: Opened
+    private var known: [TenantID: Contract]
+    private var counter: Int64
+
+    init(_ origin: Opened, contracts: ContractStore, log: @escaping @Sendable (String) -> Void) async throws {
+        self.origin = origin
+        self.contracts = contracts
+        self.log = log
+        counter = try await contracts.foreignChangeCounter()
+        known = Self.byTenant(try await contracts.all())
+    }
+
+    var policy: Policy { origin.policy }
+
+    func current() async throws -> Rules {
+        let refusal = look()
+        let counter = try await contracts.foreignChangeCounter()
+        if counter != self.counter {
+            known = Self.byTenant(try await contracts.all())
+            self.counter = counter
+        }
+        return Rules(policy: policy, contracts: known, refusal: refusal)
+    }
+
+    /// Takes over a good change; returns why a bad one was refused for as long as it stands.
+    private func look() -> String? {
+        guard case .watched(var watcher) = origin else { return nil }
+        switch watcher.reloadIfChanged() {
+        case .unchanged: break
+        case .changed(let policy): log("policy \(policy.name)@\(policy.digest) is in force")
+        case .refused(let error): log("the changed policy was refused, the old one stays:\n\(error)")
+        }
+        origin = .watched(watcher)
+        return watcher.failure.map { "the changed policy was refused: \($0)" }
+    }
+
+    private static func byTenant(_ contracts: [Contract]) -> [TenantID: Contract] {
+        Dictionary(contracts.map { ($0.tenant, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+}

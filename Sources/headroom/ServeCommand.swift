@@ -1,0 +1,67 @@
+import Dispatch
+import Foundation
+import HeadroomHTTP
+
+/// `headroom serve`: the service, until SIGTERM or SIGINT.
+enum ServeCommand {
+    static let help = """
+        usage: headroom serve [--database FILE] [--policies DIR] [--listen HOST:PORT] [--tls-ends-at-proxy]
+
+        Runs the control plane: reads telemetry, decides, publishes allocations over HTTP.
+
+          --database FILE       SQLite file, made if it is not there (\(Defaults.database))
+          --policies DIR        rules.json5 and pools/*.json5, reloaded when they change (policies)
+          --listen HOST:PORT    where to serve (\(ListenAddress.standard)); other addresses than loopback need tokens
+          --tls-ends-at-proxy   says that a proxy in front ends TLS, so that another address than loopback may be served
+
+        SIGTERM and SIGINT end it in order: long polls are answered, telemetry in flight is committed.
+        """
+
+    static func run(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(
+            arguments, flags: ["--tls-ends-at-proxy"],
+            options: ["--database": "FILE", "--policies": "DIR", "--listen": "HOST:PORT"])
+        var configuration = ServiceConfiguration()
+        if let database = arguments["--database"] { configuration.database = database }
+        if let directory = arguments["--policies"] { configuration.policies = .directory(directory) }
+        if let listen = arguments["--listen"] {
+            do {
+                configuration.listen = try ListenAddress(parsing: listen)
+            } catch {
+                throw UsageError("--listen \"\(listen)\": \(error.message)")
+            }
+        }
+        configuration.tlsEndsAtProxy = arguments.has("--tls-ends-at-proxy")
+
+        let service = try await Service(configuration)
+        let signals = StopSignals { service.stop() }
+        Terminal.error("headroom serves on http://\(service.address), database \(configuration.database)")
+        try await service.run()
+        signals.cancel()
+        Terminal.error("headroom stopped")
+        return 0
+    }
+}
+
+/// SIGTERM and SIGINT as a call; the second one ends the process at once.
+final class StopSignals {
+    private let sources: [any DispatchSourceSignal]
+
+    init(_ stop: @escaping @Sendable () -> Void) {
+        sources = [SIGTERM, SIGINT].map { number in
+            // The signal goes to the source, not to the default action.
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                stop()
+                signal(number, SIG_DFL)
+            }
+            source.resume()
+            return source
+        }
+    }
+
+    func cancel() {
+        for source in sources { source.cancel() }
+    }
+}

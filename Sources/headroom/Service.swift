@@ -1,0 +1,202 @@
+import Foundation
+import HeadroomHTTP
+import HeadroomLoop
+import HeadroomModel
+import HeadroomPolicy
+import HeadroomProviders
+import HeadroomStorage
+import HeadroomWire
+import Synchronization
+
+/// What a service runs on.
+struct ServiceConfiguration: Sendable {
+    var database = Defaults.database
+    var policies = RuleBook.Origin.directory("policies")
+    var listen = ListenAddress.standard
+    /// Somebody else ends TLS in front of this service.
+    var tlsEndsAtProxy = false
+    /// What a person at the terminal should know.
+    var log: @Sendable (String) -> Void = { Terminal.error($0) }
+}
+
+/// The running control plane: database, loop and HTTP server, put together and taken apart in order.
+final class Service: Sendable {
+    /// A turn of the loop's task, which takes one at a time.
+    private enum Turn: Sendable {
+        case tick
+        /// A gateway has joined.
+        case join
+    }
+
+    let address: ListenAddress
+    let database: Database
+    let board: SnapshotBoard
+    let time: TimeSource
+
+    private let log: @Sendable (String) -> Void
+    private let http: HTTPService
+    private let access: AccessControl
+    private let rules: RuleBook
+    private let loop: ControlLoop
+    private let stopped: AsyncStream<Void>
+    private let stopping: AsyncStream<Void>.Continuation
+
+    /// Opens everything and listens; nothing moves before ``run()``. Errors say what would be right.
+    init(_ configuration: ServiceConfiguration) async throws {
+        log = configuration.log
+        time = TimeSource.anchored(atMillisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1000))
+        // The policy first: a directory that cannot be read should not leave a new database behind.
+        let origin = try RuleBook.open(configuration.policies)
+        let telemetry = origin.policy.telemetry
+        database = try Database(
+            path: configuration.database, use: .service, coding: .wire,
+            settings: TelemetrySettings(dedupeSeconds: telemetry.dedupeSeconds, retentionHours: telemetry.rawHours),
+            now: time.now())
+        for migration in database.applied { configuration.log("applied migration \(migration)") }
+
+        access = AccessControl(
+            tokens: try await database.tokens.accessTokens(at: time.now()), time: time,
+            digest: { SHA256.digest(of: $0) })
+        try Self.check(configuration, isOpen: access.isOpen)
+
+        board = SnapshotBoard(time: time)
+        rules = try await RuleBook(origin, contracts: database.contracts, log: configuration.log)
+        loop = ControlLoop(
+            telemetry: database.telemetryReader, rules: rules, ledger: database.snapshots, board: board,
+            at: time.now())
+        let decoder = TelemetryDecoder(
+            limits: TelemetryDecoder.Limits(telemetry), classify: ProviderClassifier.classify)
+        http = HTTPService(
+            settings: ServerSettings(listen: configuration.listen), board: board, access: access,
+            telemetry: TelemetryIntake(decoder: decoder, sink: database.telemetry))
+        (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+        address = try http.start()
+    }
+
+    /// Without tokens only this machine is served; elsewhere nobody is let in unasked or in clear text.
+    private static func check(_ configuration: ServiceConfiguration, isOpen: Bool) throws(CommandError) {
+        if configuration.listen.isLoopback {
+            if isOpen {
+                configuration.log(
+                    "There are no tokens: whoever is on this machine may do everything. "
+                        + "\"headroom token create\" makes one.")
+            }
+            return
+        }
+        guard !isOpen else {
+            throw CommandError(
+                "will not listen on \(configuration.listen) without tokens; make one with \"headroom token create\", "
+                    + "or listen on 127.0.0.1")
+        }
+        guard configuration.tlsEndsAtProxy else {
+            throw CommandError(
+                "will not listen on \(configuration.listen) in clear text; put a proxy that speaks TLS in front and "
+                    + "say so with --tls-ends-at-proxy, or listen on 127.0.0.1")
+        }
+    }
+
+    /// Serves until ``stop()``, then answers everyone, commits what is in flight and gives back unused generations.
+    func run() async throws {
+        let (turns, turn) = AsyncStream.makeStream(of: Turn.self, bufferingPolicy: .bufferingOldest(4))
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.http.run() }
+            group.addTask { await self.takeTurns(turns) }
+            group.addTask { await self.keepTime(turn) }
+            group.addTask { for await _ in self.board.joined { turn.yield(.join) } }
+            group.addTask { await self.keepHouse() }
+            for await _ in stopped { break }
+            await http.stop()
+            turn.finish()
+            group.cancelAll()
+        }
+        try await loop.stop()
+    }
+
+    /// May be called from anywhere, also before ``run()``, and more than once.
+    func stop() { stopping.yield() }
+
+    // MARK: The loop's task
+
+    private let isTicking = Atomic(false)
+
+    private func keepTime(_ turn: AsyncStream<Turn>.Continuation) async {
+        let clock = ContinuousClock()
+        var next = clock.now
+        while !Task.isCancelled {
+            if isTicking.exchange(true, ordering: .acquiringAndReleasing) {
+                await loop.noteSkippedTick()
+            } else {
+                turn.yield(.tick)
+            }
+            let period = await rules.policy.loop.periodSeconds
+            // A machine that slept does not make up for the time.
+            next = max(next.advanced(by: .seconds(period)), clock.now)
+            // Throws when the service stops; the loop's condition says so.
+            try? await clock.sleep(until: next)
+        }
+    }
+
+    private func takeTurns(_ turns: AsyncStream<Turn>) async {
+        for await turn in turns {
+            switch turn {
+            case .tick:
+                let began = ContinuousClock.now
+                await loop.tick(at: time.now())
+                await loop.noteDuration(seconds: began.duration(to: .now) / .seconds(1))
+                isTicking.store(false, ordering: .releasing)
+            case .join:
+                await loop.admitGateways(at: time.now())
+            }
+        }
+    }
+
+    // MARK: Housekeeping
+
+    /// Once a second looks for tokens that another process changed, and takes a bounded bite out of what is too old.
+    private func keepHouse() async {
+        var tokens: Int64?
+        while !Task.isCancelled {
+            do {
+                let counter = try await database.tokens.foreignChangeCounter()
+                if counter != tokens {
+                    access.replace(try await database.tokens.accessTokens(at: time.now()))
+                    tokens = counter
+                }
+                let policy = await rules.policy.telemetry
+                let now = time.now()
+                _ = try await database.telemetry.prune(before: now.adding(seconds: -policy.rawHours * 3600))
+                _ = try await database.snapshots.prune(
+                    before: now.adding(seconds: -policy.ledgerHours * 3600), mostBytes: policy.ledgerBytes)
+            } catch {
+                log("housekeeping failed, and will be tried again: \(error)")
+            }
+            // Throws when the service stops; the loop's condition says so.
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+}
+
+extension SnapshotStore.Coding {
+    /// As gateways read it.
+    static let wire = SnapshotStore.Coding(
+        encode: { SnapshotEncoder.encode($0) },
+        decode: { bytes in
+            guard case .whole(let snapshot) = try SnapshotDecoder.decode(bytes) else {
+                throw StorageError(code: .corrupt, message: "the ledger holds a delta where a snapshot belongs")
+            }
+            return snapshot
+        })
+}
+
+extension TokenStore {
+    /// Those that are in force, as the HTTP edge checks them.
+    fileprivate func accessTokens(at now: Timestamp) throws(StorageError) -> [AccessToken] {
+        try all().filter { $0.isValid(at: now) }.map { token in
+            // Storage and HTTP name the same five roles.
+            AccessToken(
+                digest: token.secretDigest, name: token.name, role: Role(rawValue: token.role.rawValue) ?? .viewer,
+                gateways: Set(token.gateways), pools: token.pools.isEmpty ? nil : Set(token.pools),
+                tenants: token.tenants.isEmpty ? nil : Set(token.tenants), expiresAt: token.expires)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import HeadroomJSON
+import HeadroomModel
+import HeadroomPolicy
+import HeadroomStorage
+
+/// `headroom tenants import` and `headroom tenants list`: what tenants have bought.
+enum TenantsCommand {
+    static let help = """
+        usage: headroom tenants import FILE [--database FILE] [--policies DIR] [--format csv|json]
+               headroom tenants list [--database FILE] [--json]
+
+        import replaces all contracts by those in FILE (- is standard input), or none: every fault is named by its line.
+        The format follows FILE's name; for standard input give --format.
+
+          CSV    a header, then one row for each tenant × pool, columns in any order:
+                 tenant,tier,strategic,pool,floor_rpm,floor_tpm,floor_itpm,floor_otpm,
+                 ceiling_rpm,ceiling_tpm,ceiling_itpm,ceiling_otpm
+                 Only tenant must be there; an empty field states nothing. Rates are per minute.
+          JSON   [{"tenant":"acme","tier":"premium","strategic":true,
+                   "pools":[{"pool":"openai:gpt-4o","floor":{"tpm":100000},"ceiling":{"rpm":400}}]}]
+
+          --database FILE   default \(Defaults.database)
+          --policies DIR    also check tiers, pools, and that floors fit into each pool's nominal capacity
+          --json            list as the JSON above, which import takes back
+        """
+
+    static func run(_ arguments: [String]) async throws -> Int32 {
+        switch arguments.first {
+        case "import": return try await importFile(Array(arguments.dropFirst()))
+        case "list": return try await list(Array(arguments.dropFirst()))
+        default:
+            throw UsageError(
+                arguments.isEmpty ? "say import or list" : "\"\(arguments[0])\": must be import or list")
+        }
+    }
+
+    private static func importFile(_ arguments: [String]) async throws -> Int32 {
+        let options = ["--policies": "DIR", "--format": "csv|json"].merging(CommandDatabase.option) { first, _ in first }
+        let arguments = try Arguments(arguments, options: options, maxPositionals: 1)
+        guard let path = arguments.positionals.first else {
+            throw UsageError("FILE is missing: a .csv or .json file, or - for standard input")
+        }
+        let format = try format(of: path, arguments)
+        let bytes = try Terminal.read(path)
+        let contracts: [Contract]
+        do throws(ContractImportError) {
+            contracts = try ContractImport.parse(bytes, format: format)
+        } catch {
+            return refuse(error.faults.map { "\(path): \($0)" })
+        }
+        if let directory = arguments["--policies"] {
+            do throws(PolicyError) {
+                let faults = try PolicyDirectory(path: directory).load().faults(in: contracts)
+                guard faults.isEmpty else { return refuse(faults.map { "\(path): \($0)" }) }
+            } catch {
+                return refuse(error.faults.map(\.description))
+            }
+        }
+        let database = try CommandDatabase.open(arguments)
+        try await database.contracts.replaceAll(with: contracts, at: CommandDatabase.now())
+        let termCount = contracts.reduce(0) { $0 + $1.terms.count }
+        Terminal.error("\(database.path): \(contracts.count) contracts, \(termCount) of them tenant × pool")
+        return 0
+    }
+
+    private static func format(of path: String, _ arguments: Arguments) throws(UsageError) -> ContractImport.Format {
+        if let text = arguments["--format"] {
+            guard let format = ContractImport.Format(rawValue: text) else {
+                throw UsageError("--format \"\(text)\": must be csv or json")
+            }
+            return format
+        }
+        let ending = path.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        guard let format = ContractImport.Format(rawValue: ending) else {
+            throw UsageError("\(path): its name ends neither in .csv nor in .json; say --format csv or --format json")
+        }
+        return format
+    }
+
+    private static func refuse(_ faults: [String]) -> Int32 {
+        Terminal.error(faults.joined(separator: "\n"))
+        Terminal.error("\(faults.count == 1 ? "1 fault" : "\(faults.count) faults"): nothing was imported")
+        return 1
+    }
+
+    private static func list(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(arguments, flags: ["--json"], options: CommandDatabase.option)
+        let contracts = try await CommandDatabase.open(arguments, mustExist: true).contracts.all()
+        if arguments.has("--json") {
+            Terminal.print(bytes: json(contracts))
+            return 0
+        }
+        var table = TextTable(["TENANT", "TIER", "STRATEGIC", "POOL", "FLOOR", "CEILING"])
+        for contract in contracts {
+            let start = [contract.tenant.text, contract.tier ?? "(default)", contract.isStrategic ? "yes" : "no"]
+            if contract.terms.isEmpty { table.add(start + ["-", "-", "-"]) }
+            for terms in contract.terms {
+                table.add(start + [terms.pool.text, text(terms.floor), text(terms.ceiling)])
+            }
+        }
+        Terminal.print(table.text)
+        return 0
+    }
+
+    private static func text(_ rates: Rates) -> String {
+        let parts = rates.resources.members.map { "\($0.rateName) \(TextTable.number(rates[$0] ?? 0))" }
+        return parts.isEmpty ? "-" : parts.joined(separator: " ")
+    }
+
+    private static func json(_ contracts: [Contract]) -> [UInt8] {
+        func rates(_ rates: Rates) -> JSONNode {
+            JSONNode(
+                .object(
+                    rates.resources.members.map {
+                        JSONMember(key: $0.rateName, value: JSONNode(.number(rates[$0] ?? 0)))
+                    }))
+        }
+        var writer = JSONWriter()
+        writer.beginArray()
+        for contract in contracts {
+            writer.beginObject()
+            writer.key("tenant")
+            writer.string(contract.tenant.text)
+            writer.key("tier")
+            if let tier = contract.tier { writer.string(tier) } else { writer.null() }
+            writer.key("strategic")
+            writer.bool(contract.isStrategic)
+            writer.key("pools")
+            writer.beginArray()
+            for terms in contract.terms {
+                writer.beginObject()
+                writer.key("pool")
+                writer.string(terms.pool.text)
+                writer.key("floor")
+                rates(terms.floor).write(to: &writer)
+                writer.key("ceiling")
+                rates(terms.ceiling).write(to: &writer)
+                writer.endObject()
+            }
+            writer.endArray()
+            writer.endObject()
+        }
+        writer.endArray()
+        return writer.bytes + [UInt8(ascii: "\n")]
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import HeadroomJSON
+import HeadroomModel
+import HeadroomStorage
+
+/// `headroom token`: who may call the service.
+enum TokenCommand {
+    static let help = """
+        usage: headroom token create --name NAME --role ROLE [--gateways A,B] [--pools …] [--tenants …]
+                                     [--expires-in 30d] [--database FILE]
+               headroom token list [--database FILE] [--json]
+               headroom token revoke NAME [--database FILE]
+
+        create prints the token's secret, once: only its SHA-256 is stored. Give it to the service's callers as
+        "Authorization: Bearer SECRET". A running service knows new and revoked tokens within seconds.
+
+          --name NAME       unique for ever, also once revoked
+          --role ROLE       gateway  its own calls only, for the names in --gateways
+                            viewer   may look at everything
+                            success  viewer, and may raise or lower tenants
+                            sre      viewer, and may approve, freeze, pin, roll back
+                            admin    everything
+          --gateways A,B    the gateway names that the token may speak for; needed by the role gateway
+          --pools A,B       limit the token to these pools; default all
+          --tenants A,B     limit the token to these tenants; default all
+          --expires-in D    as 90s, 15m, 12h, 30d, 8w; default never
+          --database FILE   default \(Defaults.database)
+        """
+
+    static func run(_ arguments: [String]) async throws -> Int32 {
+        let rest = Array(arguments.dropFirst())
+        switch arguments.first {
+        case "create": return try await create(rest)
+        case "list": return try await list(rest)
+        case "revoke": return try await revoke(rest)
+        default:
+            throw UsageError(
+                arguments.isEmpty ? "say create, list or revoke" : "\"\(arguments[0])\": must be create, list or revoke")
+        }
+    }
+
+    private static func create(_ arguments: [String]) async throws -> Int32 {
+        let options = [
+            "--name": "NAME", "--role": "ROLE", "--gateways": "A,B", "--pools": "A,B", "--tenants": "A,B",
+            "--expires-in": "30d",
+        ].merging(CommandDatabase.option) { first, _ in first }
+        let arguments = try Arguments(arguments, options: options)
+        guard let name = arguments["--name"] else { throw UsageError("--name is missing: who will hold the token") }
+        guard GatewayID(name) != nil else { throw UsageError("--name \"\(name)\": must have \(GatewayID.rule)") }
+        let roles = APIToken.Role.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let roleName = arguments["--role"] else { throw UsageError("--role is missing: one of \(roles)") }
+        guard let role = APIToken.Role(rawValue: roleName) else {
+            throw UsageError("--role \"\(roleName)\": must be one of \(roles)")
+        }
+        let gateways: [GatewayID] = try identifiers("--gateways", arguments)
+        if role == .gateway, gateways.isEmpty {
+            throw UsageError("--gateways is missing: the role gateway needs the gateway names that it may speak for")
+        }
+        if role != .gateway, !gateways.isEmpty {
+            throw UsageError("--gateways: only the role gateway speaks for gateways, not \(role.rawValue)")
+        }
+        let pools: [PoolID] = try identifiers("--pools", arguments)
+        let tenants: [TenantID] = try identifiers("--tenants", arguments)
+        let lifetime = try arguments["--expires-in"].map { text throws(UsageError) in
+            guard let seconds = seconds(text) else {
+                throw UsageError("--expires-in \"\(text)\": must be a time from 1s to 3650d, as 90s, 15m, 12h, 30d or 8w")
+            }
+            return seconds
+        }
+        let now = CommandDatabase.now()
+        let secret = newSecret()
+        let database = try CommandDatabase.open(arguments)
+        let token = try await database.tokens.create(
+            name: name, role: role, secret: secret, gateways: gateways, pools: pools, tenants: tenants,
+            expires: lifetime.map { now.adding(seconds: $0) }, at: now)
+        let end = token.expires.map { ", until \(RFC3339.format(milliseconds: $0.milliseconds))" } ?? ""
+        Terminal.error("\(database.path): token \(name), role \(role.rawValue)\(end). Keep the secret: it is not stored.")
+        Terminal.print(secret)
+        return 0
+    }
+
+    /// 256 bits of the system's random source as `hr_` and base64url.
+    private static func newSecret() -> String {
+        var source = SystemRandomNumberGenerator()
+        let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &source) }
+        let text = Data(bytes).base64EncodedString()
+        return "hr_" + String(text.filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
+    }
+
+    private static func identifiers<Kind>(
+        _ option: String, _ arguments: Arguments
+    ) throws(UsageError) -> [Identifier<Kind>] {
+        var identifiers: [Identifier<Kind>] = []
+        for name in arguments.all(option).flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
+            guard let identifier = Identifier<Kind>(String(name)) else {
+                throw UsageError("\(option) \"\(name)\": a name must have \(Identifier<Kind>.rule)")
+            }
+            identifiers.append(identifier)
+        }
+        return identifiers
+    }
+
+    /// A whole number and its unit; `nil` for anything else, and beyond ten years.
+    private static func seconds(_ text: String) -> Double? {
+        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+        guard let last = text.last, let unit = units[last], let count = UInt32(text.dropLast()) else { return nil }
+        let seconds = Double(count) * unit
+        return (1...3650 * 86_400).contains(seconds) ? seconds : nil
+    }
+
+    private static func list(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(arguments, flags: ["--json"], options: CommandDatabase.option)
+        let now = CommandDatabase.now()
+        let tokens = try await CommandDatabase.open(arguments, mustExist: true).tokens.all()
+        if arguments.has("--json") {
+            Terminal.print(bytes: json(tokens, now))
+            return 0
+        }
+        var table = TextTable(["ID", "NAME", "ROLE", "STATE", "CREATED", "EXPIRES", "LIMITED TO"])
+        for token in tokens {
+            table.add([
+                "\(token.id)", token.name, token.role.rawValue, state(of: token, now),
+                RFC3339.format(milliseconds: token.created.milliseconds),
+                token.expires.map { RFC3339.format(milliseconds: $0.milliseconds) } ?? "never", scope(of: token),
+            ])
+        }
+        Terminal.print(table.text)
+        return 0
+    }
+
+    private static func state(of token: APIToken, _ now: Timestamp) -> String {
+        if token.revoked != nil { return "revoked" }
+        return token.isValid(at: now) ? "valid" : "expired"
+    }
+
+    private static func scope(of token: APIToken) -> String {
+        let lists = [
+            ("gateways", token.gateways.map(\.text)), ("pools", token.pools.map(\.text)),
+            ("tenants", token.tenants.map(\.text)),
+        ]
+        let parts = lists.filter { !$0.1.isEmpty }.map { "\($0.0) \($0.1.joined(separator: ","))" }
+        return parts.isEmpty ? "-" : parts.joined(separator: "; ")
+    }
+
+    private static func json(_ tokens: [APIToken], _ now: Timestamp) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginArray()
+        for token in tokens {
+            writer.beginObject()
+            writer.key("id")
+            writer.integer(token.id)
+            for (key, text) in [("name", token.name), ("role", token.role.rawValue), ("state", state(of: token, now))] {
+                writer.key(key)
+                writer.string(text)
+            }
+            for (key, instant) in [
+                ("created_at", token.created), ("expires_at", token.expires), ("revoked_at", token.revoked),
+            ] {
+                writer.key(key)
+                if let instant { writer.timestamp(milliseconds: instant.milliseconds) } else { writer.null() }
+            }
+            for (key, names) in [
+                ("gateways", token.gateways.map(\.text)), ("pools", token.pools.map(\.text)),
+                ("tenants", token.tenants.map(\.text)),
+            ] {
+                writer.key(key)
+                writer.beginArray()
+                for name in names { writer.string(name) }
+                writer.endArray()
+            }
+            writer.endObject()
+        }
+        writer.endArray()
+        return writer.bytes + [UInt8(ascii: "\n")]
+    }
+
+    private static func revoke(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(arguments, options: CommandDatabase.option, maxPositionals: 1)
+        guard let wanted = arguments.positionals.first else {
+            throw UsageError("NAME is missing: \"headroom token list\" shows the tokens")
+        }
+        let database = try CommandDatabase.open(arguments, mustExist: true)
+        let tokens = try await database.tokens.all()
+        // A name may look like a number: it wins over the id.
+        guard let token = tokens.first(where: { $0.name == wanted }) ?? tokens.first(where: { "\($0.id)" == wanted })
+        else {
+            throw CommandError("\(database.path): no token \"\(wanted)\"; \"headroom token list\" shows the tokens")
+        }
+        let isRevoked = try await database.tokens.revoke(name: token.name, at: CommandDatabase.now())
+        Terminal.error("\(database.path): token \(token.name) \(isRevoked ? "is revoked" : "was revoked before")")
+        return 0
+    }
+}

@@ -1,0 +1,85 @@
+import HeadroomEnforcement
+import HeadroomModel
+import Testing
+
+@Suite struct BucketTests {
+    @Test func `never admits more than rate · time + burst and one call of debt`() {
+        for seed in 1...50 {
+            var random = SeededGenerator(seed: seed)
+            let rates = Rates(rpm: Double.random(in: 1...6000, using: &random), tpm: 60_000)
+            let burstSeconds = Double.random(in: 1...10, using: &random)
+            var bucket = Bucket(rates, burstSeconds: burstSeconds, at: start)
+            var admitted = Work.zero
+            var largest = Work.zero
+            var now = 0.0
+            for step in 0..<2000 {
+                now += Double.random(in: 0...0.2, using: &random)
+                let work = Work(requests: 1, tokens: Double.random(in: 1...20_000, using: &random))
+                if bucket.admits(at: after(now)) {
+                    bucket.charge(work)
+                    admitted += work
+                    largest.amounts = largest.amounts.replacing(with: work.amounts, where: work.amounts .> largest.amounts)
+                }
+                for resource in [Resource.requests, .tokens] {
+                    // Two milliseconds for the rounding of instants, one request for the least burst.
+                    let bound =
+                        rates.work(overSeconds: now + 0.002 + burstSeconds)[resource] + largest[resource]
+                        + (resource == .requests ? 1 : 0)
+                    #expect(admitted[resource] <= bound, "seed \(seed) step \(step)")
+                }
+            }
+        }
+    }
+
+    @Test func `all limited resources must have some left, the others do not count`() {
+        var bucket = Bucket(Rates(rpm: 60, tpm: 6000), burstSeconds: 5, at: start)
+        bucket.charge(Work(requests: 1, tokens: 500))
+        #expect(!bucket.admits(at: start))
+        #expect(bucket.admits(at: after(0.1)))
+        bucket.charge(Work(requests: 1, tokens: 1, inputTokens: 1e9))
+        #expect(bucket.admits(at: after(0.1)))
+    }
+
+    @Test func `a call larger than the burst goes, and the debt is paid before the next`() {
+        var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 5, at: start)
+        #expect(bucket.admits(at: start))
+        bucket.charge(Work(tokens: 2500))
+        #expect(!bucket.admits(at: after(19.9)))
+        #expect(bucket.admission(after: start).map { abs($0.seconds(since: after(20))) < 0.01 } == true)
+        #expect(bucket.admits(at: after(20.1)))
+    }
+
+    @Test func `a change keeps the level in proportion, neither refilled nor emptied`() {
+        var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 10, at: start)
+        bucket.charge(Work(tokens: 750))
+        for (rate, level) in [(12_000.0, 500.0), (600, 25), (6000, 250)] {
+            bucket.change(to: Rates(tpm: rate), burstSeconds: 10, at: start)
+            #expect(abs(bucket.remaining[.tokens] - level) < 1e-9)
+        }
+    }
+
+    @Test func `a debt outlives a change as large as it was`() {
+        var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 10, at: start)
+        bucket.charge(Work(tokens: 1500))
+        bucket.change(to: Rates(tpm: 600), burstSeconds: 10, at: start)
+        #expect(abs(bucket.remaining[.tokens] + 500) < 1e-9)
+    }
+
+    @Test func `a rate of 0 admits nothing, and opening it again starts empty`() {
+        var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 10, at: start)
+        bucket.change(to: Rates(tpm: 0), burstSeconds: 10, at: start)
+        #expect(!bucket.admits(at: after(1000)))
+        #expect(bucket.admission(after: start) == nil)
+        bucket.change(to: Rates(tpm: 6000), burstSeconds: 10, at: after(1000))
+        #expect(!bucket.admits(at: after(1000)))
+        #expect(bucket.admits(at: after(1000.01)))
+    }
+
+    @Test func `the least burst is one request, however small the rate`() {
+        var bucket = Bucket(Rates(rpm: 1), burstSeconds: 5, at: start)
+        #expect(abs(bucket.remaining[.requests] - 1) < 1e-9)
+        bucket.charge(Work(requests: 1))
+        #expect(bucket.admits(at: after(120)))
+        #expect(abs(bucket.remaining[.requests] - 1) < 1e-9)
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import HeadroomModel
+import HeadroomStorage
+
+/// A directory that goes with the test.
+final class TemporaryDirectory: Sendable {
+    let path: String
+
+    init() {
+        path = NSTemporaryDirectory() + "headroom-" + UUID().uuidString
+        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func file(_ name: String) -> String { path + "/" + name }
+}
+
+/// A migrated database with one writing connection.
+struct TemporaryDatabase: Sendable {
+    let directory: TemporaryDirectory
+    let writer: SQLiteConnection
+
+    var path: String { writer.path }
+
+    init(in directory: TemporaryDirectory = TemporaryDirectory()) throws {
+        self.directory = directory
+        let writer = try SQLiteConnection(
+            path: directory.file("headroom.db"), access: .readWrite, executor: DiskExecutor(label: "test"))
+        self.writer = writer
+        _ = try writer.executor.performAndWait { () throws(StorageError) in
+            try Migrator(connection: writer).migrate(at: start)
+        }
+    }
+
+    func telemetry(_ settings: TelemetrySettings = TelemetrySettings(), now: Timestamp = start) throws -> TelemetryStore {
+        try TelemetryStore(connection: writer, settings: settings, now: now)
+    }
+
+    /// All rows, in the order in which they are read.
+    func records() async throws -> [TelemetryRecord] {
+        let reader = try TelemetryReader(path: path)
+        return try await reader.page(after: .start, limit: 1_000_000).records
+    }
+
+    /// The number in the first column of the first row.
+    func number(_ sql: StaticString) throws -> Int64 {
+        try writer.executor.performAndWait { () throws(StorageError) in
+            try writer.statement(sql).first { $0.integer(0) } ?? 0
+        }
+    }
+
+    func execute(_ sql: StaticString) throws {
+        try writer.executor.performAndWait { () throws(StorageError) in try writer.execute(sql) }
+    }
+}
+
+/// Where the tests' time begins.
+let start = Timestamp(milliseconds: 1_793_000_000_000)
+
+/// The error that `work` throws.
+func storageError(_ work: () throws -> Void) -> StorageError? {
+    do {
+        try work()
+        return nil
+    } catch {
+        return error as? StorageError
+    }
+}
+
+/// A call with defaults for what a test does not look at.
+func call(
+    _ id: String? = nil, tenant: TenantID = "acme", gateway: GatewayID = "gw-1", pool: PoolID = "openai:gpt-4o",
+    at: Timestamp = start, tokens: Int64 = 100
+) -> TelemetryBatch.Line {
+    let record = CallRecord(at: at, gateway: gateway, tenant: tenant, pool: pool, outcome: .ok, inputTokens: tokens)
+    return TelemetryBatch.Line(number: 1, id: id, record: .call(record))
+}
+
+func window(tenant: TenantID = "acme", gateway: GatewayID = "gw-1", at: Timestamp = start) -> TelemetryBatch.Line {
+    let record = WindowRecord(
+        start: at.adding(seconds: -10), seconds: 10, gateway: gateway, tenant: tenant, pool: "openai:gpt-4o",
+        requests: 1, ok: 1)
+    return TelemetryBatch.Line(number: 1, record: .window(record))
+}
+
+/// A batch of `lines`, numbered from 1.
+func batch(
+    _ lines: [TelemetryBatch.Line], gateway: GatewayID = "gw-1", number: Int64? = nil, received: Timestamp = start
+) -> TelemetryBatch {
+    let numbered = lines.enumerated().map { index, line in
+        TelemetryBatch.Line(number: index + 1, id: line.id, record: line.record, isLate: line.isLate)
+    }
+    return TelemetryBatch(gateway: gateway, number: number, received: received, lines: numbered)
+}
