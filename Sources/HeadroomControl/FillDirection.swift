@@ -8,8 +8,8 @@ import HeadroomModel
 /// of conversations show, and any split is better than none. A component of 0 counts as a millionth of that, so that no
 /// work is free in any resource.
 package struct FillDirection: Sendable {
-    private static let fallback = SIMD4<Double>(1, 1000, 800, 200)
-    private static let leastComponent = fallback * 1e-6
+    private static var fallback: SIMD4<Double> { SIMD4(1, 1000, 800, 200) }
+    private static var leastComponent: SIMD4<Double> { fallback * 1e-6 }
 
     /// Cost of one unit of activity. Lanes in the order of ``Resource``, all above 0; those that the pool does not
     /// limit mean nothing.
@@ -18,45 +18,48 @@ package struct FillDirection: Sendable {
     package let dominantCost: Double
     /// Cost of one unit of activity as parts of the capacity; 0 in what the pool does not limit.
     let capacityParts: SIMD4<Double>
-    private let limited: ResourceSet
+    private let limited: UInt8
 
     package init(of tenant: FillTenant, in capacity: Rates) {
         self.init(of: tenant, in: FillCapacity(capacity))
     }
 
-    init(of tenant: FillTenant, in capacity: FillCapacity) {
+    init(of tenant: borrowing FillTenant, in capacity: FillCapacity) {
+        let shape = FillBox(tenant.shape)
         let demand = tenant.demand(through: nil)
         let stated =
-            if !tenant.shape.resources.isDisjoint(with: capacity.resources) {
-                tenant.shape.perMinute
-            } else if demand.resources.isSuperset(of: capacity.resources) {
+            if shape.named & capacity.limited != 0 {
+                shape.perMinute
+            } else if demand.named & capacity.limited == capacity.limited {
                 demand.perMinute
             } else {
                 FillDirection.fallback
             }
         cost = stated.replacing(with: FillDirection.leastComponent, where: stated .<= 0)
         capacityParts = cost / capacity.perMinute
-        dominantCost = capacityParts.max()
-        limited = capacity.resources
+        dominantCost = capacityParts.largest
+        limited = capacity.limited
     }
 
     /// The most activity that stays within `box`: the least ratio over the resources that it names; infinite where it
     /// names none.
     package func activity(within box: Rates) -> Double { activity(within: FillBox(box)) }
 
+    @inline(__always)
     private func activity(within box: FillBox) -> Double {
-        let named = box.resources.intersection(limited).lanes
-        return SIMD4(repeating: .infinity).replacing(with: box.perMinute / cost, where: named).min()
+        let infinite = SIMD4(repeating: Double.infinity)
+        return infinite.replacing(with: box.perMinute / cost, where: lanes(box.named & limited)).least
     }
 
     /// As above, but nothing where the box names nothing: an absent floor or demand is 0.
+    @inline(__always)
     func activity(upTo box: FillBox) -> Double {
         let activity = activity(within: box)
         return activity == .infinity ? 0 : activity
     }
 
     /// How far `band` raises `tenant`, whose direction this is; not above its ceiling.
-    func limit(of band: FillBand, for tenant: FillTenant, ceiling: Double) -> Double {
+    func limit(of band: FillBand, for tenant: borrowing FillTenant, ceiling: Double) -> Double {
         guard band.raises(tenant) else { return 0 }
         let bound =
             switch band.bound {
@@ -73,7 +76,7 @@ package struct FillDirection: Sendable {
     }
 
     /// The most that `tenant` may have, whatever the band.
-    func ceiling(of tenant: FillTenant) -> Double {
+    func ceiling(of tenant: borrowing FillTenant) -> Double {
         min(activity(within: tenant.ceiling), tenant.interval.most)
     }
 }
@@ -81,17 +84,32 @@ package struct FillDirection: Sendable {
 /// A pool's capacity in the form that divides: a resource that is not limited holds infinity.
 struct FillCapacity {
     let perMinute: SIMD4<Double>
-    let resources: ResourceSet
+    /// One bit per resource.
+    let limited: UInt8
 
     init(_ capacity: Rates) {
-        resources = capacity.resources
-        perMinute = SIMD4(repeating: .infinity).replacing(with: capacity.perMinute, where: capacity.resources.lanes)
+        limited = capacity.resources.rawValue
+        perMinute = SIMD4(repeating: .infinity).replacing(with: capacity.perMinute, where: lanes(limited))
+    }
+
+    /// `rates` as parts of this capacity; 2 where absent or more than that.
+    func parts(of rates: Rates) -> SIMD4<Double> {
+        let two = SIMD4(repeating: 2.0)
+        let parts = two.replacing(with: rates.perMinute / perMinute, where: lanes(rates.resources.rawValue))
+        return parts.replacing(with: two, where: parts .> two)
     }
 }
 
-extension ResourceSet {
-    /// True in the lanes of its members.
-    var lanes: SIMDMask<SIMD4<Int64>> {
-        (SIMD4(repeating: Int64(rawValue)) & SIMD4(1, 2, 4, 8)) .!= 0
-    }
+/// True in the lanes of the resources named.
+@inline(__always)
+private func lanes(_ named: UInt8) -> SIMDMask<SIMD4<Int64>> {
+    (SIMD4(repeating: Int64(named)) & SIMD4(1, 2, 4, 8)) .!= 0
+}
+
+extension SIMD4<Double> {
+    @inline(__always)
+    fileprivate var least: Double { Swift.min(Swift.min(self[0], self[1]), Swift.min(self[2], self[3])) }
+
+    @inline(__always)
+    fileprivate var largest: Double { Swift.max(Swift.max(self[0], self[1]), Swift.max(self[2], self[3])) }
 }

@@ -132,62 +132,74 @@ package struct FillEngine: Sendable {
 
     // MARK: Columns
 
-    /// Turns the problem into columns. A bound of more than twice the capacity is one of twice the capacity: that never
-    /// fits either, and keeps infinity out of the sums.
+    /// Turns the problem into columns.
     private mutating func load(_ problem: FillProblem, _ resources: [Resource]) {
         let count = problem.tenants.count
         let width = FillLanes.scalarCount
         let blocks = (count + width - 1) / width
-        for columns in [\FillEngine.costs, \FillEngine.ceilings] { resize(columns, to: resources.count, blocks) }
-        resize(\.limits, to: problem.bands.count, blocks)
+        resize(&costs, to: resources.count, blocks)
+        resize(&ceilings, to: resources.count, blocks)
+        resize(&limits, to: problem.bands.count, blocks)
         low = Array(repeating: .zero, count: blocks)
         high = low
 
         let capacity = FillCapacity(problem.capacity)
-        var cost = Array(repeating: FillLanes.zero, count: resources.count)
-        var ceiling = cost
-        var limit = Array(repeating: FillLanes.zero, count: problem.bands.count)
-        for block in 0..<blocks {
-            let first = block * width
-            for lane in 0..<width {
-                guard first + lane < count else {
-                    for index in cost.indices { cost[index][lane] = 0 }
-                    for index in limit.indices { limit[index][lane] = 0 }
-                    continue
-                }
-                let tenant = problem.tenants[first + lane]
-                let direction = FillDirection(of: tenant, in: capacity)
-                let use = direction.capacityParts * (tenant.weight / direction.dominantCost)
-                let most = tenant.ceiling.parts(of: capacity)
-                for (index, resource) in resources.enumerated() {
-                    cost[index][lane] = use[resource.rawValue]
-                    ceiling[index][lane] = most[resource.rawValue]
-                }
-                let highest = direction.ceiling(of: tenant)
-                for (index, band) in problem.bands.enumerated() {
-                    let activity = direction.limit(of: band, for: tenant, ceiling: highest)
-                    limit[index][lane] = min(activity * direction.dominantCost, 2) / tenant.weight
-                }
+        let tenants = problem.tenants.span
+        var block = FillBlock(resources, problem.bands)
+        for index in 0..<blocks {
+            let first = index * width
+            block.clear()
+            for lane in 0..<min(width, count - first) { block.set(lane, to: tenants[first + lane], in: capacity) }
+            for column in costs.indices {
+                costs[column][index] = block.costs[column]
+                ceilings[column][index] = block.ceilings[column]
             }
-            for index in cost.indices {
-                costs[index][block] = cost[index]
-                ceilings[index][block] = ceiling[index]
-            }
-            for index in limit.indices { limits[index][block] = limit[index] }
+            for column in limits.indices { limits[column][index] = block.limits[column] }
         }
     }
 
-    private mutating func resize(_ columns: WritableKeyPath<FillEngine, [[FillLanes]]>, to count: Int, _ blocks: Int) {
-        if self[keyPath: columns].count != count || self[keyPath: columns].first?.count != blocks {
-            self[keyPath: columns] = Array(repeating: Array(repeating: .zero, count: blocks), count: count)
+    private func resize(_ columns: inout [[FillLanes]], to count: Int, _ blocks: Int) {
+        if columns.count != count || columns.first?.count != blocks {
+            columns = Array(repeating: Array(repeating: .zero, count: blocks), count: count)
         }
     }
 }
 
-extension Rates {
-    /// As parts of a capacity; 2 where absent or more than that.
-    fileprivate func parts(of capacity: FillCapacity) -> SIMD4<Double> {
-        let parts = SIMD4(repeating: 2).replacing(with: perMinute / capacity.perMinute, where: resources.lanes)
-        return parts.replacing(with: 2, where: parts .> 2)
+/// The rows of a few tenants, on their way into columns.
+private struct FillBlock {
+    let resources: [Resource]
+    let bands: [FillBand]
+    var costs: [FillLanes]
+    var ceilings: [FillLanes]
+    var limits: [FillLanes]
+
+    init(_ resources: [Resource], _ bands: [FillBand]) {
+        self.resources = resources
+        self.bands = bands
+        costs = Array(repeating: .zero, count: resources.count)
+        ceilings = costs
+        limits = Array(repeating: .zero, count: bands.count)
+    }
+
+    mutating func clear() {
+        for column in costs.indices { costs[column] = .zero }
+        for column in limits.indices { limits[column] = .zero }
+    }
+
+    /// A bound of more than twice the capacity is one of twice the capacity: that never fits either, and keeps infinity
+    /// out of the sums.
+    mutating func set(_ lane: Int, to tenant: borrowing FillTenant, in capacity: FillCapacity) {
+        let direction = FillDirection(of: tenant, in: capacity)
+        let cost = direction.capacityParts * (tenant.weight / direction.dominantCost)
+        let most = capacity.parts(of: tenant.ceiling)
+        for column in resources.indices {
+            costs[column][lane] = cost[resources[column].rawValue]
+            ceilings[column][lane] = most[resources[column].rawValue]
+        }
+        let ceiling = direction.ceiling(of: tenant)
+        for column in bands.indices {
+            let activity = direction.limit(of: bands[column], for: tenant, ceiling: ceiling)
+            limits[column][lane] = min(activity * direction.dominantCost, 2) / tenant.weight
+        }
     }
 }

@@ -39,8 +39,6 @@ final class CheckedFile {
     /// Why the number at `offset` was refused; `nil` when it stands as it was written.
     func refusal(ofNumberAt offset: Int) -> String? { refusedNumbers[offset] }
 
-    func states(_ key: String) -> Bool { offsets[key] != nil }
-
     /// In `key`, in what it holds, or in what holds it.
     func hasFault(in key: String) -> Bool {
         faults.contains { CheckedFile.holds($0.key, key) || CheckedFile.holds(key, $0.key) }
@@ -56,9 +54,10 @@ final class CheckedFile {
         faults.append((code, key, offset, message))
     }
 
-    /// At the place of `key`, or of the document where the file does not state it.
-    func report(_ code: PolicyFault.Code, key: String, _ message: String) {
-        report(code, key: key, offset: offsets[key] ?? offsets[""], message)
+    /// At the place of the first of `keys` that the file states, or of the document where it states none.
+    func report(_ code: PolicyFault.Code, key: String, atFirstOf keys: [String], _ message: String) {
+        let place = keys.lazy.compactMap { self.offsets[$0] }.first
+        report(code, key: key, offset: place ?? offsets[""], message)
     }
 
     /// The faults in the order in which they stand in the file.

@@ -110,7 +110,7 @@ private struct Loading {
             return
         }
         if let first = poolFiles[pool.pool] {
-            file.report(.duplicateName, key: "pool", "the pool \(pool.pool) stands in \(first.path) already")
+            file.report(.duplicateName, key: "pool", atFirstOf: ["pool"], "the pool \(pool.pool) stands in \(first.path) already")
             return
         }
         poolFiles[pool.pool] = file
@@ -149,8 +149,7 @@ private struct Loading {
             return conflict.keys.contains(where: file.hasFault) ? nil : (conflict, file)
         }
         for (conflict, file) in placed {
-            file.report(
-                conflict.code, key: conflict.keys.first(where: file.states) ?? conflict.keys[0], conflict.message)
+            file.report(conflict.code, key: conflict.keys[0], atFirstOf: conflict.keys, conflict.message)
         }
     }
 }

@@ -75,7 +75,9 @@ struct ProseLimit: Equatable {
     }
 
     /// `tokens per min`, `requests / day`, `tpm`.
-    private static func rate(at index: Int, in words: [String]) -> (resource: Resource, windowSeconds: Double, end: Int)? {
+    private static func rate(at index: Int, in words: [String]) -> (
+        resource: Resource, windowSeconds: Double, end: Int
+    )? {
         if let rate = RateWords.abbreviated(words[index]) { return (rate.resource, rate.windowSeconds, index + 1) }
         guard words.indices.contains(index + 2), words[index + 1] == "per" || words[index + 1] == "/",
             let seconds = RateWords.seconds(words[index + 2])
@@ -105,11 +107,14 @@ struct ProseLimit: Equatable {
     private static func resourceWithoutWindow(_ prose: Prose) -> Resource? {
         if prose.mentions(anyOf: ["input token rate limit", "too many input tokens"]) { return .inputTokens }
         if prose.mentions(anyOf: ["output token rate limit", "too many output tokens"]) { return .outputTokens }
-        if prose.mentions(anyOf: ["token rate limit", "tokens rate limit", "too many tokens", "number of request tokens"]) {
+        if prose.mentions(anyOf: [
+            "token rate limit", "tokens rate limit", "too many tokens", "number of request tokens",
+        ]) {
             return .tokens
         }
-        if prose.mentions(anyOf: ["call rate limit", "request rate limit", "requests rate limit", "number of requests has"])
-        {
+        if prose.mentions(anyOf: [
+            "call rate limit", "request rate limit", "requests rate limit", "number of requests has",
+        ]) {
             return .requests
         }
         return nil

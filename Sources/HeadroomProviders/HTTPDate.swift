@@ -25,7 +25,8 @@ enum HTTPDate {
     }
 
     private static func instant(day: String, month: String, year: String, time: String) -> Int64? {
-        guard let month = months.firstIndex(of: month), let day = Int(day), var year = Int(year), (0...9999).contains(year)
+        guard let month = months.firstIndex(of: month), let day = Int(day), var year = Int(year),
+            (0...9999).contains(year)
         else { return nil }
         // RFC 850 has two digits of the year; no date of HTTP is older than 1970.
         if year < 100 { year += year < 70 ? 2000 : 1900 }

@@ -31,11 +31,11 @@ struct HeaderFields {
 }
 
 extension StringProtocol {
-    /// Without white space at either end.
+    /// Without white space (of ASCII) at either end.
     var trimmingSpace: String {
-        var rest = self[...]
-        while let first = rest.first, first.isWhitespace { rest.removeFirst() }
-        while let last = rest.last, last.isWhitespace { rest.removeLast() }
-        return String(rest)
+        var rest = Array(utf8)[...]
+        while let first = rest.first, first <= 0x20 { rest.removeFirst() }
+        while let last = rest.last, last <= 0x20 { rest.removeLast() }
+        return String(decoding: rest, as: UTF8.self)
     }
 }

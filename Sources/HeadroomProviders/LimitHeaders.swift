@@ -12,7 +12,9 @@ enum LimitHeaders {
                 index = readings.count
                 readings.append((name, LimitReading(name)))
             }
-            if let index { readings[index].reading.take(field.value, as: name.role, unit: name.unit, now: headers.date) }
+            if let index {
+                readings[index].reading.take(field.value, as: name.role, unit: name.unit, now: headers.date)
+            }
         }
         return readings.map(\.reading)
     }
@@ -33,7 +35,8 @@ extension LimitReading {
         case .remaining:
             window.remaining = window.remaining ?? LimitValue.amount(value)
         case .period:
-            guard window.windowSeconds == nil, let seconds = LimitValue.number(value), (1...31_622_400).contains(seconds)
+            guard window.windowSeconds == nil, let seconds = LimitValue.number(value),
+                (1...31_622_400).contains(seconds)
             else { return }
             window.windowSeconds = seconds
         case .reset:

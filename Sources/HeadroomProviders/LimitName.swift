@@ -17,7 +17,10 @@ struct LimitName {
     var unit: Double?
 
     init?(_ name: String) {
-        guard name.utf8.count <= 96 else { return nil }
+        // Most headers of a response are none of ours: they go before they are taken apart.
+        guard name.utf8.count <= 96, Array(name.utf8).holds("limit") else {
+            return nil
+        }
         let words = name.split(whereSeparator: { $0 == "-" || $0 == "_" }).map(String.init)
         guard let family = Family(words) else { return nil }
         var parts = Parts()

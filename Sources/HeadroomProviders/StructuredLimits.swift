@@ -111,7 +111,8 @@ private struct Item {
     func fill(_ window: inout QuotaWindow) {
         window.limit = window.limit ?? quota
         window.remaining = window.remaining ?? number("r", "remaining")
-        window.resetMilliseconds = window.resetMilliseconds
+        window.resetMilliseconds =
+            window.resetMilliseconds
             ?? number("t", "reset").flatMap { LimitValue.bounded($0 * 1000) }
     }
 

@@ -93,6 +93,7 @@ extension Trace {
         var requests = Array(repeating: 0, count: tenants.count)
         for row in rows { requests[row.tenant] += 1 }
         let kept = tenants.indices
+            .filter { tenants[$0] != Trace.others }
             .sorted { (-requests[$0], tenants[$0]) < (-requests[$1], tenants[$1]) }
             .prefix(count - 1)
             .sorted()

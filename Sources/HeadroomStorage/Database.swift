@@ -36,7 +36,7 @@ package final class Database: Sendable {
             if use == .service { try writer.checkIntegrity() }
             return applied
         }
-        _ = try SQLiteCheckpointer(writer: writer)
+        try SQLiteCheckpointer(writer: writer)
         telemetry = try TelemetryStore(connection: writer, settings: settings, now: now)
         telemetryReader = try TelemetryReader(path: path)
         contracts = ContractStore(connection: writer)

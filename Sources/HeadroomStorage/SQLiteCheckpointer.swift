@@ -4,21 +4,25 @@ import Synchronization
 /// Copies the write-ahead log into the database file on a thread of its own, beside the writer.
 ///
 /// A checkpoint that runs while commits go on never reaches the log's end, so that the log could grow for as long as
-/// telemetry keeps coming. At ``mostPages`` the writer therefore does the short rest itself, between two commits.
-final class SQLiteCheckpointer: Sendable {
-    /// 4 MiB of log: rare enough to write each hot page once, little enough for readers, who search the log.
-    static let pagesPerCheckpoint: Int32 = 1_000
-    /// 64 MiB.
-    static let mostPages: Int32 = 16_000
-
+/// telemetry keeps coming. At `mostPages` the writer therefore does the short rest itself, between two commits.
+package final class SQLiteCheckpointer: Sendable {
     /// Owns this object, and is the one to call it.
     private unowned let writer: SQLiteConnection
     private let connection: SQLiteConnection
+    private let pagesPerCheckpoint: Int32
+    private let mostPages: Int32
     private let isScheduled = Atomic(false)
 
     /// Watches `writer` for as long as that lives.
-    init(writer: SQLiteConnection) throws(StorageError) {
+    ///
+    /// 4 MiB a checkpoint: rare enough to write each hot page once, little enough for readers, who search the log.
+    /// 64 MiB at most: what ``SQLiteConnection`` lets the file keep.
+    @discardableResult package init(
+        writer: SQLiteConnection, pagesPerCheckpoint: Int32 = 1_000, mostPages: Int32 = 16_000
+    ) throws(StorageError) {
         self.writer = writer
+        self.pagesPerCheckpoint = pagesPerCheckpoint
+        self.mostPages = mostPages
         connection = try SQLiteConnection(
             path: writer.path, access: .readWrite, executor: DiskExecutor(label: "headroom.checkpoint"))
         unsafe writer.setWriteAheadLogHook(afterCommit, owner: self)
@@ -26,11 +30,11 @@ final class SQLiteCheckpointer: Sendable {
 
     /// On the writer's executor, after each commit.
     fileprivate func logHas(pages: Int32) {
-        if pages >= SQLiteCheckpointer.mostPages {
+        if pages >= mostPages {
             // It failed: the commit that has just succeeded stays, and the next one tries again.
             try? writer.checkpoint()
         }
-        guard pages >= SQLiteCheckpointer.pagesPerCheckpoint,
+        guard pages >= pagesPerCheckpoint,
             !isScheduled.exchange(true, ordering: .acquiringAndReleasing)
         else { return }
         connection.executor.perform { [self] in

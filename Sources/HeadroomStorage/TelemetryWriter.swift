@@ -174,11 +174,11 @@ final class TelemetryWriter {
     private func refusal(of line: TelemetryBatch.Line, in batch: TelemetryBatch) -> String? {
         let age = batch.received.seconds(since: line.record.at)
         if age > settings.retentionHours * 3600 {
-            return "the line is \(Int(age / 3600)) hours old; raw telemetry is kept for "
-                + "\(settings.retentionHours) hours, and older lines are not taken"
+            return "the line is \(Int(age / 3600)) h old; raw telemetry is kept for \(Int(settings.retentionHours)) h, and older "
+                + "lines are not taken"
         }
         if age > settings.dedupeSeconds && batch.number == nil {
-            return "the line is \(Int(age)) s old; lines older than \(settings.dedupeSeconds) s are taken in a "
+            return "the line is \(Int(age)) s old; lines older than \(Int(settings.dedupeSeconds)) s are taken in a "
                 + "batch with the header Headroom-Batch only, because their ids are not remembered"
         }
         return nil

@@ -81,6 +81,8 @@ package struct TelemetryDecoder: Sendable {
     ) throws(WireError) {
         var number = 0
         var start = 0
+        // Few lines are shorter; an array that grows would copy the large records several times.
+        result.lines.reserveCapacity(min(limits.lines, bytes.count / 160 + 1))
         while start < bytes.count {
             let end = NDJSON.endOfLine(from: start, in: bytes)
             number += 1

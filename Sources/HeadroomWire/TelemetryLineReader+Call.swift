@@ -59,7 +59,7 @@ extension TelemetryLineReader {
         call.outcome = outcome
         let moment = try moment(at)
         call.at = moment.at
-        return TelemetryBatch.Line(number: 0, id: call.id, record: .call(call), isLate: moment.isLate)
+        return TelemetryBatch.Line(number: lineNumber, id: call.id, record: .call(call), isLate: moment.isLate)
     }
 
     private mutating func outcome() throws -> Outcome {

@@ -41,7 +41,7 @@ extension TelemetryLineReader {
         let record = QueueRecord(
             at: moment.at, gateway: try self.gateway(gateway), tenant: try required(tenant), pool: try required(pool),
             criticality: criticality, depth: depth, tokens: tokens, oldestAgeMilliseconds: oldestAge)
-        return TelemetryBatch.Line(number: 0, id: id, record: .queue(record), isLate: moment.isLate)
+        return TelemetryBatch.Line(number: lineNumber, id: id, record: .queue(record), isLate: moment.isLate)
     }
 
     private enum TaskField: String, CaseIterable {
@@ -89,7 +89,7 @@ extension TelemetryLineReader {
             at: moment.at, gateway: try self.gateway(gateway), tenant: try required(tenant), pool: try required(pool),
             criticality: criticality, task: task, parent: parent, state: state, progress: progress,
             remainingRequests: remainingRequests, remainingTokens: remainingTokens)
-        return TelemetryBatch.Line(number: 0, id: id, record: .task(record), isLate: moment.isLate)
+        return TelemetryBatch.Line(number: lineNumber, id: id, record: .task(record), isLate: moment.isLate)
     }
 
     private mutating func state() throws -> TaskRecord.State {
@@ -132,6 +132,6 @@ extension TelemetryLineReader {
         let record = ModelRecord(
             at: moment.at, gateway: gateway ?? arrival.gateway, pool: try required(pool), model: model,
             version: version)
-        return TelemetryBatch.Line(number: 0, id: id, record: .model(record), isLate: moment.isLate)
+        return TelemetryBatch.Line(number: lineNumber, id: id, record: .model(record), isLate: moment.isLate)
     }
 }

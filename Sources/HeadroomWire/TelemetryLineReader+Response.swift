@@ -46,7 +46,7 @@ extension TelemetryLineReader {
         let record = ResponseRecord(
             at: moment.at, request: request, gateway: try self.gateway(gateway), pool: try required(pool),
             model: model, endpoint: endpoint, provider: response.provider, status: status, signal: classify(response))
-        return TelemetryBatch.Line(number: 0, id: id, record: .response(record), isLate: moment.isLate)
+        return TelemetryBatch.Line(number: lineNumber, id: id, record: .response(record), isLate: moment.isLate)
     }
 
     /// A value that is neither a string nor a number (a repeated header as a list, say) is passed over: limits come as

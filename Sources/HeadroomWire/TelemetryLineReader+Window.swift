@@ -58,13 +58,13 @@ extension TelemetryLineReader {
         try checkSums(window)
         let end = try moment(start + Int64((seconds * 1000).rounded()))
         window.start = end.at.adding(seconds: -seconds)
-        return TelemetryBatch.Line(number: 0, id: window.id, record: .window(window), isLate: end.isLate)
+        return TelemetryBatch.Line(number: lineNumber, id: window.id, record: .window(window), isLate: end.isLate)
     }
 
     private mutating func windowSeconds() throws -> Double {
         let seconds = try reader.readDouble()
         guard seconds > 0, seconds <= 3600 else {
-            throw fault("expected a number above 0 and at most 3600, found \(seconds)")
+            throw fault("expected a number above 0 and at most 3600, found \(plain(seconds))")
         }
         return seconds
     }
@@ -102,7 +102,7 @@ extension TelemetryLineReader {
         guard let count, let p50 = quantiles[0], let p95 = quantiles[1], let p99 = quantiles[2] else {
             throw fault("expected an object with count, p50, p95 and p99")
         }
-        guard p50 <= p95, p95 <= p99 else { throw fault("expected p50 ≤ p95 ≤ p99, found \(p50), \(p95), \(p99)") }
+        guard p50 <= p95, p95 <= p99 else { throw fault("expected p50 ≤ p95 ≤ p99, found \(plain(p50)), \(plain(p95)), \(plain(p99))") }
         return WindowRecord.Latency(
             count: count, p50Milliseconds: p50, p95Milliseconds: p95, p99Milliseconds: p99)
     }

@@ -16,6 +16,8 @@ struct TelemetryLineReader {
     var reader: JSONReader
     /// Its key is the subject of a fault's sentence.
     private var cursor = FieldCursor()
+    /// Of the line being read, from 1.
+    private(set) var lineNumber = 0
     private var identifiers = TextCache()
     private var labels = TextCache()
 
@@ -33,10 +35,9 @@ struct TelemetryLineReader {
     mutating func read(_ number: Int, in range: Range<Int>) throws(Fault) -> TelemetryBatch.Line {
         reader = JSONReader(bytes, range: range)
         cursor = FieldCursor()
+        lineNumber = number
         do {
-            var line = try record()
-            line.number = number
-            return line
+            return try record()
         } catch let fault as Fault {
             throw fault
         } catch let error as JSONError {
@@ -149,7 +150,7 @@ extension TelemetryLineReader {
     mutating func number(_ range: ClosedRange<Double>) throws -> Double {
         let value = try reader.readDouble()
         guard range.contains(value) else {
-            throw fault("expected a number from \(range.lowerBound) to \(range.upperBound), found \(value)")
+            throw fault("expected a number from \(plain(range.lowerBound)) to \(plain(range.upperBound)), found \(plain(value))")
         }
         return value
     }
@@ -174,6 +175,13 @@ extension TelemetryLineReader {
         return string.utf8.count <= 60 ? "\"\(string)\"" : "\"\(string.prefix(50))…\""
     }
 
+    /// A number for a message, as it would be written on the wire.
+    func plain(_ number: Double) -> String {
+        var writer = JSONWriter()
+        writer.number(number)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
     func list(_ names: [String]) -> String { "one of \(names.joined(separator: ", "))" }
 }
 
@@ -195,16 +203,16 @@ extension TelemetryLineReader {
         let seconds = Double(age) / 1000
         guard seconds >= -limits.futureSeconds else {
             throw Fault(
-                detail: "from the future: it ended \(-seconds) s after it was sent; set the clock, or send "
+                detail: "from the future: it ended \(plain(-seconds)) s after it was sent; set the clock, or send "
                     + "Headroom-Sent-At from the same clock")
         }
         guard seconds <= limits.retentionSeconds else {
-            throw Fault(detail: "too old: it ended \(seconds) s before it was sent, and rows are kept for "
-                + "\(limits.retentionSeconds) s")
+            throw Fault(detail: "too old: it ended \(plain(seconds)) s before it was sent, and rows are kept for "
+                + "\(plain(limits.retentionSeconds)) s")
         }
         guard seconds <= limits.dedupeSeconds || arrival.isNumberedBatch else {
             throw Fault(
-                detail: "too old: it ended \(seconds) s before it was sent; after \(limits.dedupeSeconds) s a line is "
+                detail: "too old: it ended \(plain(seconds)) s before it was sent; after \(plain(limits.dedupeSeconds)) s a line is "
                     + "taken in a numbered batch only (Headroom-Batch)")
         }
         return Moment(

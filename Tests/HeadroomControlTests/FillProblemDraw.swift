@@ -64,7 +64,7 @@ extension FillProblem {
             func box(_ factor: Double, _ some: Bool) -> Rates {
                 let box = Rates(perMinute: unit * (requests * factor), resources: resources)
                 let named = box.resources.members
-                return some && named.count > 1 ? box.limited(to: ResourceSet(named[Int(random.next()) & 1])) : box
+                return some && named.count > 1 ? box.limited(to: ResourceSet(named[Int(random.next() & 1)])) : box
             }
             var demand = PerCriticality(repeating: Rates.none)
             if byCriticality {

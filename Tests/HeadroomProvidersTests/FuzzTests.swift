@@ -54,7 +54,8 @@ struct SeededGenerator: RandomNumberGenerator {
 
 extension SeededGenerator {
     private static let words = [
-        "x", "ratelimit", "rate", "limit", "remaining", "reset", "requests", "tokens", "input", "output", "minute", "day",
+        "x", "ratelimit", "rate", "limit", "remaining", "reset", "requests", "tokens", "input", "output", "minute",
+        "day",
         "60", "second", "5", "retry", "after", "ms", "anthropic", "project", "policy", "renewalperiod", "9999999", "1d",
         "tpm", "ratelimitbysize", "tokenlimit", "",
     ]
@@ -68,18 +69,23 @@ extension SeededGenerator {
     private static let bodies = [
         "{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"Limit 5, try again in 9e99s\"}}",
         "{\"error\":{\"message\":\"on tokens per min (TPM): Limit 99999999999999999999999999, Used\"",
-        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[{\"a\":", "data: {\"error\":", "event: error\ndata: [DONE]", "<html>",
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[{\"a\":", "data: {\"error\":", "event: error\ndata: [DONE]",
+        "<html>",
         "{\"violations\":[{\"quotaId\":\"PerDay-Tokens\",\"quotaValue\":\"-3\"}],\"retryDelay\":\"-9s\"}",
-        "\"\\u", "{\"a\":\"\\ud800\\u00zz\\", "}}}]]]", "{\"x\":{\"headers\":{\"X-RateLimit-Reset\":\"1e13\"}}}", "retry in 1e300 days",
+        "\"\\u", "{\"a\":\"\\ud800\\u00zz\\", "}}}]]]", "{\"x\":{\"headers\":{\"X-RateLimit-Reset\":\"1e13\"}}}",
+        "retry in 1e300 days",
     ]
 
     mutating func response() -> ProviderResponse {
         var headers: [(name: String, value: String)] = []
         for _ in 0..<Int.random(in: 0...8, using: &self) { headers.append((name(), value())) }
         if Bool.random(using: &self) { headers.append(("Date", value())) }
-        let statuses = [-1, 0, 100, 200, 204, 302, 400, 401, 402, 403, 413, 424, 429, 498, 500, 502, 503, 529, 999, .max]
+        let statuses = [
+            -1, 0, 100, 200, 204, 302, 400, 401, 402, 403, 413, 424, 429, 498, 500, 502, 503, 529, 999, .max,
+        ]
         return ProviderResponse(
-            provider: ["openai", "azure", "mistral", "gemini", "together", nil, "\u{0}", "zz"].randomElement(using: &self)!,
+            provider: ["openai", "azure", "mistral", "gemini", "together", nil, "\u{0}", "zz"].randomElement(
+                using: &self)!,
             status: statuses.randomElement(using: &self)!, headers: headers,
             body: Bool.random(using: &self) ? body() : nil,
             receivedAt: Bool.random(using: &self)
@@ -90,7 +96,8 @@ extension SeededGenerator {
     private mutating func name() -> String {
         if Bool.random(using: &self) {
             return [
-                "x-ratelimit-limit-requests", "X-RateLimit-Reset-Tokens", "RateLimit", "RateLimit-Policy", "retry-after",
+                "x-ratelimit-limit-requests", "X-RateLimit-Reset-Tokens", "RateLimit", "RateLimit-Policy",
+                "retry-after",
                 "retry-after-ms", "anthropic-ratelimit-tokens-reset", "RateLimit-Limit", "x-ratelimit-remaining-tokens",
             ].randomElement(using: &self)!
         }

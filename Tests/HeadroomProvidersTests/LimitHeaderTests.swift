@@ -38,8 +38,10 @@ import Testing
 
     @Test func `a name with a word that is not known speaks of something else`() {
         for name in [
-            "x-ratelimit-limit-input-images", "anthropic-ratelimit-unified-reset", "llm_provider-x-ratelimit-limit-tokens",
-            "x-ratelimit-limit-tokens-cache-adjusted-prompt", "x-ratelimit", "limit-requests", "x-ratelimit-used-requests",
+            "x-ratelimit-limit-input-images", "anthropic-ratelimit-unified-reset",
+            "llm_provider-x-ratelimit-limit-tokens",
+            "x-ratelimit-limit-tokens-cache-adjusted-prompt", "x-ratelimit", "limit-requests",
+            "x-ratelimit-used-requests",
         ] {
             #expect(Self.windows((name, "7")).isEmpty, "\(name)")
         }
@@ -47,7 +49,8 @@ import Testing
 
     @Test func `numbers may be grouped, fractional or huge, and are never what cannot be`() {
         let table: [(String, Double?)] = [
-            ("30000", 30000), ("30,000", 30000), ("1,234,567.5", 1_234_567.5), ("33333.333333333336", 33333.333333333336),
+            ("30000", 30000), ("30,000", 30000), ("1,234,567.5", 1_234_567.5),
+            ("33333.333333333336", 33333.333333333336),
             ("9223372036854767616", 9_223_372_036_854_767_616), ("100, 100;w=60", 100), ("100, 200", 100), (" 5 ", 5),
             ("-1", nil), ("", nil), ("nan", nil), ("inf", nil), ("0x10", nil), ("unlimited", nil), ("1e300", nil),
         ]
@@ -78,12 +81,19 @@ import Testing
     }
 
     @Test func `the IETF fields are read in every version of the draft`() {
-        let expected = [QuotaWindow(resource: .requests, limit: 100, remaining: 50, resetMilliseconds: 30000, windowSeconds: 60)]
-        #expect(Self.windows(("RateLimit-Policy", #""burst";q=100;w=60"#), ("RateLimit", #""burst";r=50;t=30"#)) == expected)
-        #expect(Self.windows(("RateLimit-Policy", "100;w=60"), ("RateLimit", "limit=100, remaining=50, reset=30")) == expected)
+        let expected = [
+            QuotaWindow(resource: .requests, limit: 100, remaining: 50, resetMilliseconds: 30000, windowSeconds: 60)
+        ]
+        #expect(
+            Self.windows(("RateLimit-Policy", #""burst";q=100;w=60"#), ("RateLimit", #""burst";r=50;t=30"#)) == expected
+        )
+        #expect(
+            Self.windows(("RateLimit-Policy", "100;w=60"), ("RateLimit", "limit=100, remaining=50, reset=30"))
+                == expected)
         #expect(
             Self.windows(
-                ("RateLimit-Limit", "100, 100;w=60"), ("RateLimit-Remaining", "50"), ("RateLimit-Reset", "30")) == expected)
+                ("RateLimit-Limit", "100, 100;w=60"), ("RateLimit-Remaining", "50"), ("RateLimit-Reset", "30"))
+                == expected)
         let two = Self.windows(
             ("RateLimit-Policy", #""burst";q=100;w=60,"daily";q=1000;w=86400"#), ("RateLimit", #""daily";r=5;t=9"#))
         #expect(two.map(\.remaining) == [nil, 5])
@@ -132,7 +142,8 @@ import Testing
             ([("Retry-After-Ms", "1500"), ("Retry-After", "9")], info, 1500), ([("Retry-After", "9")], info, 9000),
             ([("retry-after-ms", "x"), ("Retry-After", "Sat, 21 Nov 2026 10:00:07 GMT"), Self.date], nil, 7000),
             ([], info, 48000), ([], #"{"message":"Please try again in 11m7.872s. Need more?"}"#, 667_872),
-            ([], #"{"message":"Please retry after 2 seconds."}"#, 2000), ([], #"{"message":"wait 90 days"}"#, 7_776_000_000),
+            ([], #"{"message":"Please retry after 2 seconds."}"#, 2000),
+            ([], #"{"message":"wait 90 days"}"#, 7_776_000_000),
             ([("Retry-After", "-3")], nil, nil), ([("Retry-After", "1e300")], "later", nil),
         ]
         for (headers, body, expected) in table {
@@ -142,15 +153,18 @@ import Testing
     }
 
     @Test func `limits told in the body become windows`() {
-        let openRouter = #"{"error":{"code":429,"message":"Rate limit exceeded: free-models-per-day.","metadata":{"headers":{"X-RateLimit-Limit":"50","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1795255260000"},"provider_name":null}}}"#
+        let openRouter =
+            #"{"error":{"code":429,"message":"Rate limit exceeded: free-models-per-day.","metadata":{"headers":{"X-RateLimit-Limit":"50","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1795255260000"},"provider_name":null}}}"#
         let copied = Self.signal([Self.date], provider: "openrouter", status: 429, body: openRouter)
         #expect(copied.kind == .quota)
         #expect(copied.windows == [QuotaWindow(resource: .requests, limit: 50, remaining: 0, resetMilliseconds: 60000)])
-        let prose = #"{"error":{"message":"on tokens per day (TPD): Limit 100000, Used 99932","code":"rate_limit_exceeded"}}"#
+        let prose =
+            #"{"error":{"message":"on tokens per day (TPD): Limit 100000, Used 99932","code":"rate_limit_exceeded"}}"#
         #expect(
             Self.signal([], provider: "groq", status: 429, body: prose).windows
                 == [QuotaWindow(resource: .tokens, limit: 100_000, windowSeconds: 86400)])
-        let vertex = #"{"error":{"details":[{"reason":"RATE_LIMIT_EXCEEDED","metadata":{"quota_limit":"GenerateContentRequestsPerMinutePerProjectPerRegion","quota_limit_value":"5"}}]}}"#
+        let vertex =
+            #"{"error":{"details":[{"reason":"RATE_LIMIT_EXCEEDED","metadata":{"quota_limit":"GenerateContentRequestsPerMinutePerProjectPerRegion","quota_limit_value":"5"}}]}}"#
         #expect(
             Self.signal([], provider: "vertex", status: 429, body: vertex).windows
                 == [QuotaWindow(resource: .requests, limit: 5, windowSeconds: 60)])

@@ -83,7 +83,7 @@ import Testing
         #expect(plain.accepted == 1)
         #expect(plain.rejected.map(\.line) == [2, 3])
         #expect(plain.rejected[0].detail.contains("Headroom-Batch"))
-        #expect(plain.rejected[1].detail.contains("kept for 2.0 hours"))
+        #expect(plain.rejected[1].detail.contains("kept for 2 h"))
         let numbered = try await store.append(batch(lines, number: 1))
         #expect(numbered.accepted == 2)
         #expect(numbered.rejected.map(\.line) == [3])

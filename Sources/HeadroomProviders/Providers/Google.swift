@@ -11,7 +11,8 @@ extension ProviderRules {
             if !limits.isEmpty, limits.allSatisfy({ $0.window.limit == 0 }) { return .billing }
             let namesQuota =
                 !limits.isEmpty || report.codes.contains("ratelimitexceeded") || report.prose.mentions("quota")
-                || report.prose.mentions("provisioned throughput") || report.fields.fields.contains { $0.key == "retryDelay" }
+                || report.prose.mentions("provisioned throughput")
+                || report.fields.fields.contains { $0.key == "retryDelay" }
             // Nothing of ours is named: the shared pool (dynamic shared quota) is empty.
             return report.codes.contains("resourceexhausted") && !namesQuota ? .overload : nil
         })

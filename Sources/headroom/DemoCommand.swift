@@ -1,0 +1,55 @@
+import HeadroomModel
+
+/// `headroom demo`: the real service, a simulated provider, and four gateways that replay a trace, over real HTTP.
+enum DemoCommand {
+    static let help = """
+        usage: headroom demo [--trace FILE] [--speed X] [--seconds N] [--seed N] [--port P] [--json]
+
+        Starts the service on loopback with a database in a temporary directory, a simulated model provider, and four
+        enforcement gateways. They poll allocations, enforce them, call the provider and post telemetry, all over HTTP.
+        The provider grants the mean demand of what is played; silently half of it from a third to two thirds of the run.
+        Ends by itself with a summary; Ctrl-C ends it earlier. Exit code 1 when a line of telemetry was lost or a
+        generation gave out more than the capacity estimate.
+
+          --trace FILE   a trace (CSV: offset_ms,client,model,input_tokens,output_tokens; .gz is unpacked), - for standard
+                         input. Rows without a client get synthetic tenants. Without it a workload is drawn by seed
+                         from published statistics of such traces.
+          --speed X      how much faster arrivals come than in the trace; all else runs in wall time. By default what
+                         makes about 60 requests a second, or less when the trace would not last.
+          --seconds N    length of the run, 10 to 3600 (90)
+          --seed N       of everything that is drawn (1)
+          --port P       of the service (8420; 0 takes any free one)
+          --json         the summary as JSON on standard output
+        """
+
+    static func run(_ arguments: [String]) async throws -> Int32 {
+        let options = try DemoOptions(arguments)
+        let summary = try await Demo(plan: DemoPlan(options), options: options).run()
+        Terminal.print(options.isJSON ? summary.json : summary.text)
+        return summary.isSound ? 0 : 1
+    }
+}
+
+struct DemoOptions: Sendable {
+    static let secondsRange = 10.0...3600.0
+
+    /// A path, or `-`.
+    let trace: String?
+    let speed: Double?
+    let seconds: Double
+    let seed: UInt64
+    let port: Int
+    let isJSON: Bool
+
+    init(_ arguments: [String]) throws(UsageError) {
+        let arguments = try Arguments(
+            arguments, flags: ["--json"],
+            options: ["--trace": "FILE", "--speed": "X", "--seconds": "N", "--seed": "N", "--port": "P"])
+        trace = arguments["--trace"]
+        speed = try arguments.number("--speed", in: 0.001...100_000)
+        seconds = try arguments.number("--seconds", in: DemoOptions.secondsRange) ?? 90
+        seed = UInt64(try arguments.integer("--seed", in: 0...Int.max) ?? 1)
+        port = try arguments.integer("--port", in: 0...65535) ?? 8420
+        isJSON = arguments.has("--json")
+    }
+}

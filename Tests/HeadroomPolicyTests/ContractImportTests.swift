@@ -1,0 +1,126 @@
+import HeadroomModel
+import HeadroomPolicy
+import Testing
+
+@Suite struct ContractImportTests {
+    static let contracts = [
+        Contract(
+            tenant: "acme", tier: "premium", isStrategic: true,
+            terms: [
+                Contract.Terms(pool: "a", floor: Rates(rpm: 10, tpm: 1000.5), ceiling: Rates(rpm: 40)),
+                Contract.Terms(pool: "b", floor: .none, ceiling: Rates(itpm: 5, otpm: 6)),
+            ]),
+        Contract(tenant: "zoe"),
+    ]
+
+    @Test func `CSV in any dialect that spreadsheets write gives the same contracts`() throws {
+        let texts = [
+            """
+            tenant,tier,strategic,pool,floor_rpm,floor_tpm,ceiling_rpm,ceiling_itpm,ceiling_otpm
+            acme,premium,true,a,10,1000.5,40,,
+            acme,,,b,,,,5,6
+            zoe,,,,,,,,
+            """,
+            "\u{FEFF}pool,tenant,floor_rpm,floor_tpm,ceiling_rpm,ceiling_itpm,ceiling_otpm,strategic,tier\r\n"
+                + "\"b\",\"acme\",,,,5,6,yes,\"premium\"\r\n\r\n"
+                + "a , acme,1e1,1000.5,\"40\",,,1,premium\r\n,zoe,,,,,,no,\r\n",
+        ]
+        for text in texts {
+            #expect(try ContractImport.parse(Array(text.utf8), format: .csv) == Self.contracts, "\(text)")
+        }
+    }
+
+    @Test func `JSON gives the same contracts`() throws {
+        let text = """
+            [{"tenant":"zoe","tier":null},
+             {"tenant":"acme","tier":"premium","strategic":true,"pools":[
+              {"pool":"b","ceiling":{"itpm":5,"otpm":6}},
+              {"pool":"a","floor":{"rpm":10,"tpm":1000.5},"ceiling":{"rpm":40}}]}]
+            """
+        #expect(try ContractImport.parse(Array(text.utf8), format: .json) == Self.contracts)
+        #expect(try ContractImport.parse(Array("[]".utf8), format: .json) == [])
+    }
+
+    @Test func `a fault in CSV is named by its line`() {
+        for (text, expected) in Self.faultyCSV { check(text, .csv, expected) }
+    }
+
+    static let faultyCSV: [(String, String)] = [
+        ("", "is empty: the first line names the columns"),
+        ("tier\n", "line 1: the column tenant is missing"),
+        ("tenant,teir\nacme,x", "line 1: unknown column \"teir\": known are tenant, tier"),
+        ("tenant,tenant\n", "line 1: the column tenant stands twice"),
+        ("tenant,tier\nacme", "line 2: has 1 fields: the header has 2"),
+        ("tenant\n-x", "line 2: tenant must have 1 to 128 characters"),
+        ("tenant,tier\n,x", "line 2: tenant must have"),
+        ("tenant,strategic\nacme,maybe", "line 2: strategic must be true or false, found \"maybe\""),
+        ("tenant,pool,floor_rpm\nacme,a,\"1,000\"", "line 2: floor_rpm must be a number per minute"),
+        ("tenant,pool,floor_rpm\nacme,a,-1", "line 2: floor_rpm must be"),
+        ("tenant,pool,floor_rpm\nacme,a,nan", "line 2: floor_rpm must be"),
+        ("tenant,pool,floor_rpm\nacme,a,0x10", "line 2: floor_rpm must be"),
+        ("tenant,pool,floor_rpm\nacme,a,1e400", "line 2: floor_rpm must be"),
+        ("tenant,pool,floor_rpm\nacme,,5", "line 2: has a floor or a ceiling but no pool"),
+        ("tenant,pool,floor_rpm,ceiling_rpm\nacme,a,5,4", "line 2: floor_rpm 5 is over ceiling_rpm 4"),
+        ("tenant,pool\nacme,a\n\nacme,a", "line 4: tenant acme and pool a stand on line 2 already"),
+        ("tenant,tier,pool\nacme,x,a\nacme,y,b", "line 3: tenant acme has the tier y here and x on line 2"),
+        ("tenant,strategic,pool\nacme,1,a\nacme,0,b", "line 3: tenant acme is strategic false here and true on line 2"),
+        ("tenant,tier\nacme,\"a\nb\"\nzoe,\"x", "line 2: tier must have"),
+        ("tenant,tier\nacme,\"a\n", "line 2: the quote that opens on line 2 is not closed"),
+        ("tenant,tier\nacme,\"a\"b", "line 2: text behind a closing quote"),
+        ("tenant,tier\nacme,a\"b", "line 2: a quote inside a field"),
+    ]
+
+    @Test func `a fault in JSON is named by its line and its path`() {
+        for (text, expected) in Self.faultyJSON { check(text, .json, expected) }
+    }
+
+    static let faultyJSON: [(String, String)] = [
+        ("", "line 1: the text ends where a value is expected"),
+        ("{}", "line 1: expected an array, found an object"),
+        ("[{\"tenant\":\"a\"}\n{}]", "line 2: expected ',' or ']'"),
+        ("[{\"tenant\":\"a\"}] x", "line 1: nothing may follow"),
+        ("[{}]", "line 1: [0].tenant: missing"),
+        ("[1]", "line 1: [0]: must be an object"),
+        ("[\n{\"tenant\":\"a\",\"teir\":\"x\"}]", "line 2: [0].teir: unknown key: known here are tenant, tier, strategic, pools"),
+        ("[{\"tenant\":\"a\",\"tenant\":\"b\"}]", "line 1: [0].tenant: this key stands twice"),
+        ("[{\"tenant\":\"a\"},\n{\"tenant\":\"a\"}]", "line 2: [1].tenant: tenant a stands at [0] already"),
+        ("[{\"tenant\":\"a\",\"pools\":[{}]}]", "line 1: [0].pools[0].pool: missing"),
+        (
+            "[{\"tenant\":\"a\",\"pools\":[{\"pool\":\"p\"},\n{\"pool\":\"p\"}]}]",
+            "line 2: [0].pools[1].pool: pool p stands at [0].pools[0] already"
+        ),
+        (
+            "[{\"tenant\":\"a\",\"pools\":[{\"pool\":\"p\",\"floor\":{\"rpm\":-1}}]}]",
+            "line 1: [0].pools[0].floor.rpm: must be a number from 0 to 1000000000000 (requests per minute), found -1"
+        ),
+        (
+            "[{\"tenant\":\"a\",\"pools\":[{\"pool\":\"p\",\"floor\":{\"rpm\":2},\"ceiling\":{\"rpm\":1}}]}]",
+            "line 1: [0].pools[0]: floor_rpm 2 is over ceiling_rpm 1"
+        ),
+    ]
+
+    @Test func `all faults come at once`() {
+        let text = "tenant,tier,strategic\n-,x,y\nacme\nzoe,a b,1\n"
+        let lines = faults(text, .csv).map(\.line)
+        #expect(lines == [2, 2, 3, 4])
+    }
+
+    @Test func `a field in quotes may hold commas, quotes and line breaks, and lines are still counted`() {
+        let text = "tenant,tier\n\"a\"\"b\",\"x,y\r\nz\"\n-,\n"
+        #expect(faults(text, .csv).map(\.line) == [2, 2, 4])
+    }
+
+    private func check(_ text: String, _ format: ContractImport.Format, _ expected: String) {
+        let faults = faults(text, format)
+        #expect(faults.first?.description.hasPrefix(expected) == true, "\(text): \(faults)")
+    }
+
+    private func faults(_ text: String, _ format: ContractImport.Format) -> [ContractImportError.Fault] {
+        do throws(ContractImportError) {
+            _ = try ContractImport.parse(Array(text.utf8), format: format)
+            return []
+        } catch {
+            return error.faults
+        }
+    }
+}
