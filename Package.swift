@@ -51,8 +51,13 @@ let package = Package(
             ]),
         library("HeadroomHTTP", ["HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomProviders", "CMicroHTTPD"]),
 
-        // Traces, workloads and a model provider.
-        library("HeadroomSimulator", ["HeadroomModel", "HeadroomEnforcement"]),
+        // The same four actors on virtual time, against models of providers, gateways and tenants.
+        library(
+            "HeadroomSimulator",
+            [
+                "HeadroomModel", "HeadroomJSON", "HeadroomControl", "HeadroomEnforcement", "HeadroomLoop",
+                "HeadroomPolicy", "HeadroomProviders",
+            ]),
 
         .executableTarget(
             name: "headroom",
@@ -79,6 +84,8 @@ let package = Package(
         tests("HeadroomLoopTests", ["HeadroomLoop", "HeadroomModel", "HeadroomControl", "HeadroomEnforcement"]),
         tests("HeadroomStorageTests", ["HeadroomStorage", "HeadroomModel"]),
         tests("HeadroomHTTPTests", ["HeadroomHTTP", "HeadroomWire", "HeadroomJSON", "HeadroomModel"]),
-        tests("HeadroomSimulatorTests", ["HeadroomSimulator", "HeadroomModel"]),
+        tests(
+            "HeadroomSimulatorTests",
+            ["HeadroomSimulator", "HeadroomModel", "HeadroomJSON", "HeadroomControl", "HeadroomEnforcement", "HeadroomLoop"]),
     ]
 )

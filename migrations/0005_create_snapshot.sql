@@ -16,3 +16,6 @@ CREATE TABLE snapshot (
     body_bytes INTEGER NOT NULL,
     body BLOB NOT NULL
 ) STRICT;
+
+-- Finds the recent ones and sums the sizes without a look at the bodies.
+CREATE INDEX snapshot_issued ON snapshot (issued_at_ms, body_bytes);

@@ -145,10 +145,18 @@ package struct CapacityEstimator: Sendable {
             let exhausted = response.signal.exhausted
             with(second: response.at.second) { $0.exhausted.formUnion(exhausted) }
         }
-        for window in response.signal.windows where (window.windowSeconds ?? 60) == 60 {
-            guard let limit = window.limit, limit > 0, let nominal = policy.nominal[window.resource] else { continue }
-            if let known = headers[window.resource], known.seenAt > response.at { continue }
-            headers[window.resource] = HeaderLimit(rate: min(limit, nominal), seenAt: response.at)
+        noteLimits(response)
+    }
+
+    /// A provider may report several windows of a minute, its project's beside its organisation's: the least binds.
+    private mutating func noteLimits(_ response: ResponseRecord) {
+        for resource in policy.nominal.resources.members {
+            let limits = response.signal.windows.compactMap { window in
+                window.resource == resource && (window.windowSeconds ?? 60) == 60 ? window.limit : nil
+            }
+            guard let least = limits.filter({ $0 > 0 }).min(), let nominal = policy.nominal[resource] else { continue }
+            if let known = headers[resource], known.seenAt > response.at { continue }
+            headers[resource] = HeaderLimit(rate: min(least, nominal), seenAt: response.at)
         }
     }
 

@@ -21,15 +21,15 @@ package struct FillDirection: Sendable {
     private let limited: UInt8
 
     package init(of tenant: FillTenant, in capacity: Rates) {
-        self.init(of: tenant, in: FillCapacity(capacity))
+        self.init(of: FillNeed([tenant], 0), in: FillCapacity(capacity))
     }
 
-    init(of tenant: borrowing FillTenant, in capacity: FillCapacity) {
-        let shape = FillBox(tenant.shape)
-        let demand = tenant.demand(through: nil)
+    @inline(__always)
+    init(of need: FillNeed, in capacity: FillCapacity) {
+        let demand = need.demand(through: nil)
         let stated =
-            if shape.named & capacity.limited != 0 {
-                shape.perMinute
+            if need.shape.named & capacity.limited != 0 {
+                need.shape.perMinute
             } else if demand.named & capacity.limited == capacity.limited {
                 demand.perMinute
             } else {
@@ -58,27 +58,26 @@ package struct FillDirection: Sendable {
         return activity == .infinity ? 0 : activity
     }
 
-    /// How far `band` raises `tenant`, whose direction this is; not above its ceiling.
-    func limit(of band: FillBand, for tenant: borrowing FillTenant, ceiling: Double) -> Double {
-        guard band.raises(tenant) else { return 0 }
+    /// How far `bound` raises the tenant whose direction this is; not above its ceiling.
+    @inline(__always)
+    func limit(_ bound: FillBand.Bound, through criticality: Criticality?, _ need: FillNeed) -> Double {
         let bound =
-            switch band.bound {
-            case .least: tenant.interval.least
-            case .floor: activity(upTo: FillBox(tenant.floor))
+            switch bound {
+            case .least: need.least
+            case .floor: activity(upTo: need.floor)
             case .floorInDemand:
-                min(activity(upTo: FillBox(tenant.floor)), activity(upTo: tenant.demand(through: band.criticality)))
-            case .start: tenant.start
-            case .demand: activity(upTo: tenant.demand(through: band.criticality))
-            case .burst: tenant.burst
+                min(activity(upTo: need.floor), activity(upTo: need.demand(through: criticality)))
+            case .start: need.start
+            case .demand: activity(upTo: need.demand(through: criticality))
+            case .burst: need.burst
             case .ceiling: Double.infinity
             }
-        return min(bound, ceiling)
+        return min(bound, ceiling(need))
     }
 
-    /// The most that `tenant` may have, whatever the band.
-    func ceiling(of tenant: borrowing FillTenant) -> Double {
-        min(activity(within: tenant.ceiling), tenant.interval.most)
-    }
+    /// The most that the tenant may have, whatever the band.
+    @inline(__always)
+    func ceiling(_ need: FillNeed) -> Double { min(activity(within: need.ceiling), need.most) }
 }
 
 /// A pool's capacity in the form that divides: a resource that is not limited holds infinity.
@@ -92,10 +91,11 @@ struct FillCapacity {
         perMinute = SIMD4(repeating: .infinity).replacing(with: capacity.perMinute, where: lanes(limited))
     }
 
-    /// `rates` as parts of this capacity; 2 where absent or more than that.
-    func parts(of rates: Rates) -> SIMD4<Double> {
+    /// `box` as parts of this capacity; 2 where absent or more than that.
+    @inline(__always)
+    func parts(of box: FillBox) -> SIMD4<Double> {
         let two = SIMD4(repeating: 2.0)
-        let parts = two.replacing(with: rates.perMinute / perMinute, where: lanes(rates.resources.rawValue))
+        let parts = two.replacing(with: box.perMinute / perMinute, where: lanes(box.named))
         return parts.replacing(with: two, where: parts .> two)
     }
 }

@@ -60,9 +60,10 @@ package struct FillEngine: Sendable {
         }
 
         let shares = high
+        high = []
         var slack = SIMD4<Double>(repeating: 1)
         for (index, resource) in resources.enumerated() where use[index] < 1 - FillLevel.tolerance {
-            slack[resource.rawValue] = slackFactor(shares, cost: costs[index], ceiling: ceilings[index], use: use[index])
+            slack[resource.rawValue] = slackFactor(of: index, used: use[index], by: shares)
         }
         return FillResult(problem: problem, bands: bands, bandsRun: bandsRun, shares: shares, slack: slack)
     }
@@ -113,21 +114,19 @@ package struct FillEngine: Sendable {
     }
 
     /// The largest factor by which all tenants' use of one resource can grow, each up to its ceiling; infinite where
-    /// the ceilings alone fit. Leaves `low` and `high` undefined.
-    private mutating func slackFactor(
-        _ shares: [FillLanes], cost: [FillLanes], ceiling: [FillLanes], use: Double
-    ) -> Double {
-        var used = shares
+    /// the ceilings alone fit. Overwrites the columns of that resource, and `low`.
+    private mutating func slackFactor(of index: Int, used: Double, by shares: [FillLanes]) -> Double {
         for block in shares.indices {
-            used[block] *= cost[block]
-            let room = (ceiling[block] / used[block]).replacing(with: 1, where: used[block] .<= 0)
+            let use = shares[block] * costs[index][block]
+            let room = (ceilings[index][block] / use).replacing(with: 1, where: use .<= 0)
+            costs[index][block] = use
+            ceilings[index][block] = room.replacing(with: 1, where: room .< 1)
             low[block] = .zero
-            high[block] = room.replacing(with: 1, where: room .< 1)
         }
-        guard FillLevel.total(high, times: used) > 1 + FillLevel.tolerance else { return .infinity }
-        let even = 1 / use
+        let (use, room) = (costs[index], ceilings[index])
+        guard FillLevel.total(room, times: use) > 1 + FillLevel.tolerance else { return .infinity }
         return FillLevel.rise(
-            low: low, high: high, cost: used, least: even, most: FillLevel.greatest(high), hint: even)
+            low: low, high: room, cost: use, least: 1 / used, most: FillLevel.greatest(room), hint: 1 / used)
     }
 
     // MARK: Columns
@@ -140,16 +139,15 @@ package struct FillEngine: Sendable {
         resize(&costs, to: resources.count, blocks)
         resize(&ceilings, to: resources.count, blocks)
         resize(&limits, to: problem.bands.count, blocks)
-        low = Array(repeating: .zero, count: blocks)
-        high = low
+        if low.count != blocks { low = Array(repeating: .zero, count: blocks) }
+        high = Array(repeating: .zero, count: blocks)
 
         let capacity = FillCapacity(problem.capacity)
-        let tenants = problem.tenants.span
         var block = FillBlock(resources, problem.bands)
         for index in 0..<blocks {
             let first = index * width
             block.clear()
-            for lane in 0..<min(width, count - first) { block.set(lane, to: tenants[first + lane], in: capacity) }
+            for lane in 0..<min(width, count - first) { block.set(lane, to: first + lane, of: problem.tenants, in: capacity) }
             for column in costs.indices {
                 costs[column][index] = block.costs[column]
                 ceilings[column][index] = block.ceilings[column]
@@ -188,18 +186,20 @@ private struct FillBlock {
 
     /// A bound of more than twice the capacity is one of twice the capacity: that never fits either, and keeps infinity
     /// out of the sums.
-    mutating func set(_ lane: Int, to tenant: borrowing FillTenant, in capacity: FillCapacity) {
-        let direction = FillDirection(of: tenant, in: capacity)
-        let cost = direction.capacityParts * (tenant.weight / direction.dominantCost)
-        let most = capacity.parts(of: tenant.ceiling)
+    @inline(__always)
+    mutating func set(_ lane: Int, to index: Int, of tenants: [FillTenant], in capacity: FillCapacity) {
+        let need = FillNeed(tenants, index)
+        let direction = FillDirection(of: need, in: capacity)
+        let cost = direction.capacityParts * (need.weight / direction.dominantCost)
+        let most = capacity.parts(of: need.ceiling)
         for column in resources.indices {
             costs[column][lane] = cost[resources[column].rawValue]
             ceilings[column][lane] = most[resources[column].rawValue]
         }
-        let ceiling = direction.ceiling(of: tenant)
         for column in bands.indices {
-            let activity = direction.limit(of: bands[column], for: tenant, ceiling: ceiling)
-            limits[column][lane] = min(activity * direction.dominantCost, 2) / tenant.weight
+            let raises = bands[column].tiers == nil || bands[column].raises(tenants[index].tier)
+            let activity = direction.limit(bands[column].bound, through: bands[column].criticality, need)
+            limits[column][lane] = raises ? min(activity * direction.dominantCost, 2) / need.weight : 0
         }
     }
 }

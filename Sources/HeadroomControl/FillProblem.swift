@@ -55,9 +55,9 @@ package struct FillBand: Equatable, Sendable {
         self.tiers = tiers
     }
 
-    func raises(_ tenant: borrowing FillTenant) -> Bool {
+    func raises(_ tier: String) -> Bool {
         guard let tiers else { return true }
-        return tiers.contains(tenant.tier)
+        return tiers.contains(tier)
     }
 }
 
@@ -107,14 +107,6 @@ package struct FillTenant: Sendable {
             demand: PerCriticality(interactive: demand, nearRealTime: .none, batch: .none), floor: floor,
             ceiling: ceiling, shape: shape, start: start, burst: burst, interval: interval)
     }
-
-    /// Summed demand up to and including `criticality`; all of it for `nil`.
-    func demand(through criticality: Criticality?) -> FillBox {
-        let interactive = FillBox(demand.interactive)
-        if criticality == .interactive { return interactive }
-        let nearRealTime = interactive + FillBox(demand.nearRealTime)
-        return criticality == .nearRealTime ? nearRealTime : nearRealTime + FillBox(demand.batch)
-    }
 }
 
 /// The activities between which dampening lets a tenant move; each end bears the name of what set it.
@@ -132,29 +124,5 @@ package struct FillInterval: Equatable, Sendable {
         self.most = most
         self.leastConstraint = leastConstraint
         self.mostConstraint = mostConstraint
-    }
-}
-
-/// Rates as bare lanes and bits. The loops over tenants use no ``ResourceSet``: its set algebra is the standard library's
-/// generic one, ten times the cost of the arithmetic around it.
-struct FillBox {
-    /// 0 where not named.
-    var perMinute: SIMD4<Double>
-    /// One bit per resource.
-    var named: UInt8
-
-    @inline(__always)
-    init(_ rates: Rates) {
-        perMinute = rates.perMinute
-        named = rates.resources.rawValue
-    }
-
-    /// The sum names what either names.
-    @inline(__always)
-    static func + (left: FillBox, right: FillBox) -> FillBox {
-        var sum = left
-        sum.perMinute += right.perMinute
-        sum.named |= right.named
-        return sum
     }
 }

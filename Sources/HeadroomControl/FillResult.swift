@@ -75,16 +75,16 @@ package struct FillShares: RandomAccessCollection, Sendable {
     package var endIndex: Int { problem.tenants.count }
 
     package subscript(index: Int) -> FillShare {
-        let tenant = problem.tenants[index]
-        let direction = FillDirection(of: tenant, in: capacity)
+        let need = FillNeed(problem.tenants, index)
+        let direction = FillDirection(of: need, in: capacity)
         let share = shares[index / FillLanes.scalarCount][index % FillLanes.scalarCount]
         let (activity, constraint) = stop(
-            of: tenant, direction, at: share * tenant.weight / direction.dominantCost)
+            of: index, need, direction, at: share * need.weight / direction.dominantCost)
 
         var (fill, limit) = (Rates.none, Rates.none)
         for resource in resources {
             let used = activity * direction.cost[resource.rawValue]
-            let most = tenant.ceiling[resource] ?? .infinity
+            let most = problem.tenants[index].ceiling[resource] ?? .infinity
             fill[resource] = Swift.min(used, most)
             limit[resource] = used > 0 ? Swift.min(used * slack[resource.rawValue], most) : 0
         }
@@ -97,26 +97,26 @@ package struct FillShares: RandomAccessCollection, Sendable {
     /// It is the arm of the clamp that binds: the ceiling; else the bound to which the last band that reached it
     /// raised it, unless that was but a part of its demand; else the level.
     private func stop(
-        of tenant: FillTenant, _ direction: FillDirection, at activity: Double
+        of index: Int, _ need: FillNeed, _ direction: FillDirection, at activity: Double
     ) -> (activity: Double, constraint: Constraint) {
         func isHere(_ bound: Double) -> Bool { Swift.abs(bound - activity) <= activity * 1e-12 }
 
-        let ceiling = direction.ceiling(of: tenant)
+        let ceiling = direction.ceiling(need)
         if isHere(ceiling) {
-            return (ceiling, ceiling == tenant.interval.most ? tenant.interval.mostConstraint : .ceiling)
+            return (ceiling, ceiling == need.most ? problem.tenants[index].interval.mostConstraint : .ceiling)
         }
-        for band in problem.bands[..<bandsRun].reversed() where band.raises(tenant) {
-            let bound = direction.limit(of: band, for: tenant, ceiling: ceiling)
-            guard isHere(bound) else { continue }
+        for band in problem.bands[..<bandsRun].reversed() {
+            let bound = direction.limit(band.bound, through: band.criticality, need)
+            guard isHere(bound), band.tiers == nil || band.raises(problem.tenants[index].tier) else { continue }
             switch band.bound {
             case .demand, .floorInDemand:
-                let wanted = direction.activity(upTo: tenant.demand(through: nil))
+                let wanted = direction.activity(upTo: need.demand(through: nil))
                 if isHere(wanted) || wanted < activity { return (bound, .demand) }
                 return (bound, band.bound == .floorInDemand && bound > 0 ? .floor : .level)
             case .floor, .start:
                 if bound > 0 { return (bound, .floor) }
             case .least:
-                if bound > 0 { return (bound, tenant.interval.leastConstraint) }
+                if bound > 0 { return (bound, problem.tenants[index].interval.leastConstraint) }
             case .burst:
                 if bound > 0 { return (bound, .burst) }
             case .ceiling:

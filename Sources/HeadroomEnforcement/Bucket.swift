@@ -65,16 +65,17 @@ package struct Bucket: Equatable, Sendable {
 
     /// When the next call may go, if nothing is charged until then; `nil` when no time brings it.
     package func admission(after now: Timestamp) -> Timestamp? {
-        var wait = 0.0
+        let from = max(now, refilledAt)
+        var admission = from
         for resource in rates.resources.members {
             let perSecond = rates.perMinute[resource.rawValue] / 60
-            let level = level[resource.rawValue] + max(0, now.seconds(since: refilledAt)) * perSecond
+            let level = level[resource.rawValue] + from.seconds(since: refilledAt) * perSecond
             if level > 0 { continue }
             guard perSecond > 0 else { return nil }
-            wait = max(wait, -level / perSecond)
+            // A millisecond more: at the instant itself the level is 0, which is not above 0.
+            admission = max(admission, from.adding(seconds: -level / perSecond + 0.001))
         }
-        // A millisecond more: at the instant itself the level is 0, which is not above 0.
-        return wait > 0 || now < refilledAt ? now.adding(seconds: wait + 0.001) : now
+        return admission
     }
 
     /// What is left, as it was when the bucket was last asked; 0 in resources that are not limited.

@@ -66,7 +66,7 @@ extension PoolGate {
     /// The first of the queue that still waits and whose caller still does.
     private mutating func head(of index: Int, at now: Timestamp) -> QueuedCall? {
         while let queued = accounts[index].queue.least {
-            if isWaiting(queued), let call = calls[queued.id], call.waiting.deadline > now { return queued }
+            if let call = calls[queued.id], call.isWaiting(as: queued), call.waiting.deadline > now { return queued }
             _ = accounts[index].queue.popLeast()
         }
         return nil
@@ -78,7 +78,7 @@ extension PoolGate {
         call.grant = grant
         call.attempts += 1
         calls[queued.id] = call
-        charge(call.waiting.estimate, of: call.waiting.tenant, grant: grant)
+        charge(call.waiting.estimate, account: index, grant: grant)
         counts.add(grant)
         return Dispatch(call: call.waiting, grant: grant, attempt: call.attempts)
     }

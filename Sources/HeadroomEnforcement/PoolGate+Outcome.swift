@@ -10,8 +10,9 @@ extension PoolGate {
         // Lane by lane: more tokens than estimated are charged, fewer are returned.
         let difference = actual - call.waiting.estimate
         let more = Work(amounts: difference.amounts.replacing(with: 0, where: difference.amounts .< 0))
-        if more != .zero { charge(more, of: call.waiting.tenant, grant: grant) }
-        if more != difference { charge(difference - more, of: call.waiting.tenant, grant: grant) }
+        let index = index(of: call.waiting.tenant)
+        if more != .zero { charge(more, account: index, grant: grant) }
+        if more != difference { charge(difference - more, account: index, grant: grant) }
     }
 
     /// What becomes of a refused call.
@@ -70,10 +71,9 @@ extension PoolGate {
         return denied
     }
 
-    mutating func charge(_ work: Work, of tenant: TenantID, grant: Grant) {
+    mutating func charge(_ work: Work, account index: Int, grant: Grant) {
         guard let allocation else { return }
         if grant != .unlimited { budget.charge(work) }
-        let index = index(of: tenant)
         if holds(grant, account: index) {
             accounts[index].charge(work, grant: grant, capacity: allocation.capacity)
         }

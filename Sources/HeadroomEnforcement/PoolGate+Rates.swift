@@ -69,7 +69,8 @@ extension PoolGate {
     private static let longestHoldSeconds = 1.0
 
     private func budgetRates(of allocation: PoolAllocation) -> Rates {
-        let rates = isOnFallback ? complete(allocation.fallback, or: allocation.budget, in: allocation) : allocation.budget
+        let rates =
+            isOnFallback ? complete(allocation.fallback, or: allocation.budget, in: allocation) : allocation.budget
         return rates.map { resource, rate in
             guard let limit = headerLimits[resource], let capacity = allocation.capacity[resource], capacity > 0 else {
                 return rate

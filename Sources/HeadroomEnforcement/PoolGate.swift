@@ -66,6 +66,9 @@ package struct PoolGate: Sendable {
         var attempts = 0
         /// `nil` while it waits.
         var grant: Grant?
+
+        /// False for what is left in a queue of a call that went, ended or lost patience.
+        func isWaiting(as queued: QueuedCall) -> Bool { sequence == queued.sequence && grant == nil }
     }
 
     struct Timer: Comparable, Sendable {
@@ -124,7 +127,9 @@ package struct PoolGate: Sendable {
         for index in accounts.indices { accounts[index].isBacklogged = !accounts[index].queue.isEmpty }
         backlogged = accounts.indices.filter { accounts[$0].isBacklogged }
         backloggedWeight = backlogged.reduce(0) { $0 + accounts[$1].weight }
-        for queued in shared + displaced.flatMap(\.queue.elements) where isWaiting(queued) { wait(queued.id, at: now) }
+        for queued in shared + displaced.flatMap(\.queue.elements) {
+            if let call = calls[queued.id], call.isWaiting(as: queued) { wait(queued.id, at: now) }
+        }
     }
 
     /// A publication may start the clocks over; virtual time then follows them down, or whoever becomes backlogged
@@ -195,12 +200,6 @@ package struct PoolGate: Sendable {
     /// Of the tenant's account; 0, the shared one, without an entry.
     func index(of tenant: TenantID) -> Int { indices[tenant] ?? 0 }
 
-    /// False for what is left in a heap of a call that went, ended or lost patience.
-    func isWaiting(_ queued: QueuedCall) -> Bool {
-        guard let call = calls[queued.id] else { return false }
-        return call.sequence == queued.sequence && call.grant == nil
-    }
-
     /// False: everything passes and is counted.
     var isEnforcing: Bool { allocation?.enforce ?? false }
 
@@ -219,7 +218,9 @@ package struct PoolGate: Sendable {
         }
         while let timer = deferred.least, timer.at <= now {
             _ = deferred.popLeast()
-            if let call = calls[timer.id], call.sequence == timer.sequence, call.grant == nil { wait(timer.id, at: now) }
+            if let call = calls[timer.id], call.sequence == timer.sequence, call.grant == nil {
+                wait(timer.id, at: now)
+            }
         }
     }
 

@@ -17,35 +17,28 @@ package final class TelemetryCounters: Sendable {
 
     /// Counts the lines of `batch` once; the four results part them.
     ///
-    /// The receipt says how many lines were seen before, not which. Only calls and windows bear ids, and a gateway sends
-    /// one kind of the two, so duplicates are counted against those that have an id, in the order of the kinds.
+    /// The receipt says how many lines were seen before, not which: all of a batch that comes again, else some of those
+    /// with an id. Only calls and windows have one, and a gateway sends one kind of the two, so duplicates are counted
+    /// in the order of the kinds.
     package func add(_ batch: TelemetryBatch, _ receipt: TelemetryReceipt) {
         let rejected = Set(receipt.rejected.map(\.line))
-        var kinds: [TelemetryKind: (accepted: Int, late: Int, named: Int)] = [:]
+        let taken = batch.lines.filter { !rejected.contains($0.number) }
+        let isRepeated = receipt.duplicate >= taken.count
         var added: [Key: Int] = [:]
-        var unread = rejected.count
-        for line in batch.lines {
-            let kind = line.record.kind
-            if rejected.contains(line.number) {
-                added[Key(type: kind.rawValue, result: .rejected), default: 0] += 1
-                unread -= 1
-            } else if line.isLate {
-                kinds[kind, default: (0, 0, 0)].late += 1
-            } else {
-                kinds[kind, default: (0, 0, 0)].accepted += 1
-                if line.id != nil { kinds[kind, default: (0, 0, 0)].named += 1 }
-            }
-        }
-        if unread > 0 { added[Key(type: "unknown", result: .rejected), default: 0] += unread }
         var duplicates = receipt.duplicate
         for kind in TelemetryKind.allCases {
-            guard let count = kinds[kind] else { continue }
-            let duplicate = min(duplicates, count.named)
+            let refused = batch.lines.count { $0.record.kind == kind } - taken.count { $0.record.kind == kind }
+            let lines = taken.filter { $0.record.kind == kind }
+            let candidates = lines.filter { isRepeated || $0.id != nil }
+            let duplicate = min(duplicates, candidates.count)
             duplicates -= duplicate
+            let late = min(lines.count { $0.isLate }, lines.count - duplicate)
+            added[Key(type: kind.rawValue, result: .rejected)] = refused
             added[Key(type: kind.rawValue, result: .duplicate)] = duplicate
-            added[Key(type: kind.rawValue, result: .late)] = count.late
-            added[Key(type: kind.rawValue, result: .accepted)] = count.accepted - duplicate
+            added[Key(type: kind.rawValue, result: .late)] = late
+            added[Key(type: kind.rawValue, result: .accepted)] = lines.count - duplicate - late
         }
+        added[Key(type: "unknown", result: .rejected)] = rejected.count - (batch.lines.count - taken.count)
         counts.withLock { $0.merge(added) { $0 + $1 } }
     }
 

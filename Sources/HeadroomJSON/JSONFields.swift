@@ -45,17 +45,14 @@ package struct JSONFields: Sendable {
         var slot = JSONFields.slot(count: key.count, first: key[0], last: key[key.count - 1])
         while slots[slot] >= 0 {
             let index = Int(slots[slot])
-            if isName(index, key) { return index }
+            let start = starts[index]
+            if starts[index + 1] - start == key.count {
+                let name = letters.span.extracting(start..<(start + key.count))
+                if key.hasSameBytes(as: name) { return index }
+            }
             slot = (slot + 1) & 255
         }
         return nil
-    }
-
-    private func isName(_ index: Int, _ key: Span<UInt8>) -> Bool {
-        let start = starts[index]
-        guard starts[index + 1] - start == key.count else { return false }
-        for place in 0..<key.count where letters[start + place] != key[place] { return false }
-        return true
     }
 
     private static func slot(count: Int, first: UInt8, last: UInt8) -> Int {
@@ -66,7 +63,8 @@ package struct JSONFields: Sendable {
 extension JSONReader {
     /// The index of `key` in `fields`, `nil` for a key that is not there.
     package func index(of key: JSONText, in fields: JSONFields) -> Int? {
-        withBytes(of: key) { fields.index(of: $0) }
+        if key.isEscaped { return fields.index(of: unescaped(key).span) }
+        return fields.index(of: bytes.span.extracting(key.offset..<(key.offset + key.count)))
     }
 
     /// As ``index(of:in:)``, and an error for a key that has come before. Start an object with `seen` = 0.

@@ -16,8 +16,9 @@ extension JSONReader {
     /// Whether `text` has the same bytes as stand at `offset`, as they are written there.
     package func hasSameBytes(_ text: JSONText, offset: Int, count: Int) -> Bool {
         guard text.count == count else { return false }
-        for place in 0..<count where bytes[text.offset + place] != bytes[offset + place] { return false }
-        return true
+        let mine = bytes.span.extracting(text.offset..<(text.offset + count))
+        let others = bytes.span.extracting(offset..<(offset + count))
+        return mine.hasSameBytes(as: others)
     }
 
     /// The string or number that takes up `range`: a string's characters, a number as it is written.
@@ -70,6 +71,7 @@ extension JSONReader {
     }
 
     /// The first byte from `index` on that is the quote, a backslash, a control character or outside ASCII.
+    @inline(__always)
     private func plainEnd(from index: Int, quote: UInt8) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let tops: UInt64 = 0x8080_8080_8080_8080

@@ -137,7 +137,7 @@ package struct JSONReader: Sendable {
 
     /// Reads a `null` if one comes next; anything else stays.
     package mutating func readNull() throws(JSONError) -> Bool {
-        guard try peek() == .null else { return false }
+        guard try nextByte(orExpected: "a value") == UInt8(ascii: "n") else { return false }
         try readWord("null")
         return true
     }
@@ -153,7 +153,7 @@ package struct JSONReader: Sendable {
 
     /// A string left where it is.
     package mutating func readText() throws(JSONError) -> JSONText {
-        try expect(.string)
+        try expectString()
         let text = try scanString()
         needsComma = true
         return text
@@ -161,7 +161,7 @@ package struct JSONReader: Sendable {
 
     /// A whole number; `1.0` and `1e3` are whole too.
     package mutating func readInt64() throws(JSONError) -> Int64 {
-        try expect(.number)
+        try expectNumber()
         let number = try scanNumber()
         needsComma = true
         return try number.int64(offset: offset - number.count)
@@ -169,7 +169,7 @@ package struct JSONReader: Sendable {
 
     /// The nearest `Double`, always finite.
     package mutating func readDouble() throws(JSONError) -> Double {
-        try expect(.number)
+        try expectNumber()
         let start = offset
         let number = try scanNumber()
         needsComma = true
@@ -200,11 +200,23 @@ package struct JSONReader: Sendable {
         }
     }
 
+    @inline(never)
     private mutating func expect(_ kind: JSONKind) throws(JSONError) {
         let found = try peek()
         guard found == kind else {
             throw JSONError(.wrongType, "expected \(kind.article), found \(found.article)", offset: offset)
         }
+    }
+
+    /// Most values are strings and numbers, so these two look at one byte before they ask what else it may be.
+    @inline(__always)
+    private mutating func expectString() throws(JSONError) {
+        if try nextByte(orExpected: "a value") != UInt8(ascii: "\"") { try expect(.string) }
+    }
+
+    @inline(__always)
+    private mutating func expectNumber() throws(JSONError) {
+        if try nextByte(orExpected: "a value") &- UInt8(ascii: "0") > 9 { try expect(.number) }
     }
 
     private mutating func readWord(_ word: StaticString) throws(JSONError) {

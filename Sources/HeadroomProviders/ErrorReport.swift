@@ -33,7 +33,11 @@ struct ErrorReport {
         }
     }
 
-    func names(anyOf parts: [String]) -> Bool { codes.contains { code in parts.contains { code.contains($0) } } }
+    /// Whether one of these parts occurs in a code.
+    func names(anyOf parts: [StaticString]) -> Bool {
+        let text = Array(codes.joined(separator: " ").utf8)
+        return !text.isEmpty && parts.contains { text.holds($0) }
+    }
 
     /// Whether a body under a success status is an error all the same: an object of its own at the top, or inside the
     /// response that a stream ends with. What a model wrote, also into a tool call, is never looked at.

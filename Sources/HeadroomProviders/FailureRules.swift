@@ -25,18 +25,20 @@ enum FailureRules {
         return nil
     }
 
-    private static let billing = [
+    private static let billing: [StaticString] = [
         "billing", "insufficientquota", "insufficientbalance", "insufficientcredit", "insufficientfund",
         "creditbalance", "creditsexhausted", "outofcredits", "spendlimit", "spendinglimit", "paymentrequired",
         "organizationusagelimit", "exceededcurrentquota", "arrearage",
     ]
-    private static let ramp = ["slowdown", "acceleration", "burstrate", "rampup"]
-    private static let auth = [
+    private static let ramp: [StaticString] = ["slowdown", "acceleration", "burstrate", "rampup"]
+    private static let auth: [StaticString] = [
         "apikey", "authentication", "unauthenticated", "unauthorized", "permissiondenied", "permissionerror",
         "accessdenied", "unrecognizedclient", "signature", "expiredtoken", "tokenexpired", "credentialsmissing",
         "invalidtoken", "securitytoken",
     ]
-    private static let overload = ["overload", "unavailable", "capacity", "serverbusy", "systembusy", "toobusy"]
+    private static let overload: [StaticString] = [
+        "overload", "unavailable", "capacity", "serverbusy", "systembusy", "toobusy",
+    ]
 
     private static func inProse(_ report: ErrorReport) -> ResponseKind? {
         let prose = report.prose
@@ -79,7 +81,7 @@ enum FailureRules {
     private static func mayBeOverload(_ status: Int) -> Bool { [0, 429, 498].contains(status) || status >= 500 }
 
     private static func rateLimit(_ report: ErrorReport) -> ResponseKind? {
-        let parts = [
+        let parts: [StaticString] = [
             "ratelimit", "toomanyrequests", "throttl", "quotaexceeded", "quotaexhausted", "resourceexhausted",
             "abnormalusage",
         ]

@@ -1,6 +1,19 @@
 import CSQLite
+import Glibc
 
 extension StorageError {
+    /// The error that `database` had last.
+    @unsafe init(database: OpaquePointer, path: String) {
+        let detail = unsafe String(cString: sqlite3_errmsg(database))
+        var extended = unsafe sqlite3_extended_errcode(database)
+        if extended & 0xFF == SQLITE_IOERR {
+            // Growing the shared memory or a file ahead of writing it: SQLite calls a lack of space an I/O error there.
+            let systemError = unsafe sqlite3_system_errno(database)
+            if systemError == ENOSPC || systemError == EDQUOT { extended = SQLITE_FULL }
+        }
+        self.init(extendedResultCode: extended, detail: detail, path: path)
+    }
+
     /// The error of SQLite's result code `extended`, with what would be right.
     init(extendedResultCode extended: Int32, detail: String, path: String) {
         let (code, advice) = StorageError.meaning(of: extended)
@@ -25,7 +38,6 @@ extension StorageError {
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
             (.cannotOpen, "the directory must exist, and it and the file must be readable and writable")
         case SQLITE_IOERR:
-            // The file system may report a lack of space where SQLite asked for something else.
             (.inputOutput, "the disk failed: look at the system's log")
         case SQLITE_CONSTRAINT:
             (.constraint, "")

@@ -173,13 +173,5 @@ extension SQLiteStatement {
     }
 }
 
-extension StorageError {
-    /// The error that `database` had last.
-    @unsafe init(database: OpaquePointer, path: String) {
-        let detail = unsafe String(cString: sqlite3_errmsg(database))
-        self.init(extendedResultCode: unsafe sqlite3_extended_errcode(database), detail: detail, path: path)
-    }
-}
-
 /// SQLITE_TRANSIENT, which C defines by a cast that Swift does not import.
 private let copying = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)

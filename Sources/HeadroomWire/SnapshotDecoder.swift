@@ -46,7 +46,8 @@ private struct SnapshotReader {
         var removedPools: [PoolID] = []
         var cursor = FieldCursor()
         try reader.beginObject()
-        while let field = try reader.nextField(of: SnapshotReader.headFields, at: &cursor) {
+        let fields = SnapshotReader.headFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
             switch field {
             case .epoch: epoch = try reader.readInt64()
             case .generation: generation = try reader.readInt64()
@@ -66,6 +67,7 @@ private struct SnapshotReader {
         guard let epoch, let generation, let issuedAt, let leaseSeconds, let pools else {
             throw fault("a snapshot has epoch, generation, issued_at, lease_seconds and pools")
         }
+        guard leaseSeconds > 0 else { throw fault("lease_seconds: expected more than 0, found \(leaseSeconds)") }
         let snapshot = Snapshot(
             version: SnapshotVersion(epoch: epoch, generation: generation), issuedAt: issuedAt,
             leaseSeconds: leaseSeconds, policy: policy, pools: pools)
@@ -87,7 +89,8 @@ private struct SnapshotReader {
         var hasBudget = false
         var cursor = FieldCursor()
         try reader.beginObject()
-        while let field = try reader.nextField(of: SnapshotReader.poolFields, at: &cursor) {
+        let fields = SnapshotReader.poolFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
             switch field {
             case .state: pool.state = try named(PoolState.allCases, \.name)
             case .mode: pool.mode = try named(PoolMode.allCases, \.name)
@@ -126,7 +129,8 @@ private struct SnapshotReader {
         var retry = PoolAllocation.Retry(afterMilliseconds: 0, jitterMilliseconds: 0)
         var cursor = FieldCursor()
         try reader.beginObject()
-        while let field = try reader.nextField(of: SnapshotReader.retryFields, at: &cursor) {
+        let fields = SnapshotReader.retryFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
             switch field {
             case .afterMilliseconds: retry.afterMilliseconds = try reader.readInt64()
             case .jitterMilliseconds: retry.jitterMilliseconds = try reader.readInt64()
@@ -147,12 +151,13 @@ private struct SnapshotReader {
         var tenant = TenantAllocation(tenant: id, assured: .none)
         var cursor = FieldCursor()
         try reader.beginObject()
-        while let field = try reader.nextField(of: SnapshotReader.tenantFields, at: &cursor) {
+        let fields = SnapshotReader.tenantFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
             switch field {
-            case .rpm: tenant.assured[.requests] = try reader.readDouble()
-            case .tpm: tenant.assured[.tokens] = try reader.readDouble()
-            case .itpm: tenant.assured[.inputTokens] = try reader.readDouble()
-            case .otpm: tenant.assured[.outputTokens] = try reader.readDouble()
+            case .rpm: tenant.assured[.requests] = try rate()
+            case .tpm: tenant.assured[.tokens] = try rate()
+            case .itpm: tenant.assured[.inputTokens] = try rate()
+            case .otpm: tenant.assured[.outputTokens] = try rate()
             case .ceiling: tenant.ceiling = try rates()
             case .plain: tenant.plain = try rates()
             case .safe: tenant.safe = try rates()
@@ -181,7 +186,8 @@ private struct SnapshotReader {
         var result = PerCriticality(repeating: Rates.none)
         var cursor = FieldCursor()
         try reader.beginObject()
-        while let field = try reader.nextField(of: SnapshotReader.criticalityFields, at: &cursor) {
+        let fields = SnapshotReader.criticalityFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
             switch field {
             case .interactive: result.interactive = try rates()
             case .nearRealTime: result.nearRealTime = try rates()
@@ -201,8 +207,9 @@ private struct SnapshotReader {
         var rates = Rates()
         var cursor = FieldCursor()
         try reader.beginObject()
-        while let field = try reader.nextField(of: SnapshotReader.rateFields, at: &cursor) {
-            let rate = try reader.readDouble()
+        let fields = SnapshotReader.rateFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            let rate = try rate()
             switch field {
             case .rpm: rates[.requests] = rate
             case .tpm: rates[.tokens] = rate
@@ -211,6 +218,12 @@ private struct SnapshotReader {
             }
         }
         return rates
+    }
+
+    private mutating func rate() throws -> Double {
+        let rate = try reader.readDouble()
+        guard rate >= 0 else { throw fault("a rate is 0 or more, found \(rate)") }
+        return rate
     }
 
     /// An object whose keys are identifiers, as a list in ascending order.

@@ -26,7 +26,8 @@ extension TelemetryLineReader {
         var call = CallRecord(
             at: arrival.received, gateway: GatewayID(unchecked: ""), tenant: TenantID(unchecked: ""),
             pool: PoolID(unchecked: ""), outcome: .ok)
-        while let field = try nextField(of: TelemetryLineReader.callFields) {
+        let fields = TelemetryLineReader.callFields
+        while let field = try nextField(of: fields) {
             switch field {
             case .type: try reader.skipValue()
             case .id: call.id = try text()

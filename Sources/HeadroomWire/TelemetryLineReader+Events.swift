@@ -22,7 +22,8 @@ extension TelemetryLineReader {
         var depth: Int64?
         var tokens: Int64 = 0
         var oldestAge = 0.0
-        while let field = try nextField(of: TelemetryLineReader.queueFields) {
+        let fields = TelemetryLineReader.queueFields
+        while let field = try nextField(of: fields) {
             switch field {
             case .type: try reader.skipValue()
             case .id: id = try text()
@@ -65,7 +66,8 @@ extension TelemetryLineReader {
         var progress: Double?
         var remainingRequests: Int64?
         var remainingTokens: Int64?
-        while let field = try nextField(of: TelemetryLineReader.taskFields) {
+        let fields = TelemetryLineReader.taskFields
+        while let field = try nextField(of: fields) {
             switch field {
             case .type: try reader.skipValue()
             case .id: id = try text()
@@ -114,7 +116,8 @@ extension TelemetryLineReader {
         var pool: PoolID?
         var model: String?
         var version: String?
-        while let field = try nextField(of: TelemetryLineReader.modelFields) {
+        let fields = TelemetryLineReader.modelFields
+        while let field = try nextField(of: fields) {
             switch field {
             case .type: try reader.skipValue()
             case .id: id = try text()

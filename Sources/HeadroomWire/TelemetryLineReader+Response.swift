@@ -23,7 +23,8 @@ extension TelemetryLineReader {
         var request: String?
         var model: String?
         var endpoint: String?
-        while let field = try nextField(of: TelemetryLineReader.responseFields) {
+        let fields = TelemetryLineReader.responseFields
+        while let field = try nextField(of: fields) {
             switch field {
             case .type: try reader.skipValue()
             case .id: id = try text()

@@ -24,7 +24,8 @@ extension TelemetryLineReader {
         var window = WindowRecord(
             start: arrival.received, seconds: 1, gateway: GatewayID(unchecked: ""), tenant: TenantID(unchecked: ""),
             pool: PoolID(unchecked: ""), requests: 0, ok: 0)
-        while let field = try nextField(of: TelemetryLineReader.windowFields) {
+        let fields = TelemetryLineReader.windowFields
+        while let field = try nextField(of: fields) {
             switch field {
             case .type: try reader.skipValue()
             case .id: window.id = try text()
@@ -102,7 +103,9 @@ extension TelemetryLineReader {
         guard let count, let p50 = quantiles[0], let p95 = quantiles[1], let p99 = quantiles[2] else {
             throw fault("expected an object with count, p50, p95 and p99")
         }
-        guard p50 <= p95, p95 <= p99 else { throw fault("expected p50 ≤ p95 ≤ p99, found \(plain(p50)), \(plain(p95)), \(plain(p99))") }
+        guard p50 <= p95, p95 <= p99 else {
+            throw fault("expected p50 ≤ p95 ≤ p99, found \(plain(p50)), \(plain(p95)), \(plain(p99))")
+        }
         return WindowRecord.Latency(
             count: count, p50Milliseconds: p50, p95Milliseconds: p95, p99Milliseconds: p99)
     }

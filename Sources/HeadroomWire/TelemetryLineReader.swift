@@ -150,7 +150,9 @@ extension TelemetryLineReader {
     mutating func number(_ range: ClosedRange<Double>) throws -> Double {
         let value = try reader.readDouble()
         guard range.contains(value) else {
-            throw fault("expected a number from \(plain(range.lowerBound)) to \(plain(range.upperBound)), found \(plain(value))")
+            throw fault(
+                "expected a number from \(plain(range.lowerBound)) to \(plain(range.upperBound)), found \(plain(value))"
+            )
         }
         return value
     }
@@ -160,9 +162,11 @@ extension TelemetryLineReader {
 
     /// An instant on the sender's clock: RFC 3339, or whole milliseconds since 1970.
     mutating func instant() throws -> Int64 {
-        if try reader.peek() == .number { return try integer(0...253_402_300_799_999) }
+        if try reader.peek() == .number { return try integer(instants) }
         let text = try reader.readText()
-        guard let instant = reader.withBytes(of: text, { RFC3339.parse($0) }), instant >= 0 else {
+        guard let instant = reader.withBytes(of: text, { RFC3339.parse($0) }),
+            instants.contains(instant)
+        else {
             throw fault(
                 "\(quoted(text)) is no time: RFC 3339 as 2026-11-21T10:00:00Z, or milliseconds since 1970")
         }
@@ -187,6 +191,9 @@ extension TelemetryLineReader {
 
 // MARK: - Time and sender
 
+/// 1970 to 9999, in milliseconds: far from where a difference could overflow.
+private let instants: ClosedRange<Int64> = 0...253_402_300_799_999
+
 extension TelemetryLineReader {
     /// When something ended, on Headroom's timeline.
     struct Moment {
@@ -199,7 +206,8 @@ extension TelemetryLineReader {
     /// - Parameter instant: on the sender's clock; `nil` for the moment of arrival.
     func moment(_ instant: Int64?) throws -> Moment {
         guard let instant else { return Moment(at: arrival.received, isLate: false) }
-        let age = (arrival.sentAt ?? arrival.received.milliseconds) - instant
+        let sent = arrival.sentAt ?? arrival.received.milliseconds
+        let age = min(max(sent, instants.lowerBound), instants.upperBound) - instant
         let seconds = Double(age) / 1000
         guard seconds >= -limits.futureSeconds else {
             throw Fault(
@@ -207,12 +215,14 @@ extension TelemetryLineReader {
                     + "Headroom-Sent-At from the same clock")
         }
         guard seconds <= limits.retentionSeconds else {
-            throw Fault(detail: "too old: it ended \(plain(seconds)) s before it was sent, and rows are kept for "
-                + "\(plain(limits.retentionSeconds)) s")
+            throw Fault(
+                detail: "too old: it ended \(plain(seconds)) s before it was sent, and rows are kept for "
+                    + "\(plain(limits.retentionSeconds)) s")
         }
         guard seconds <= limits.dedupeSeconds || arrival.isNumberedBatch else {
             throw Fault(
-                detail: "too old: it ended \(plain(seconds)) s before it was sent; after \(plain(limits.dedupeSeconds)) s a line is "
+                detail:
+                    "too old: it ended \(plain(seconds)) s before it was sent; after \(plain(limits.dedupeSeconds)) s a line is "
                     + "taken in a numbered batch only (Headroom-Batch)")
         }
         return Moment(

@@ -59,7 +59,8 @@ enum TenantsCommand {
         let database = try CommandDatabase.open(arguments)
         try await database.contracts.replaceAll(with: contracts, at: CommandDatabase.now())
         let termCount = contracts.reduce(0) { $0 + $1.terms.count }
-        Terminal.error("\(database.path): \(contracts.count) contracts, \(termCount) of them tenant × pool")
+        Terminal.error(
+            "\(database.path): all contracts replaced by \(contracts.count), with terms in \(termCount) tenant × pool")
         return 0
     }
 

@@ -10,7 +10,8 @@ import Testing
             let count = Int.random(in: 2...12, using: &random)
             var tenants = (0..<count).map { index in
                 tenant(
-                    TenantID(unchecked: "t\(10 + index)"), rpm: Double(Int.random(in: 0...(600 / count), using: &random)),
+                    TenantID(unchecked: "t\(10 + index)"),
+                    rpm: Double(Int.random(in: 0...(600 / count), using: &random)),
                     tpm: Double(Int.random(in: 0...(600_000 / count), using: &random)),
                     ceiling: Bool.random(using: &random) ? .none : Rates(rpm: 700),
                     weight: Double.random(in: 0.1...10, using: &random))
@@ -22,7 +23,8 @@ import Testing
             var admitted = Work.zero
             let tokens = Double.random(in: 10...4000, using: &random)
             for period in 0..<12 {
-                let busy = [tenants[0].tenant] + tenants.dropFirst().map(\.tenant).filter { _ in Bool.random(using: &random) }
+                let busy =
+                    [tenants[0].tenant] + tenants.dropFirst().map(\.tenant).filter { _ in Bool.random(using: &random) }
                 let served = gate.run(from: Double(period) * 5, seconds: 5, busy: busy, tokens: tokens, ids: &ids)
                 for dispatch in served { admitted += dispatch.call.estimate }
                 let seconds = Double(period + 1) * 5

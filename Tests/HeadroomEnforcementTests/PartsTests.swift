@@ -58,7 +58,8 @@ import Testing
     @Test func `gateways beyond the greatest number of parts share the last one`() {
         let shares = (10..<30).map { GatewayShare(gateway: GatewayID(unchecked: "gw-\($0)"), budgetWeight: 1) }
         let whole = allocation(
-            rpm: 1000, tpm: 1_000_000, fallback: Rates(rpm: 900, tpm: 900_000), tenants: [tenant("acme", rpm: 100, tpm: 1)])
+            rpm: 1000, tpm: 1_000_000, fallback: Rates(rpm: 900, tpm: 900_000),
+            tenants: [tenant("acme", rpm: 100, tpm: 1)])
         let parts = Parts(maxParts: 4).divide(whole, over: shares).map(\.allocation)
         #expect(parts.count == 20)
         #expect(parts[3...].allSatisfy { $0 == parts[3] })
@@ -83,7 +84,9 @@ import Testing
                 let scale = Bool.random(using: &random) ? 20 : (resource == .tokens ? 1_000_000 : 2000)
                 let parts = Criticality.allCases.map { _ in Double(Int.random(in: 0...scale, using: &random)) }
                 let whole = parts.reduce(0, +)
-                for criticality in Criticality.allCases { entry.criticality[criticality][resource] = parts[criticality.rawValue] }
+                for criticality in Criticality.allCases {
+                    entry.criticality[criticality][resource] = parts[criticality.rawValue]
+                }
                 entry.assured[resource] = whole
                 entry.safe[resource] = (whole * 0.9).rounded(.down)
                 entry.plain[resource] = whole * 2

@@ -17,7 +17,9 @@ import Testing
             var gate = gate(
                 allocation(
                     rpm: 1200, burstSeconds: 0.1,
-                    tenants: [tenant("a", rpm: assured, tpm: assured * 500), tenant("b", rpm: assured, tpm: assured * 500)]))
+                    tenants: [
+                        tenant("a", rpm: assured, tpm: assured * 500), tenant("b", rpm: assured, tpm: assured * 500),
+                    ]))
             gate.enqueue([
                 call(1, of: "a", .batch), call(2, of: "b", .nearRealTime), call(3, of: "b", .interactive),
                 call(4, of: "a", .interactive), call(5, of: "a", .nearRealTime), call(6, of: "b", .batch),

@@ -192,4 +192,17 @@ import Testing
         var open = JSONReader(bytes, range: 6..<8)
         #expect(throws: JSONError.self) { try open.readString() }
     }
+
+    @Test func `finds the end of every line`() {
+        for count in 0...20 {
+            for place in 0...count {
+                // 0x0B and 0x8A differ from a line feed in one bit.
+                var bytes = [UInt8](repeating: place.isMultiple(of: 2) ? 0x0B : 0x8A, count: count)
+                if place < count { bytes[place] = 0x0A }
+                for start in 0...place {
+                    #expect(NDJSON.endOfLine(from: start, in: bytes) == place, "\(bytes) from \(start)")
+                }
+            }
+        }
+    }
 }

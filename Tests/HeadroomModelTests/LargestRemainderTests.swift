@@ -43,7 +43,8 @@ import Testing
     @Test func `a division by room never exceeds the room`() {
         for seed in 1...300 {
             var random = SeededGenerator(state: UInt64(seed))
-            let room = (0..<Int.random(in: 1...20, using: &random)).map { _ in Int.random(in: 0...1000, using: &random) }
+            let room = (0..<Int.random(in: 1...20, using: &random)).map { _ in Int.random(in: 0...1000, using: &random)
+            }
             let total = Int.random(in: 0...room.reduce(0, +), using: &random)
             let values = LargestRemainder.divide(total, by: room.map(Double.init))
             #expect(values.reduce(0, +) == total, "seed \(seed)")

@@ -90,11 +90,24 @@ import Testing
         let head = #""epoch":1,"generation":2,"issued_at":"2026-10-26T07:33:20Z","lease_seconds":15"#
         let cases: [(String, String)] = [
             ("{", "the text ends"), ("{\(head)}", "has epoch, generation, issued_at, lease_seconds and pools"),
-            ("{\(head),\"pools\":{\"a\":{}}}", "pool a has no budget"), ("{\(head),\"pools\":{\"-a\":{\"budget\":{}}}}", "\"-a\" is no identifier"),
-            ("{\(head),\"pools\":{\"a\":{\"budget\":{},\"state\":\"sleepy\"}}}", "expected one of healthy, pressured, throttled, open, half_open, found \"sleepy\""),
+            ("{\(head),\"pools\":{\"a\":{}}}", "pool a has no budget"),
+            ("{\(head),\"pools\":{\"-a\":{\"budget\":{}}}}", "\"-a\" is no identifier"),
+            (
+                "{\(head),\"pools\":{\"a\":{\"budget\":{},\"state\":\"sleepy\"}}}",
+                "expected one of healthy, pressured, throttled, open, half_open, found \"sleepy\""
+            ),
             ("{\(head),\"pools\":{\"a\":{\"budget\":{}},\"a\":{\"budget\":{}}}}", "a stands twice"),
-            ("{\(head),\"pools\":{\"a\":{\"budget\":{\"rpm\":\"9\"}}}}", "expected a number, found a string (line 1, column"),
-            ("{\(head),\"pools\":{},\"since\":\"12\"}", "\"12\" is no EPOCH.GENERATION"), ("{\(head),\"epoch\":3,\"pools\":{}}", "the key \"epoch\" stands twice"),
+            (
+                "{\(head),\"pools\":{\"a\":{\"budget\":{\"rpm\":\"9\"}}}}",
+                "expected a number, found a string (line 1, column"
+            ),
+            ("{\(head),\"pools\":{\"a\":{\"budget\":{\"rpm\":-1}}}}", "a rate is 0 or more, found -1"),
+            (
+                #"{"epoch":1,"generation":2,"issued_at":"2026-10-26T07:33:20Z","lease_seconds":0,"pools":{}}"#,
+                "lease_seconds: expected more than 0"
+            ),
+            ("{\(head),\"pools\":{},\"since\":\"12\"}", "\"12\" is no EPOCH.GENERATION"),
+            ("{\(head),\"epoch\":3,\"pools\":{}}", "the key \"epoch\" stands twice"),
         ]
         for (text, message) in cases {
             let error = #expect(throws: WireError.self, "\(text)") { try SnapshotDecoder.decode(Array(text.utf8)) }

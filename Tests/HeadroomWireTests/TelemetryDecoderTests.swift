@@ -73,51 +73,125 @@ private let now: Int64 = 1_793_000_000_000
         let window = #""type":"window","start":1792999999000,"seconds":1,"gateway":"g","tenant":"t","pool":"p""#
         let long = String(repeating: "x", count: 257)
         let cases: [(String, String)] = [
-            ("{\(call)", "not valid JSON: the text ends where ',' or '}' is expected"), ("hello", "not valid JSON: expected a value, found 'h' (column 1)"),
+            ("{\(call)", "not valid JSON: the text ends where ',' or '}' is expected"),
+            ("hello", "not valid JSON: expected a value, found 'h' (column 1)"),
             ("[]", "expected an object, found an array"), ("17", "expected an object, found a number"),
-            ("{\(call)} {}", "nothing may follow the value"), ("{\(call),\"status\":200,\"status\":500}", "\"status\" stands twice"),
+            ("{\(call)} {}", "nothing may follow the value"),
+            ("{\(call),\"status\":200,\"status\":500}", "\"status\" stands twice"),
             ("{\(call),\"type\":\"call\"}", "\"type\" stands twice"),
-            ("{}", "type is missing: one of call, window, queue, response, task, model"), (#"{"type":null}"#, "type: expected a string, found null"),
+            ("{}", "type is missing: one of call, window, queue, response, task, model"),
+            (#"{"type":null}"#, "type: expected a string, found null"),
             (#"{"type":"cal"}"#, #"type: "cal" is no type of line: one of call, window"#),
             (#"{"type":"call","tenant":"t","pool":"p","outcome":"ok"}"#, "gateway is missing"),
             (#"{"type":"call","gateway":"g","pool":"p","outcome":"ok"}"#, "tenant is missing"),
             (#"{"type":"call","gateway":"g","tenant":"t","outcome":"ok"}"#, "pool is missing"),
-            (#"{"type":"call","gateway":"g","tenant":"t","pool":"p"}"#, "outcome is missing: one of ok, cached, denied, quota"),
-            (#"{"type":"call","gateway":"g","tenant":"t","pool":"p","outcome":"OK"}"#, #"outcome: "OK" is no outcome: one of ok"#),
-            (#"{"type":"call","gateway":"g","tenant":"-t","pool":"p","outcome":"ok"}"#, #"tenant: "-t" is no identifier: 1 to 128 characters"#),
+            (
+                #"{"type":"call","gateway":"g","tenant":"t","pool":"p"}"#,
+                "outcome is missing: one of ok, cached, denied, quota"
+            ),
+            (
+                #"{"type":"call","gateway":"g","tenant":"t","pool":"p","outcome":"OK"}"#,
+                #"outcome: "OK" is no outcome: one of ok"#
+            ),
+            (
+                #"{"type":"call","gateway":"g","tenant":"-t","pool":"p","outcome":"ok"}"#,
+                #"tenant: "-t" is no identifier: 1 to 128 characters"#
+            ),
             (#"{"type":"call","gateway":"","tenant":"t","pool":"p","outcome":"ok"}"#, #"gateway: "" is no identifier"#),
-            (#"{"type":"call","gateway":"g","tenant":"t","pool":"a b","outcome":"ok"}"#, #"pool: "a b" is no identifier"#),
-            ("{\(call),\"input_tokens\":-1}", "input_tokens: expected a whole number from 0 to 1000000000000, found -1"),
+            (
+                #"{"type":"call","gateway":"g","tenant":"t","pool":"a b","outcome":"ok"}"#,
+                #"pool: "a b" is no identifier"#
+            ),
+            (
+                "{\(call),\"input_tokens\":-1}",
+                "input_tokens: expected a whole number from 0 to 1000000000000, found -1"
+            ),
             ("{\(call),\"output_tokens\":1.5}", "output_tokens: expected a whole number"),
-            ("{\(call),\"counted_tokens\":1000000000001}", "counted_tokens: expected a whole number from 0 to 1000000000000, found 1000000000001"),
-            ("{\(call),\"max_tokens\":1e30}", "max_tokens: too large"), ("{\(call),\"max_tokens\":1e999}", "max_tokens: too large"),
+            (
+                "{\(call),\"counted_tokens\":1000000000001}",
+                "counted_tokens: expected a whole number from 0 to 1000000000000, found 1000000000001"
+            ),
+            ("{\(call),\"max_tokens\":1e30}", "max_tokens: too large"),
+            ("{\(call),\"max_tokens\":1e999}", "max_tokens: too large"),
             ("{\(call),\"extra\":1e999}", "extra: too large"),
             ("{\(call),\"cached_input_tokens\":\"5\"}", "cached_input_tokens: expected a number, found a string"),
             ("{\(call),\"latency_ms\":86400001}", "latency_ms: expected a number from 0 to 86400000, found 86400001"),
-            ("{\(call),\"queued_ms\":-0.5}", "queued_ms: expected a number from 0 to"), ("{\(call),\"latency_ms\":NaN}", "latency_ms: NaN and Infinity are not allowed"),
-            ("{\(call),\"status\":99}", "status: expected a whole number from 100 to 599, found 99"), ("{\(call),\"attempt\":0}", "attempt: expected a whole number from 1"),
-            ("{\(call),\"criticality\":\"urgent\"}", #"criticality: "urgent" is no criticality: one of interactive, near_real_time, batch"#),
-            ("{\(call),\"id\":\"\(long)\"}", "id: too long: at most 256 bytes"), ("{\(call),\"model\":\"\(long)\"}", "model: too long"),
-            ("{\(call),\"parent\":[]}", "parent: expected a string, found an array"), ("{\(call),\"at\":\"yesterday\"}", #"at: "yesterday" is no time: RFC 3339"#),
-            ("{\(call),\"at\":-1}", "at: expected a whole number from 0"), ("{\(call),\"at\":true}", "at: expected a string, found true or false"),
+            ("{\(call),\"queued_ms\":-0.5}", "queued_ms: expected a number from 0 to"),
+            ("{\(call),\"latency_ms\":NaN}", "latency_ms: NaN and Infinity are not allowed"),
+            ("{\(call),\"status\":99}", "status: expected a whole number from 100 to 599, found 99"),
+            ("{\(call),\"attempt\":0}", "attempt: expected a whole number from 1"),
+            (
+                "{\(call),\"criticality\":\"urgent\"}",
+                #"criticality: "urgent" is no criticality: one of interactive, near_real_time, batch"#
+            ),
+            ("{\(call),\"id\":\"\(long)\"}", "id: too long: at most 256 bytes"),
+            ("{\(call),\"model\":\"\(long)\"}", "model: too long"),
+            ("{\(call),\"parent\":[]}", "parent: expected a string, found an array"),
+            ("{\(call),\"at\":\"yesterday\"}", #"at: "yesterday" is no time: RFC 3339"#),
+            ("{\(call),\"at\":-1}", "at: expected a whole number from 0"),
+            ("{\(call),\"at\":true}", "at: expected a string, found true or false"),
             ("{\(call),\"at\":1793000060001}", "from the future: it ended 60.001 s after it was sent"),
-            ("{\(call),\"at\":1792999099999}", "too old: it ended 900.001 s before it was sent; after 900 s a line is taken in a numbered batch only"),
-            ("{\(call),\"at\":1792000000000}", "too old: it ended 1000000 s before it was sent, and rows are kept for 172800 s"),
-            ("{\(window),\"requests\":3,\"ok\":1,\"quota\":1}", "requests: expected ok + quota + overload + error = 2, found 3"),
-            ("{\(window),\"requests\":1,\"ok\":1,\"retries\":2}", "retries: they are among the requests, so at most 1, found 2"),
+            (
+                "{\(call),\"at\":1792999099999}",
+                "too old: it ended 900.001 s before it was sent; after 900 s a line is taken in a numbered batch only"
+            ),
+            (
+                "{\(call),\"at\":1792000000000}",
+                "too old: it ended 1000000 s before it was sent, and rows are kept for 172800 s"
+            ),
+            (
+                "{\(window),\"requests\":3,\"ok\":1,\"quota\":1}",
+                "requests: expected ok + quota + overload + error = 2, found 3"
+            ),
+            (
+                "{\(window),\"requests\":1,\"ok\":1,\"retries\":2}",
+                "retries: they are among the requests, so at most 1, found 2"
+            ),
             ("{\(window),\"ok\":1}", "requests is missing"), (#"{"type":"window","seconds":1}"#, "start is missing"),
-            (#"{"type":"window","start":1793000000000}"#, "seconds is missing: how long the window was, above 0 and at most 3600"),
-            (#"{"type":"window","start":1793000000000,"seconds":0}"#, "seconds: expected a number above 0 and at most 3600, found 0"),
-            (#"{"type":"window","start":1793000000000,"seconds":3601}"#, "seconds: expected a number above 0 and at most 3600, found 3601"),
-            ("{\(window),\"requests\":0,\"latency_ms\":{\"count\":1,\"p50\":1,\"p95\":2}}", "latency_ms: expected an object with count, p50, p95 and p99"),
-            ("{\(window),\"requests\":0,\"latency_ms\":{\"count\":1,\"p50\":3,\"p95\":2,\"p99\":4}}", "latency_ms: expected p50 ≤ p95 ≤ p99, found 3, 2, 4"),
-            (#"{"type":"queue","gateway":"g","tenant":"t","pool":"p"}"#, "depth is missing"), (#"{"type":"task","gateway":"g","tenant":"t","pool":"p"}"#, "task is missing"),
-            (#"{"type":"task","task":"t","state":"done"}"#, #"state: "done" is no state: one of started, progress, completed, failed"#),
-            (#"{"type":"task","task":"t","state":"started","progress":1.1}"#, "progress: expected a number from 0 to 1, found 1.1"),
-            (#"{"type":"model","pool":"p","model":"m"}"#, "version is missing"), (#"{"type":"response","gateway":"g","pool":"p"}"#, "status is missing"),
-            ("{\"type\":\"response\",\"gateway\":\"g\",\"pool\":\"p\",\"status\":500,\"body\":\"\(String(repeating: "b", count: 4097))\"}", "body: too long: at most 4096 bytes"),
-            ("{\"type\":\"response\",\"gateway\":\"g\",\"pool\":\"p\",\"status\":500,\"headers\":{\"a\":\"\(String(repeating: "h", count: 20000))\"}}", "headers: too many: at most 128 headers"),
-            (#"{"type":"response","gateway":"g","pool":"p","status":500,"headers":[]}"#, "headers: expected an object, found an array"),
+            (
+                #"{"type":"window","start":1793000000000}"#,
+                "seconds is missing: how long the window was, above 0 and at most 3600"
+            ),
+            (
+                #"{"type":"window","start":1793000000000,"seconds":0}"#,
+                "seconds: expected a number above 0 and at most 3600, found 0"
+            ),
+            (
+                #"{"type":"window","start":1793000000000,"seconds":3601}"#,
+                "seconds: expected a number above 0 and at most 3600, found 3601"
+            ),
+            (
+                "{\(window),\"requests\":0,\"latency_ms\":{\"count\":1,\"p50\":1,\"p95\":2}}",
+                "latency_ms: expected an object with count, p50, p95 and p99"
+            ),
+            (
+                "{\(window),\"requests\":0,\"latency_ms\":{\"count\":1,\"p50\":3,\"p95\":2,\"p99\":4}}",
+                "latency_ms: expected p50 ≤ p95 ≤ p99, found 3, 2, 4"
+            ),
+            (#"{"type":"queue","gateway":"g","tenant":"t","pool":"p"}"#, "depth is missing"),
+            (#"{"type":"task","gateway":"g","tenant":"t","pool":"p"}"#, "task is missing"),
+            (
+                #"{"type":"task","task":"t","state":"done"}"#,
+                #"state: "done" is no state: one of started, progress, completed, failed"#
+            ),
+            (
+                #"{"type":"task","task":"t","state":"started","progress":1.1}"#,
+                "progress: expected a number from 0 to 1, found 1.1"
+            ),
+            (#"{"type":"model","pool":"p","model":"m"}"#, "version is missing"),
+            (#"{"type":"response","gateway":"g","pool":"p"}"#, "status is missing"),
+            (
+                "{\"type\":\"response\",\"gateway\":\"g\",\"pool\":\"p\",\"status\":500,\"body\":\"\(String(repeating: "b", count: 4097))\"}",
+                "body: too long: at most 4096 bytes"
+            ),
+            (
+                "{\"type\":\"response\",\"gateway\":\"g\",\"pool\":\"p\",\"status\":500,\"headers\":{\"a\":\"\(String(repeating: "h", count: 20000))\"}}",
+                "headers: too many: at most 128 headers"
+            ),
+            (
+                #"{"type":"response","gateway":"g","pool":"p","status":500,"headers":[]}"#,
+                "headers: expected an object, found an array"
+            ),
         ]
         // Good lines and blank ones in between: every fault must bear its own line's number.
         let text = cases.map { "\($0.0)\r\n{\(call)}\n \t\n" }.joined()
@@ -135,10 +209,14 @@ private let now: Int64 = 1_793_000_000_000
         // (sent at, the line's at, age in milliseconds, is late); the sender's clock is an hour ahead of ours.
         let ahead = now + 3_600_000
         let cases: [(Int64?, String, Int64?, Bool)] = [
-            (ahead, "\(ahead - 1500)", 1500, false), (ahead, "\(ahead + 60_000)", 0, false), (ahead, "\(ahead + 60_001)", nil, false),
-            (ahead, "\(ahead - 300_000)", 300_000, false), (ahead, "\(ahead - 300_001)", 300_001, true), (ahead, "null", 0, false),
-            (nil, "\(now - 1500)", 1500, false), (nil, "\(ahead)", nil, false), (nil, "\"2026-10-26T08:33:18.500+01:00\"", 1500, false),
-            (ahead, "\(ahead - 900_000)", 900_000, true), (ahead, "\(ahead - 900_001)", nil, true),
+            (ahead, "\(ahead - 1500)", 1500, false), (ahead, "\(ahead + 60_000)", 0, false),
+            (ahead, "\(ahead + 60_001)", nil, false),
+            (ahead, "\(ahead - 300_000)", 300_000, false), (ahead, "\(ahead - 300_001)", 300_001, true),
+            (ahead, "null", 0, false),
+            (nil, "\(now - 1500)", 1500, false), (nil, "\(ahead)", nil, false),
+            (nil, "\"2026-10-26T08:33:18.500+01:00\"", 1500, false),
+            (.min, "\(now)", nil, false), (.max, "\(now)", nil, false), (ahead, "\(ahead - 900_000)", 900_000, true),
+            (ahead, "\(ahead - 900_001)", nil, true),
         ]
         let decoder = TelemetryDecoder { _ in ProviderSignal(kind: .ok) }
         for (sentAt, at, age, isLate) in cases {
@@ -148,7 +226,8 @@ private let now: Int64 = 1_793_000_000_000
             #expect(result.lines.first.map { now - $0.record.at.milliseconds } == age, "\(at): \(result)")
             if age != nil { #expect(result.lines.first?.isLate == isLate, "\(at)") }
         }
-        let old = #"{"type":"window","start":\#(now - 8_000_000),"seconds":4,"gateway":"g","tenant":"t","pool":"p","requests":0}"#
+        let old =
+            #"{"type":"window","start":\#(now - 8_000_000),"seconds":4,"gateway":"g","tenant":"t","pool":"p","requests":0}"#
         let batch = try decoder.decode(
             Array(old.utf8), as: .lines, arrival: .init(received: Timestamp(milliseconds: now), isNumberedBatch: true))
         #expect(batch.lines.first?.record.at.milliseconds == now - 7_996_000)
@@ -178,9 +257,12 @@ private let now: Int64 = 1_793_000_000_000
         let line = #"{"type":"call","gateway":"g","tenant":"t","pool":"p","outcome":"ok"}"#
         let arrival = TelemetryDecoder.Arrival(received: Timestamp(milliseconds: now))
         let cases: [(String, TelemetryDecoder.Format, WireError.Code?)] = [
-            (String(repeating: line + "\n", count: 3), .lines, nil), (String(repeating: line + "\n", count: 4), .lines, .tooManyLines),
-            ("[\(line),\(line),\(line)]", .document, nil), ("[\(line),\(line),\(line),\(line)]", .document, .tooManyLines),
-            ("[\(line),]", .document, .unreadable), ("[\(line)", .document, .unreadable), ("", .document, .unreadable), ("", .lines, nil),
+            (String(repeating: line + "\n", count: 3), .lines, nil),
+            (String(repeating: line + "\n", count: 4), .lines, .tooManyLines),
+            ("[\(line),\(line),\(line)]", .document, nil),
+            ("[\(line),\(line),\(line),\(line)]", .document, .tooManyLines),
+            ("[\(line),]", .document, .unreadable), ("[\(line)", .document, .unreadable), ("", .document, .unreadable),
+            ("", .lines, nil),
             ("[\(line)] x", .document, .unreadable), ("[1,\(line)]", .document, nil),
         ]
         for (text, format, code) in cases {

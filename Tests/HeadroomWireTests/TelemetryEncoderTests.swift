@@ -19,6 +19,31 @@ import Testing
         }
     }
 
+    @Test func `names are never mixed up, however many a request has`() throws {
+        let decoder = TelemetryDecoder { _ in ProviderSignal(kind: .ok) }
+        var generator = SeededGenerator(seed: 3)
+        var encoder = TelemetryEncoder()
+        var names: [String] = []
+        for _ in 0..<4000 {
+            let name = "tenant-\(Int.random(in: 0..<1500, using: &generator))"
+            names.append(name)
+            encoder.append(
+                .call(
+                    CallRecord(
+                        at: Timestamp(milliseconds: 1), gateway: GatewayID(unchecked: "g-" + name),
+                        tenant: TenantID(unchecked: name), pool: PoolID(unchecked: name + ":pool"),
+                        model: "model of " + name, outcome: .ok)))
+        }
+        let result = try decoder.decode(
+            encoder.bytes, as: .lines, arrival: .init(received: Timestamp(milliseconds: 1)))
+        #expect(result.lines.map(\.record.tenant?.text) == names)
+        #expect(result.lines.map(\.record.pool.text) == names.map { $0 + ":pool" })
+        let models = result.lines.map { line in
+            if case .call(let call) = line.record { call.model } else { nil }
+        }
+        #expect(models == names.map { "model of " + $0 })
+    }
+
     @Test func `an id goes with every kind of line`() throws {
         var encoder = TelemetryEncoder()
         encoder.append(
@@ -58,10 +83,12 @@ import Testing
         #expect(
             String(decoding: problem.encoded(), as: UTF8.self)
                 == #"{"type":"about:blank","title":"Bad problem","status":400,"detail":"2 faults","#
-                + #""errors":[{"path":"tenants.0.weight","detail":"must be positive"},{"line":7,"detail":"not JSON"}]}"#)
+                + #""errors":[{"path":"tenants.0.weight","detail":"must be positive"},{"line":7,"detail":"not JSON"}]}"#
+        )
         let short = ProblemDocument(type: ProblemDocument.quotaExceeded, title: "Slow down", status: 429)
         #expect(
             String(decoding: short.encoded(), as: UTF8.self)
-                == #"{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Slow down","status":429}"#)
+                == #"{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Slow down","status":429}"#
+        )
     }
 }

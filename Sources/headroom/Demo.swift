@@ -1,0 +1,118 @@
+import Foundation
+import HeadroomHTTP
+import HeadroomModel
+import HeadroomStorage
+import Synchronization
+
+/// One run: everything started in order, played, taken down in order, and summed up.
+struct Demo {
+    let plan: DemoPlan
+    let options: DemoOptions
+
+    private static let connectSeconds = 10.0
+
+    func run() async throws -> DemoSummary {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "headroom-demo-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.appending(path: "headroom.sqlite").path
+        let service = try await startService(path)
+        let provider = DemoProvider(plan: plan, time: service.time)
+        let port = try provider.listen()
+        let links = try DemoPlan.gateways.map { _ in try DemoLinks(headroom: service.address, provider: port) }
+        let gateways = links.indices.map {
+            DemoGateway(index: $0, plan: plan, time: service.time, links: links[$0])
+        }
+        var screen = DemoScreen(plan: plan, isJSON: options.isJSON)
+        screen.say(plan.introduction)
+        screen.say("Headroom serves on http://\(service.address) while this runs.")
+
+        let isInterrupted = Interruption()
+        let signals = StopSignals { isInterrupted.note() }
+        let timeline = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await service.run() }
+            group.addTask { await provider.run() }
+            try await connect(gateways)
+            let start = service.time.now()
+            provider.begin(at: start)
+            let timeline = await play(gateways, service, provider, from: start, &screen, isInterrupted)
+            service.stop()
+            await provider.stop()
+            try await group.waitForAll()
+            return timeline
+        }
+        signals.cancel()
+        for link in links { link.close() }
+        return try await sumUp(timeline, gateways, provider, service.database)
+    }
+
+    /// Contracts first: the service reads them when it starts.
+    private func startService(_ path: String) async throws -> Service {
+        let now = CommandDatabase.now()
+        let database = try Database(path: path, use: .command, coding: .wire, now: now)
+        try await database.contracts.replaceAll(with: plan.roster.contracts(pool: DemoPlan.pool), at: now)
+        var configuration = ServiceConfiguration()
+        configuration.database = path
+        configuration.policies = .fixed(plan.policy)
+        configuration.listen = ListenAddress(host: "127.0.0.1", port: UInt16(options.port))
+        return try await Service(configuration)
+    }
+
+    /// Each gateway has an allocation before the first call comes.
+    private func connect(_ gateways: [DemoGateway]) async throws {
+        let connected = await withTaskGroup(of: Bool.self) { group in
+            for gateway in gateways { group.addTask { await gateway.connect(withinSeconds: Demo.connectSeconds) } }
+            return await group.reduce(true) { $0 && $1 }
+        }
+        guard connected else {
+            throw CommandError("the service published no allocation within \(Int(Demo.connectSeconds)) s")
+        }
+    }
+
+    private func play(
+        _ gateways: [DemoGateway], _ service: Service, _ provider: DemoProvider, from start: Timestamp,
+        _ screen: inout DemoScreen, _ isInterrupted: Interruption
+    ) async -> DemoTimeline {
+        var timeline = DemoTimeline()
+        await withTaskGroup(of: Void.self) { group in
+            for gateway in gateways { group.addTask { await gateway.run(from: start) } }
+            while true {
+                let now = service.time.now()
+                let second = now.seconds(since: start)
+                guard second < plan.seconds, !isInterrupted.wasNoted else { break }
+                if let report = service.latestReport() {
+                    let granted = provider.capacity(at: now)
+                    timeline.add(report, granted: granted, atSecond: second)
+                    screen.draw(report, granted: granted, log: provider.log, atSecond: second)
+                }
+                try? await Task.sleep(for: .seconds(min(DemoTimeline.periodSeconds, plan.seconds - second)))
+            }
+            for gateway in gateways { await gateway.end() }
+        }
+        return timeline
+    }
+
+    private func sumUp(
+        _ timeline: DemoTimeline, _ gateways: [DemoGateway], _ provider: DemoProvider, _ database: Database
+    ) async throws -> DemoSummary {
+        var tallies: [DemoTally] = []
+        var spools: [DemoSpool] = []
+        for gateway in gateways {
+            tallies.append(await gateway.tally)
+            spools.append(await gateway.spool)
+        }
+        let stored = try await database.telemetryReader.rowCounts()
+        let published = try await database.snapshots.recent(since: Timestamp(milliseconds: 0), limit: 100_000)
+        return DemoSummary(
+            plan: plan, timeline: timeline, log: provider.log, tallies: tallies, spools: spools,
+            stored: Dictionary(uniqueKeysWithValues: stored.map { ($0.kind, Int($0.rows)) }), published: published)
+    }
+}
+
+/// Set by a signal, read by the run.
+private final class Interruption: Sendable {
+    private let flag = Atomic(false)
+
+    func note() { flag.store(true, ordering: .relaxed) }
+    var wasNoted: Bool { flag.load(ordering: .relaxed) }
+}

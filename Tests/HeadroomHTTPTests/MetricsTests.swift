@@ -1,0 +1,123 @@
+import HeadroomHTTP
+import HeadroomModel
+import Testing
+
+@Suite struct MetricsTests {
+    @Test func `labels and helps are escaped as the format asks`() {
+        var text = MetricsText()
+        text.family("a", .gauge, "back\\slash\nline \"quote\"")
+        text.sample(1.5, ["label": "back\\slash\nline \"quote\""])
+        text.sample(Double.nan)
+        text.sample(7)
+        #expect(
+            text.text == """
+                # HELP a back\\\\slash\\nline "quote"
+                # TYPE a gauge
+                a{label="back\\\\slash\\nline \\"quote\\""} 1.5
+                a 7
+
+                """)
+    }
+
+    @Test func `a histogram's buckets are cumulative`() {
+        var histogram = Histogram(bounds: [1, 2])
+        for value in [0.5, 1, 1.5, 9] { histogram.add(value) }
+        var text = MetricsText()
+        text.family("h", .histogram, "H.")
+        text.histogram(histogram)
+        let samples = text.text.split(separator: "\n").dropFirst(2)
+        #expect(
+            Array(samples) == [
+                #"h_bucket{le="1"} 2"#, #"h_bucket{le="2"} 3"#, #"h_bucket{le="+Inf"} 4"#, "h_sum 12", "h_count 4",
+            ])
+    }
+
+    @Test func `what the loop reports is told under the names of the wire`() {
+        var loop = LoopSummary()
+        let now = Timestamp(milliseconds: 10000)
+        loop.add(
+            LoopReport(
+                at: now, ticksSucceeded: 3, ticksFailed: 1, lastTickSeconds: 0.004,
+                version: SnapshotVersion(epoch: 5, generation: 9), publishedAt: now.adding(seconds: -4),
+                pools: [.sample(tenants: [.sample("acme", demand: 5, starvation: .delivery)])]))
+        let text = Metrics(loop: loop, now: now).render()
+        for line in [
+            #"headroom_loop_ticks_total{result="succeeded"} 3"#, #"headroom_loop_ticks_total{result="failed"} 1"#,
+            #"headroom_loop_tick_seconds_bucket{le="0.005"} 1"#, "headroom_epoch 5", "headroom_generation 9",
+            "headroom_published_age_seconds 4",
+            #"headroom_pool_capacity_per_minute{pool="p",resource="requests",kind="nominal"} 100"#,
+            #"headroom_pool_calls_total{pool="p",outcome="quota"} 2"#,
+            #"headroom_pool_state{pool="p",state="throttled"} 1"#, #"headroom_pool_state{pool="p",state="healthy"} 0"#,
+            #"headroom_tenant_demand_per_minute{pool="p",tenant="acme",resource="requests"} 5"#,
+            #"headroom_tenant_queue_depth{pool="p",tenant="acme",criticality="batch"} 0"#,
+            #"headroom_starved_tenants{pool="p",reason="delivery"} 1"#,
+            #"headroom_starved_tenants{pool="p",reason="shortage"} 0"#,
+            #"headroom_overcommit_tokens_total{pool="p"} 0"#,
+        ] {
+            #expect(text.contains(line + "\n"), "\(line) in \(text)")
+        }
+        // Each family once, its samples together.
+        let types = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE") }
+        #expect(Set(types).count == types.count)
+    }
+
+    @Test func `all but the largest tenants are one series`() {
+        var loop = LoopSummary()
+        let tenants = (0..<250).map { TenantReport.sample("t-\(1000 + $0)", demand: Double($0)) }
+        loop.add(LoopReport(at: Timestamp(milliseconds: 0), pools: [.sample(tenants: tenants)]))
+        let lines = Metrics(loop: loop, now: Timestamp(milliseconds: 0)).render().split(separator: "\n")
+            .filter { $0.hasPrefix("headroom_tenant_demand_per_minute{") }
+        #expect(lines.count == 201)
+        // 0 + 1 + … + 49
+        #expect(lines.last == #"headroom_tenant_demand_per_minute{pool="p",tenant="other",resource="requests"} 1225"#)
+        #expect(lines.first?.contains("t-1050") == true)
+    }
+
+    @Test func `only the worst gateways have a series`() {
+        let drifts = (0..<80).map { (gateway: GatewayID("gw-\($0)")!, seconds: Double($0)) }
+        let text = Metrics(loop: LoopSummary(), drifts: drifts, now: Timestamp(milliseconds: 0)).render()
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("headroom_gateway_drift_seconds{") }
+        #expect(lines.count == 50)
+        #expect(lines.first == #"headroom_gateway_drift_seconds{gateway="gw-79"} 79"#)
+        #expect(text.contains("headroom_gateway_drift_seconds_max 79\n"))
+    }
+
+    @Test func `the results of a batch part its lines`() {
+        func record(_ id: String?, _ number: Int, late: Bool = false) -> TelemetryBatch.Line {
+            let call = CallRecord(
+                id: id, at: Timestamp(milliseconds: 0), gateway: "gw-1", tenant: "acme", pool: "p", outcome: .ok)
+            return TelemetryBatch.Line(number: number, id: id, record: .call(call), isLate: late)
+        }
+        let lines = [record("a", 1), record(nil, 2), record("b", 3), record("c", 4, late: true), record("d", 5)]
+        let batch = TelemetryBatch(
+            received: Timestamp(milliseconds: 0), lines: lines, faults: [.init(line: 6, detail: "unreadable")])
+        let counters = TelemetryCounters()
+        counters.add(
+            batch,
+            TelemetryReceipt(
+                accepted: 2, duplicate: 1, late: 1,
+                rejected: [.init(line: 5, detail: "by windows already"), .init(line: 6, detail: "unreadable")]))
+        let counts = counters.all.map { "\($0.key.type) \($0.key.result) \($0.count)" }
+        #expect(counts == ["call accepted 2", "call duplicate 1", "call late 1", "call rejected 1", "unknown rejected 1"])
+        let repeated = TelemetryCounters()
+        repeated.add(batch, TelemetryReceipt(accepted: 0, duplicate: 5, late: 0, rejected: batch.faults))
+        #expect(repeated.all.map { "\($0.key.type) \($0.key.result) \($0.count)" } == ["call duplicate 5", "unknown rejected 1"])
+    }
+}
+
+extension PoolReport {
+    fileprivate static func sample(tenants: [TenantReport]) -> PoolReport {
+        let rates = Rates(rpm: 100)
+        return PoolReport(
+            pool: "p", state: .throttled, nominal: rates, estimated: rates, capacityReason: .contract, confidence: 1,
+            budget: rates, assured: rates, consumed: rates, calls: [.quota: 2], tenants: tenants)
+    }
+}
+
+extension TenantReport {
+    fileprivate static func sample(_ tenant: String, demand: Double, starvation: Starvation? = nil) -> TenantReport {
+        TenantReport(
+            tenant: TenantID(tenant)!, tier: "standard", demand: Rates(rpm: demand), assured: Rates(rpm: 1),
+            consumed: Rates(rpm: 1), starvation: starvation)
+    }
+}

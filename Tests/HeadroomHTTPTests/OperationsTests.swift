@@ -1,0 +1,79 @@
+import HeadroomHTTP
+import HeadroomJSON
+import HeadroomModel
+import Testing
+
+@Suite struct OperationsTests {
+    @Test func `readiness says why not`() async throws {
+        try await ServiceFixture.run { fixture in
+            let client = try fixture.client()
+            func reasons() async throws -> [String] {
+                let reply = try await client.get("/readyz")
+                let document = try JSONNode.parse(reply.body)
+                let reasons = (document["reasons"]?.array ?? []).compactMap(\.string)
+                #expect(reply.status == (reasons.isEmpty ? 200 : 503))
+                #expect(document["ready"]?.bool == reasons.isEmpty)
+                return reasons
+            }
+            #expect(
+                try await reasons() == ["no generation has been published yet", "the control loop has not run yet"])
+            fixture.publish(7)
+            fixture.board.report(LoopReport(at: fixture.clock.now))
+            #expect(try await reasons() == [])
+            fixture.board.report(
+                LoopReport(
+                    at: fixture.clock.now, failures: [(stage: .read, message: "database is locked")],
+                    isLedgerWritable: false))
+            #expect(
+                try await reasons() == [
+                    "read failed: database is locked",
+                    "the ledger cannot be written: decreases are published from memory",
+                ])
+            fixture.board.report(LoopReport(at: fixture.clock.now, publishedAt: fixture.clock.now))
+            fixture.clock.advance(seconds: 61)
+            #expect(try await reasons() == ["the control loop last ran 61 seconds ago"])
+            let document = try JSONNode.parse(try await client.get("/readyz").body)
+            #expect(document["published_age_seconds"]?.number == 61)
+            #expect(document["generation"]?.number == 7)
+        }
+    }
+
+    @Test func `the description names every path`() async throws {
+        try await ServiceFixture.run { fixture in
+            let client = try fixture.client()
+            let document = try JSONNode.parse(try await client.get("/openapi.json").body)
+            let paths = document["paths"]?.members?.map(\.key) ?? []
+            #expect(paths.contains("/v1/allocations") && paths.contains("/v1/telemetry"))
+            for path in paths {
+                let reply = try await client.call("GET", path)
+                #expect(reply.status != 404, "\(path)")
+            }
+            #expect(try await client.get("/healthz").text == "ok\n")
+        }
+    }
+
+    @Test func `metrics count telemetry and name gateways that are behind`() async throws {
+        try await ServiceFixture.run { fixture in
+            let client = try fixture.client()
+            let body = Array(
+                ("{\"type\":\"model\",\"at\":1793000000000,\"pool\":\"p\",\"model\":\"m\",\"version\":\"m-2\"}\n"
+                    + "nonsense\n").utf8)
+            _ = try await client.call(
+                "POST", "/v1/telemetry", headers: ["Content-Type: application/x-ndjson"], body: body)
+            fixture.publish(7, gateways: ["gw-1"])
+            _ = try await client.get("/v1/allocations?gateway=gw-1&applied=\(Publication.epoch).7")
+            fixture.publish(8, gateways: ["gw-1"])
+            fixture.clock.advance(seconds: 3)
+            let reply = try await client.get("/metrics")
+            #expect(reply.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+            for line in [
+                #"headroom_telemetry_lines_total{type="model",result="accepted"} 1"#,
+                #"headroom_telemetry_lines_total{type="unknown",result="rejected"} 1"#,
+                #"headroom_gateway_drift_seconds{gateway="gw-1"} 3"#, "headroom_gateway_drift_seconds_max 3",
+                "headroom_long_polls 0",
+            ] {
+                #expect(reply.text.contains(line + "\n"), "\(line) in \(reply.text)")
+            }
+        }
+    }
+}

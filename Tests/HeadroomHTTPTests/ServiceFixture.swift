@@ -1,0 +1,162 @@
+import HeadroomHTTP
+import HeadroomModel
+import HeadroomWire
+import Synchronization
+
+/// The real service on a real socket, with a clock and a sink that the test holds.
+final class ServiceFixture: Sendable {
+    let clock: TestClock
+    let board: SnapshotBoard
+    let access: AccessControl
+    let sink: TestSink
+    let service: HTTPService
+    let address: ListenAddress
+
+    /// Starts a service, runs `test`, stops it.
+    static func run(
+        tokens: [AccessToken] = [], joinSeconds: Double = 3, viewersOnly: Bool = false,
+        configure: (inout ServerSettings) -> Void = { _ in },
+        _ test: @Sendable (ServiceFixture) async throws -> Void
+    ) async throws {
+        var settings = ServerSettings(listen: ListenAddress(host: "127.0.0.1", port: 0))
+        settings.stopSeconds = 2
+        configure(&settings)
+        let fixture = try ServiceFixture(
+            settings: settings, tokens: tokens, joinSeconds: joinSeconds, viewersOnly: viewersOnly)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await fixture.service.run() }
+            let result: Result<Void, any Error>
+            do { result = .success(try await test(fixture)) } catch { result = .failure(error) }
+            fixture.sink.open()
+            await fixture.service.stop()
+            try await group.waitForAll()
+            try result.get()
+        }
+    }
+
+    private init(
+        settings: ServerSettings, tokens: [AccessToken], joinSeconds: Double, viewersOnly: Bool
+    ) throws {
+        clock = TestClock()
+        let time = clock.source
+        board = SnapshotBoard(time: time, joinSeconds: joinSeconds)
+        // The digest of a secret is the secret itself, which no test has to compute.
+        access = AccessControl(tokens: tokens, time: time) { $0 }
+        sink = TestSink()
+        let decoder = TelemetryDecoder { response in
+            ProviderSignal(kind: response.status == 200 ? .ok : .quota)
+        }
+        service = HTTPService(
+            settings: settings, board: board, access: access,
+            telemetry: TelemetryIntake(decoder: decoder, sink: sink), viewersOnly: viewersOnly)
+        address = try service.start()
+    }
+
+    func client() throws -> RawClient { try RawClient(address) }
+
+    func publish(_ generation: Int64, gateways: [GatewayID] = [], pools: [PoolAllocation]? = nil, lease: Double = 15) {
+        board.publish(.sample(generation, gateways: gateways, pools: pools, lease: lease))
+    }
+}
+
+/// A clock that moves when told to.
+final class TestClock: Sendable {
+    private let milliseconds = Mutex<Int64>(1_793_000_000_000)
+
+    var source: TimeSource { TimeSource { self.now } }
+    var now: Timestamp { Timestamp(milliseconds: milliseconds.withLock { $0 }) }
+
+    func advance(seconds: Double) {
+        milliseconds.withLock { $0 += Int64(seconds * 1000) }
+    }
+}
+
+/// Takes batches; commits when it is open, or fails.
+final class TestSink: TelemetrySink {
+    struct Full: Error, CustomStringConvertible { let description = "the disk is full" }
+
+    private struct State {
+        var batches: [TelemetryBatch] = []
+        var isOpen = true
+        var isFull = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var entered = 0
+    }
+
+    private let state = Mutex(State())
+
+    var batches: [TelemetryBatch] { state.withLock { $0.batches } }
+    /// Calls of ``append(_:)`` so far.
+    var entered: Int { state.withLock { $0.entered } }
+
+    func close() { state.withLock { $0.isOpen = false } }
+    func fill() { state.withLock { $0.isFull = true } }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func append(_ batch: TelemetryBatch) async throws -> TelemetryReceipt {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                state.entered += 1
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+        if state.withLock({ $0.isFull }) { throw Full() }
+        state.withLock { $0.batches.append(batch) }
+        return TelemetryReceipt(accepted: batch.lines.count, duplicate: 0, late: 0, rejected: batch.faults)
+    }
+}
+
+extension Publication {
+    static let epoch: Int64 = 1_793_000_000
+
+    /// A pool of two tenants whose rates follow the generation; each gateway gets half of it.
+    static func sample(
+        _ generation: Int64, gateways: [GatewayID] = [], pools: [PoolAllocation]? = nil, lease: Double = 15
+    ) -> Publication {
+        let pools = pools ?? [.sample("openai:gpt-4o", rpm: 100), .sample("azure:gpt-4o", rpm: Double(generation))]
+        let whole = Snapshot(
+            version: SnapshotVersion(epoch: epoch, generation: generation),
+            issuedAt: Timestamp(milliseconds: 1_793_000_000_000), leaseSeconds: lease, policy: "default@0",
+            pools: pools.sorted { $0.pool < $1.pool })
+        return Publication(
+            whole: whole,
+            parts: gateways.map { gateway in
+                var part = whole
+                for index in part.pools.indices { part.pools[index].budget = part.pools[index].budget * 0.5 }
+                return (gateway: gateway, snapshot: part)
+            })
+    }
+}
+
+extension PoolAllocation {
+    static func sample(_ pool: PoolID, rpm: Double) -> PoolAllocation {
+        PoolAllocation(
+            pool: pool, capacity: Rates(rpm: rpm), nominal: Rates(rpm: rpm), budget: Rates(rpm: rpm),
+            tenants: [
+                TenantAllocation(tenant: "acme", assured: Rates(rpm: rpm / 2)),
+                TenantAllocation(tenant: "globex", assured: Rates(rpm: 10)),
+            ])
+    }
+}
+
+extension AccessToken {
+    /// The secret is the name.
+    static func sample(
+        _ name: String, _ role: Role, gateways: Set<GatewayID> = [], pools: Set<PoolID>? = nil,
+        tenants: Set<TenantID>? = nil, expiresAt: Timestamp? = nil
+    ) -> AccessToken {
+        AccessToken(
+            digest: Array(name.utf8), name: name, role: role, gateways: gateways, pools: pools, tenants: tenants,
+            expiresAt: expiresAt)
+    }
+}
