@@ -2,6 +2,7 @@ import Foundation
 import HeadroomModel
 import HeadroomStorage
 import HeadroomWire
+import Synchronization
 
 /// Telemetry into SQLite, every commit on the disk (FULL), batches of 1,000 `call` lines with ascending ids from 1,000
 /// tenants in 4 pools: from the bytes of a request to the committed row, next to what a bare INSERT of eleven integers
@@ -23,7 +24,19 @@ enum IngestBenchmark {
         }
     }
 
-    static func run(smoke: Bool) async throws {
+    static func run(smoke: Bool) throws {
+        // The store is an actor; the program's main thread has nothing else to do than to wait for it.
+        let finished = DispatchSemaphore(value: 0)
+        let failure = Mutex<(any Error)?>(nil)
+        Task {
+            do { try await measure(smoke: smoke) } catch { failure.withLock { $0 = error } }
+            finished.signal()
+        }
+        finished.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    private static func measure(smoke: Bool) async throws {
         let batches = smoke ? 10 : 400
         print("ingest: \(batches) batches of \(linesPerBatch) call lines, synchronous FULL")
         print("  stage                                lines/CPU-s      lines/s    us CPU/line")

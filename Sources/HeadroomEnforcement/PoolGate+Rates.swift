@@ -29,11 +29,12 @@ extension PoolGate {
     package mutating func observe(_ signal: ProviderSignal, at now: Timestamp) {
         guard let allocation else { return }
         advance(to: now)
-        // Other gateways live on the same limit: this one answers for its part of it.
         let rates = budgetRates(of: allocation)
+        // Other gateways live on the same limit: this one answers for its part of it.
+        let allotted = allottedRates(of: allocation)
         func part(_ resource: Resource) -> Double {
             guard let capacity = allocation.capacity[resource], capacity > 0 else { return 1 }
-            return min(1, (rates[resource] ?? capacity) / capacity)
+            return min(1, (allotted[resource] ?? capacity) / capacity)
         }
         for window in signal.windows where rates.resources.contains(window.resource) {
             if let remaining = window.remaining {
@@ -68,10 +69,12 @@ extension PoolGate {
     /// Many providers' reset is the time until their bucket is *full*: waiting for all of it would waste the refill.
     private static let longestHoldSeconds = 1.0
 
+    private func allottedRates(of allocation: PoolAllocation) -> Rates {
+        isOnFallback ? complete(allocation.fallback, or: allocation.budget, in: allocation) : allocation.budget
+    }
+
     private func budgetRates(of allocation: PoolAllocation) -> Rates {
-        let rates =
-            isOnFallback ? complete(allocation.fallback, or: allocation.budget, in: allocation) : allocation.budget
-        return rates.map { resource, rate in
+        allottedRates(of: allocation).map { resource, rate in
             guard let limit = headerLimits[resource], let capacity = allocation.capacity[resource], capacity > 0 else {
                 return rate
             }

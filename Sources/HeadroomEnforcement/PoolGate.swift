@@ -11,7 +11,7 @@ package struct PoolGate: Sendable {
     package let gateway: GatewayID
     /// `nil` when the snapshot does not name the pool, or there is none.
     package private(set) var allocation: PoolAllocation?
-    package var counts = Counts()
+    package internal(set) var counts = Counts()
 
     /// Calls since the start.
     package struct Counts: Equatable, Sendable {

@@ -7,14 +7,18 @@ import HeadroomModel
 package struct TokenEstimator: Sendable {
     /// Sums in which each call counts 0.98 of the call after it: the last fifty calls or so.
     private struct Usage {
-        var outputTokens = 0.0
-        var maxTokens = 0.0
         var calls = 0.0
+        var outputTokens = 0.0
+        /// Of the calls that set a bound.
+        var boundedOutputTokens = 0.0
+        var maxTokens = 0.0
 
-        mutating func add(outputTokens output: Double, maxTokens limit: Double) {
-            outputTokens = outputTokens * TokenEstimator.memoryPerCall + output
-            maxTokens = maxTokens * TokenEstimator.memoryPerCall + limit
+        mutating func add(outputTokens output: Double, maxTokens bound: Double?) {
             calls = calls * TokenEstimator.memoryPerCall + 1
+            outputTokens = outputTokens * TokenEstimator.memoryPerCall + output
+            guard let bound else { return }
+            boundedOutputTokens = boundedOutputTokens * TokenEstimator.memoryPerCall + output
+            maxTokens = maxTokens * TokenEstimator.memoryPerCall + bound
         }
     }
 
@@ -45,16 +49,16 @@ package struct TokenEstimator: Sendable {
     /// Σ real output ÷ Σ `max_tokens`; 1 while nothing is known.
     package func correction(for tenant: TenantID) -> Double {
         for known in [usage[tenant], overall] {
-            if let known, known.maxTokens > 0 { return known.outputTokens / known.maxTokens }
+            if let known, known.maxTokens > 0 { return known.boundedOutputTokens / known.maxTokens }
         }
         return 1
     }
 
     /// A call ended. A call without a bound teaches the mean output and leaves the correction as it is.
     package mutating func learn(from tenant: TenantID, outputTokens: Double, maxTokens: Double?) {
-        overall.add(outputTokens: outputTokens, maxTokens: maxTokens ?? 0)
+        overall.add(outputTokens: outputTokens, maxTokens: maxTokens)
         if usage[tenant] != nil || usage.count < maxTenants {
-            usage[tenant, default: Usage()].add(outputTokens: outputTokens, maxTokens: maxTokens ?? 0)
+            usage[tenant, default: Usage()].add(outputTokens: outputTokens, maxTokens: maxTokens)
         }
     }
 }

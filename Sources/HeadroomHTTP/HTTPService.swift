@@ -1,6 +1,4 @@
-import Dispatch
 import HeadroomModel
-import Synchronization
 
 /// Headroom's HTTP edge: the server, its routes, and the order in which they start and end.
 ///
@@ -42,12 +40,7 @@ package final class HTTPService: Sendable {
         server.beginStopping()
         board.stop()
         server.calls.close()
-        await withCheckedContinuation { continuation in
-            // The end waits for the server's threads, which no cooperative thread may do.
-            DispatchQueue.global().async {
-                self.server.finish()
-                continuation.resume()
-            }
-        }
+        // The end waits for answers that tasks still owe, so it may not hold a thread that those run on.
+        await OwnThread.run { self.server.finish() }
     }
 }

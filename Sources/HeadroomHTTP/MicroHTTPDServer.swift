@@ -54,7 +54,6 @@ final class MicroHTTPDServer: Sendable {
             onTick()
             self.connections.cutOverdue(at: MonotonicClock.milliseconds())
         }
-        ticker.start()
         running.withLock { unsafe $0 = Running(daemon: daemon, listener: listener, ticker: ticker) }
         return listener.address
     }

@@ -65,14 +65,16 @@ extension JSONNode {
 
     private static func members(from reader: inout JSONReader) throws(JSONError) -> [JSONMember] {
         var members: [JSONMember] = []
-        // Strings compare by canonical equivalence, so "é" written in two ways is one key: nobody could tell them apart.
+        // Strings compare by canonical equivalence, so "é" written in two ways is one key: nobody could tell the two
+        // apart.
         var keys: Set<String> = []
         try reader.beginObject()
         while let text = try reader.nextKey() {
             let key = reader.string(of: text)
             let keyOffset = text.isQuoted ? text.offset - 1 : text.offset
             guard keys.insert(key).inserted else {
-                throw JSONError(.duplicateKey, "the key \"\(key)\" stands twice: remove one", offset: keyOffset)
+                let name = String(key.unicodeScalars.prefix(64))
+                throw JSONError(.duplicateKey, "the key \"\(name)\" stands twice: remove one", offset: keyOffset)
             }
             members.append(JSONMember(key: key, keyOffset: keyOffset, value: try JSONNode(from: &reader)))
         }

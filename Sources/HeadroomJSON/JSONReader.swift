@@ -1,8 +1,8 @@
 /// The grammar that a reader accepts.
 package enum JSONDialect: Sendable {
     case rfc8259
-    /// Comments, trailing commas, unquoted keys, single quotes, hexadecimal, a leading `+` or `.`: for files that people
-    /// write. NaN and Infinity are refused all the same.
+    /// Comments, trailing commas, unquoted keys, single quotes, hexadecimal, a leading `+` or `.`: for files that
+    /// people write. NaN and Infinity are refused all the same.
     case json5
 }
 

@@ -143,8 +143,9 @@ extension JSONWriter {
             return
         }
         let magnitude = number.magnitude
-        // At most 15 digits always read back as themselves, so the first scale that makes a whole number is the shortest
-        // text; both operands of the check are exact. This spares nearly all of our numbers the way through `String`.
+        // At most 15 digits always read back as themselves, so the first scale that makes a whole number is the
+        // shortest text; both operands of the check are exact. This spares nearly all of our numbers the way through
+        // `String`.
         var scale = 1.0
         for decimals in 0...6 {
             guard magnitude * scale < 1e15 else { break }

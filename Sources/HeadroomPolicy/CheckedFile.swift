@@ -9,7 +9,7 @@ final class CheckedFile {
     private var offsets: [String: Int] = [:]
     private var refusedNumbers: [Int: String] = [:]
 
-    /// - Parameter notesPlaces: whether faults found later can be reported by key alone; it costs memory for each value.
+    /// - Parameter notesPlaces: whether faults found later can be reported by key alone; costs memory for each value.
     init(path: String, bytes: [UInt8], notesPlaces: Bool = true) {
         self.path = path
         self.bytes = bytes
@@ -34,7 +34,6 @@ final class CheckedFile {
     func note(key: String, offset: Int) {
         if notesPlaces { offsets[key] = offset }
     }
-
 
     /// Why the number at `offset` was refused; `nil` when it stands as it was written.
     func refusal(ofNumberAt offset: Int) -> String? { refusedNumbers[offset] }

@@ -3,7 +3,7 @@ import HeadroomModel
 
 /// One object of a file that people wrote: hands out its values by key and reports what is wrong with them.
 ///
-/// Each function returns `nil` where the key is absent (the default holds) or its value is refused (a fault is reported).
+/// Each function returns `nil` where the key is absent, or where its value is refused and a fault is reported.
 struct CheckedObject {
     let file: CheckedFile
     /// The path to the object; empty for the document.
@@ -35,7 +35,8 @@ struct CheckedObject {
         return (node, path)
     }
 
-    mutating func number(_ name: String, in range: ClosedRange<Double>, unit: String, isWhole: Bool = false) -> Double? {
+    mutating func number(_ name: String, in range: ClosedRange<Double>, unit: String, isWhole: Bool = false) -> Double?
+    {
         guard let (node, key) = value(name) else { return nil }
         return number(node, key: key, in: range, unit: unit, isWhole: isWhole)
     }

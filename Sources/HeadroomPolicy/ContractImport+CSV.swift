@@ -116,7 +116,8 @@ private struct ContractTable {
         }
         if let isStrategic {
             if let first = rows.isStrategic, first.value != isStrategic {
-                report(line, "tenant \(tenant) is strategic \(isStrategic) here and \(first.value) on line \(first.line)")
+                report(
+                    line, "tenant \(tenant) is strategic \(isStrategic) here and \(first.value) on line \(first.line)")
             }
             rows.isStrategic = rows.isStrategic ?? (isStrategic, line)
         }
@@ -157,7 +158,8 @@ private struct ContractTable {
         }
         guard isDecimal, let rate = Double(field), ContractImport.rateRange.contains(rate) else {
             report(
-                line, "\(column) must be a number per minute from 0 to 1000000000000, without separators, "
+                line,
+                "\(column) must be a number per minute from 0 to 1000000000000, without separators, "
                     + "found \(KeyPathText.excerpt(of: field))")
             return nil
         }

@@ -6,7 +6,7 @@ package enum ContractImport {
     package enum Format: String, CaseIterable, Sendable {
         /// A header, then one row for each tenant × pool; see ``columns``.
         case csv
-        /// `[{"tenant":"acme","tier":"premium","strategic":true,"pools":[{"pool":"p","floor":{"tpm":1},"ceiling":{}}]}]`
+        /// `[{"tenant":"acme","tier":"premium","strategic":true,"pools":[{"pool":"p","floor":{"tpm":1}}]}]`
         case json
     }
 

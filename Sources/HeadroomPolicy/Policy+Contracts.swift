@@ -50,7 +50,9 @@ extension Policy {
         let strange = terms.floor.resources.union(terms.ceiling.resources).subtracting(limited)
         if !strange.isEmpty {
             faults.append(
-                "has a floor or a ceiling in \(names(strange)), which the pool does not limit: it limits \(names(limited))")
+                "has a floor or a ceiling in \(names(strange)), which the pool does not limit: "
+                    + "it limits \(names(limited))"
+            )
         }
         for resource in limited.members {
             guard let floor = terms.floor[resource] else { continue }
@@ -75,7 +77,8 @@ extension Policy {
                 .map { "\($0.tenant) \(text($0.rate))" }.joined(separator: ", ")
             return ContractFault(
                 tenant: nil, pool: pool.pool,
-                message: "the floors of \(stated.count) tenants sum to \(text(sum)) \(resource.rateName), over the nominal "
+                message:
+                    "the floors of \(stated.count) tenants sum to \(text(sum)) \(resource.rateName), over the nominal "
                     + "\(text(nominal)); the largest are \(largest)")
         }
     }

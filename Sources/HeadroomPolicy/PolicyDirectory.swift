@@ -23,8 +23,8 @@ package struct PolicyDirectory: Sendable {
         let isRegular: Bool
     }
 
-    /// Of every file named `*.json5` or `*.json` here and in `pools`, ascending by path. Names that begin with a dot are
-    /// left out: editors' locks, and what Kubernetes puts beside mounted files. Links are followed.
+    /// Of every file named `*.json5` or `*.json` here and in `pools`, ascending by path. Names that begin with a dot
+    /// are left out: editors' locks, and what Kubernetes puts beside mounted files. Links are followed.
     func marks() throws(PolicyError) -> [FileMark] {
         var found = try marks(in: path)
         let pools = path + "/pools"
@@ -42,7 +42,8 @@ package struct PolicyDirectory: Sendable {
     private func marks(in folder: String) throws(PolicyError) -> [FileMark] {
         guard let directory = unsafe opendir(folder) else {
             throw PolicyDirectory.unreadable(
-                folder, "cannot be read: \(PolicyDirectory.systemMessage(errno)) (a directory with rules.json5 and pools/)")
+                folder,
+                "cannot be read: \(PolicyDirectory.systemMessage(errno)) (a directory with rules.json5 and pools/)")
         }
         defer { unsafe closedir(directory) }
         var found: [FileMark] = []

@@ -1,6 +1,6 @@
 /// Why policy files were not taken: every fault in them, not only the first.
 package struct PolicyError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Never empty; ascending by file, then by place.
+    /// Never empty; those that lie in no file first, then ascending by file and place.
     package let faults: [PolicyFault]
 
     package init(_ faults: [PolicyFault]) {

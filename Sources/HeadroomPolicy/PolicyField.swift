@@ -9,7 +9,8 @@ struct PolicyField<Section>: Sendable {
     let set: @Sendable (inout Section, Double) -> Void
 
     init(
-        _ key: String, _ field: WritableKeyPath<Section, Double> & Sendable, _ range: ClosedRange<Double>, _ unit: String
+        _ key: String, _ field: WritableKeyPath<Section, Double> & Sendable, _ range: ClosedRange<Double>,
+        _ unit: String
     ) {
         self.key = key
         self.range = range

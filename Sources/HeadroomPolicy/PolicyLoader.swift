@@ -1,11 +1,10 @@
-import HeadroomJSON
 import HeadroomModel
 
 /// Policy files → one checked ``Policy``.
 ///
 /// `rules.json5` holds the rules, each file in a folder `pools` one pool. Every key has a default except a pool's name
-/// and its nominal capacity, so `{}` is a whole rule file; but the file itself must be there: while a directory is being
-/// replaced, an absent file must not pass for "all defaults".
+/// and its nominal capacity, so `{}` is a whole rule file; but the file itself must be there: while a directory is
+/// being replaced, an absent file must not pass for "all defaults".
 package enum PolicyLoader {
     /// In bytes.
     package static let greatestFileSize = 1 << 20
@@ -110,7 +109,9 @@ private struct Loading {
             return
         }
         if let first = poolFiles[pool.pool] {
-            file.report(.duplicateName, key: "pool", atFirstOf: ["pool"], "the pool \(pool.pool) stands in \(first.path) already")
+            file.report(
+                .duplicateName, key: "pool", atFirstOf: ["pool"],
+                "the pool \(pool.pool) stands in \(first.path) already")
             return
         }
         poolFiles[pool.pool] = file
@@ -136,7 +137,8 @@ private struct Loading {
         }
         if policy.pools.isEmpty, !hasUnreadPool {
             strayFaults.append(
-                PolicyFault(.missing, file: folder, "has no pool: add pools/NAME.json5 with its name and nominal rates"))
+                PolicyFault(.missing, file: folder, "has no pool: add pools/NAME.json5 with its name and nominal rates")
+            )
         }
         report(policy.conflicts)
     }

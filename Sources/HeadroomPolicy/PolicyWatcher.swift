@@ -2,8 +2,8 @@ import HeadroomModel
 
 /// The policy of a directory whose files people edit while Headroom runs.
 ///
-/// It looks when it is asked, once a tick: a few `stat` calls. A change without a fault is the new policy; a change with
-/// one leaves the old policy in force until it is mended.
+/// It looks when it is asked, once a tick: a few `stat` calls. A change without a fault is the new policy; a change
+/// with one leaves the old policy in force until it is mended.
 package struct PolicyWatcher: Sendable {
     package let directory: PolicyDirectory
     /// In force.

@@ -1,7 +1,7 @@
 import HeadroomJSON
 
-/// A JSON5 document that people wrote, read to its end in spite of repeated keys and numbers that are not finite, so that all
-/// its faults can be named at once. What breaks the grammar ends the reading.
+/// A JSON5 document that people wrote, read to its end in spite of repeated keys and numbers that are not finite, so
+/// that all its faults can be named at once. What breaks the grammar ends the reading.
 struct TolerantDocument {
     /// The first of repeated keys counts; a refused number stands as 0.
     let root: JSONNode

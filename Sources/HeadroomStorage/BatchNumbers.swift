@@ -69,7 +69,8 @@ struct BatchNumbers {
 
     /// Drops the lowest gap when there are too many, and returns up to where nothing is known then.
     private func forgetOldGap(gateway: Int64) throws(StorageError) -> Int64? {
-        let count = try connection.statement("SELECT count(*) FROM batch_gap WHERE gateway_id = :gateway_id")
+        let count =
+            try connection.statement("SELECT count(*) FROM batch_gap WHERE gateway_id = :gateway_id")
             .bind(":gateway_id", gateway).first { $0.integer(0) } ?? 0
         guard count > BatchNumbers.mostGaps else { return nil }
         let lowest = try connection.statement(BatchNumbers.lowestGap)

@@ -10,7 +10,7 @@ package final class InstanceLock: Sendable {
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw StorageError(
-                code: .cannotOpen,
+                code: errno == EROFS || errno == EACCES ? .readOnly : .cannotOpen,
                 message: "\(path): cannot be opened: \(unsafe String(cString: strerror(errno))); "
                     + "the directory must exist and be writable for the user that runs Headroom")
         }

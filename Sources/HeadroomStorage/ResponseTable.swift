@@ -82,7 +82,8 @@ struct ResponseTable {
         """
 
     private static let insertWindowRow: StaticString = """
-        INSERT INTO quota_window (provider_response_id, position, resource, quota_limit, remaining, reset_ms, duration_s)
+        INSERT INTO quota_window (provider_response_id, position, resource, quota_limit, remaining, reset_ms,
+            duration_s)
         VALUES (:provider_response_id, :position, :resource, :quota_limit, :remaining, :reset_ms, :duration_s)
         """
 }

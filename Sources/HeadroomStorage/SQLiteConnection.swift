@@ -121,17 +121,20 @@ import CSQLite
         unsafe sqlite3_wal_hook(handle, hook, Unmanaged.passUnretained(owner).toOpaque())
     }
 
-    /// Reads the file through and throws when a page is damaged. A large file takes long: of that, only the small tables
-    /// without which nothing works are read; damage elsewhere shows when the page is read.
+    /// Reads the file through and throws when a page is damaged. A large file takes long: of that, only the small
+    /// tables without which nothing works are read; damage elsewhere shows when the page is read.
     package func checkIntegrity() throws(StorageError) {
-        let bytes = try statement("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+        let bytes =
+            try statement("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
             .first { $0.integer(0) } ?? 0
         // 256 MiB take less than a second.
         let checks: [StaticString] =
             bytes <= 256 << 20
             ? ["PRAGMA quick_check(1)"]
-            : ["PRAGMA quick_check(ledger)", "PRAGMA quick_check(contract)", "PRAGMA quick_check(commitment)",
-                "PRAGMA quick_check(api_token)", "PRAGMA quick_check(api_token_scope)"]
+            : [
+                "PRAGMA quick_check(ledger)", "PRAGMA quick_check(contract)", "PRAGMA quick_check(commitment)",
+                "PRAGMA quick_check(api_token)", "PRAGMA quick_check(api_token_scope)",
+            ]
         for sql in checks {
             let verdict = try statement(sql).first { $0.text(0) } ?? ""
             if verdict != "ok" {

@@ -140,7 +140,8 @@ package actor SnapshotStore: SnapshotLedger {
         VALUES (:generation, :epoch, :issued_at_ms, :body_bytes, :body)
         """
     private static let selectRecent: StaticString = """
-        SELECT body FROM snapshot INDEXED BY snapshot_issued WHERE issued_at_ms >= :issued_at_ms ORDER BY generation DESC LIMIT :limit
+        SELECT body FROM snapshot INDEXED BY snapshot_issued WHERE issued_at_ms >= :issued_at_ms
+        ORDER BY generation DESC LIMIT :limit
         """
     private static let selectOldest: StaticString = """
         SELECT generation, issued_at_ms, body_bytes FROM snapshot

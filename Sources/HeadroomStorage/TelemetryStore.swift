@@ -126,7 +126,8 @@ package actor TelemetryStore: TelemetrySink {
             ),
             (
                 """
-                DELETE FROM provider_response WHERE id <= min(:last, (SELECT min(id) FROM provider_response) + :limit - 1)
+                DELETE FROM provider_response WHERE id <=
+                    min(:last, (SELECT min(id) FROM provider_response) + :limit - 1)
                 """, cursor.response
             ),
             (

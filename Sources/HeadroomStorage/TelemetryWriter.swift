@@ -174,8 +174,8 @@ final class TelemetryWriter {
     private func refusal(of line: TelemetryBatch.Line, in batch: TelemetryBatch) -> String? {
         let age = batch.received.seconds(since: line.record.at)
         if age > settings.retentionHours * 3600 {
-            return "the line is \(Int(age / 3600)) h old; raw telemetry is kept for \(Int(settings.retentionHours)) h, and older "
-                + "lines are not taken"
+            return "the line is \(Int(age / 3600)) h old; raw telemetry is kept for "
+                + "\(Int(settings.retentionHours)) h, and older lines are not taken"
         }
         if age > settings.dedupeSeconds && batch.number == nil {
             return "the line is \(Int(age)) s old; lines older than \(Int(settings.dedupeSeconds)) s are taken in a "

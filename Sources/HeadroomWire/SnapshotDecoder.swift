@@ -7,8 +7,8 @@ package enum SnapshotMessage: Equatable, Sendable {
     case delta(SnapshotDelta)
 }
 
-/// Reads the answer to `GET /v1/allocations`. Fields that are not known are ignored, and so are names of constraints and
-/// capacity reasons: they explain a number and do not change it.
+/// Reads the answer to `GET /v1/allocations`. Fields that are not known are ignored, and so are names of constraints
+/// and capacity reasons: they explain a number and do not change it.
 package enum SnapshotDecoder {
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> SnapshotMessage {
         var reader = SnapshotReader(bytes)

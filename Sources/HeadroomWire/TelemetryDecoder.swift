@@ -9,7 +9,8 @@ package struct TelemetryDecoder: Sendable {
         package var lines = 50_000
         /// A line this much older than its request no longer enters the live windows.
         package var lateSeconds = 300.0
-        /// How long an `id` is remembered. An older line could be counted twice, so it is taken in a numbered batch only.
+        /// How long an `id` is remembered. An older line could be counted twice, so it is taken in a numbered batch
+        /// only.
         package var dedupeSeconds = 900.0
         /// Older lines are refused in any batch: raw rows are not kept that long.
         package var retentionSeconds = 48.0 * 3600

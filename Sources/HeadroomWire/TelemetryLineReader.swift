@@ -176,7 +176,8 @@ extension TelemetryLineReader {
     /// `text` for a message: short, in quotes.
     func quoted(_ text: JSONText) -> String {
         let string = reader.string(of: text)
-        return string.utf8.count <= 60 ? "\"\(string)\"" : "\"\(string.prefix(50))…\""
+        // Scalars and not characters: a character has no greatest length.
+        return string.utf8.count <= 60 ? "\"\(string)\"" : "\"\(String(string.unicodeScalars.prefix(50)))…\""
     }
 
     /// A number for a message, as it would be written on the wire.
@@ -221,9 +222,8 @@ extension TelemetryLineReader {
         }
         guard seconds <= limits.dedupeSeconds || arrival.isNumberedBatch else {
             throw Fault(
-                detail:
-                    "too old: it ended \(plain(seconds)) s before it was sent; after \(plain(limits.dedupeSeconds)) s a line is "
-                    + "taken in a numbered batch only (Headroom-Batch)")
+                detail: "too old: it ended \(plain(seconds)) s before it was sent; after "
+                    + "\(plain(limits.dedupeSeconds)) s a line is taken in a numbered batch only (Headroom-Batch)")
         }
         return Moment(
             at: Timestamp(milliseconds: arrival.received.milliseconds - max(age, 0)),

@@ -11,7 +11,8 @@ enum PolicyCheckCommand {
           FILE:LINE:COLUMN: KEY: what would be right
         Exit code 0 when there is none, 1 when there is.
 
-          --json   {"valid":true,"policy":"NAME@DIGEST","pools":[…],"faults":[{"code","file","line","column","key","message"}]}
+          --json   {"valid":true,"policy":"NAME@DIGEST","pools":["…"],"faults":[]}; a fault has code, file, line,
+                   column, key and message
         """
 
     static func run(_ arguments: [String]) throws -> Int32 {
@@ -37,7 +38,9 @@ enum PolicyCheckCommand {
 
     private static func summary(of policy: Policy, at path: String) -> String {
         let pools = policy.pools.map(\.pool.text).joined(separator: ", ")
-        return "\(path): \(policy.name)@\(policy.digest), \(policy.tiers.count) tiers, \(policy.pools.count) pools: \(pools)"
+        return
+            "\(path): \(policy.name)@\(policy.digest), \(policy.tiers.count) tiers, "
+            + "\(policy.pools.count) pools: \(pools)"
     }
 
     private static func printJSON(policy: Policy?, faults: [PolicyFault]) {

@@ -152,7 +152,10 @@ final class Service: Sendable {
 
     // MARK: Housekeeping
 
-    /// Once a second looks for tokens that another process changed, and takes a bounded bite out of what is too old.
+    /// Deletes a second at most: some 100,000 rows, more than can come in.
+    private static let maxBites = 20
+
+    /// Once a second looks for tokens that another process changed, and deletes a bounded part of what is too old.
     private func keepHouse() async {
         var tokens: Int64?
         while !Task.isCancelled {
@@ -164,9 +167,12 @@ final class Service: Sendable {
                 }
                 let policy = await rules.policy.telemetry
                 let now = time.now()
-                _ = try await database.telemetry.prune(before: now.adding(seconds: -policy.rawHours * 3600))
-                _ = try await database.snapshots.prune(
-                    before: now.adding(seconds: -policy.ledgerHours * 3600), mostBytes: policy.ledgerBytes)
+                for _ in 0..<Self.maxBites {
+                    let rows = try await database.telemetry.prune(before: now.adding(seconds: -policy.rawHours * 3600))
+                    let snapshots = try await database.snapshots.prune(
+                        before: now.adding(seconds: -policy.ledgerHours * 3600), mostBytes: policy.ledgerBytes)
+                    if rows + snapshots == 0 { break }
+                }
             } catch {
                 log("housekeeping failed, and will be tried again: \(error)")
             }

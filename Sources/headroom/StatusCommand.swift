@@ -108,7 +108,9 @@ extension ServiceStatus {
             let age = publishedAgeSeconds.map { String(format: ", published %.1f s ago", $0) } ?? ""
             lines.append("generation \(version)\(age)")
         }
-        var table = TextTable(["POOL", "STATE", "RATE", "NOMINAL", "CAPACITY", "BUDGET", "ASSURED", "CONSUMED", "STARVED"])
+        var table = TextTable([
+            "POOL", "STATE", "RATE", "NOMINAL", "CAPACITY", "BUDGET", "ASSURED", "CONSUMED", "STARVED",
+        ])
         for pool in pools {
             for (place, resource) in (pool.rates["nominal"] ?? .none).resources.members.enumerated() {
                 let rates = ["nominal", "estimated", "budget", "assured", "consumed"].map { kind in

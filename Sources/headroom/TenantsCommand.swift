@@ -35,7 +35,8 @@ enum TenantsCommand {
     }
 
     private static func importFile(_ arguments: [String]) async throws -> Int32 {
-        let options = ["--policies": "DIR", "--format": "csv|json"].merging(CommandDatabase.option) { first, _ in first }
+        let options = ["--policies": "DIR", "--format": "csv|json"].merging(CommandDatabase.option) { first, _ in first
+        }
         let arguments = try Arguments(arguments, options: options, maxPositionals: 1)
         guard let path = arguments.positionals.first else {
             throw UsageError("FILE is missing: a .csv or .json file, or - for standard input")

@@ -35,7 +35,8 @@ enum TokenCommand {
         case "revoke": return try await revoke(rest)
         default:
             throw UsageError(
-                arguments.isEmpty ? "say create, list or revoke" : "\"\(arguments[0])\": must be create, list or revoke")
+                arguments.isEmpty ? "say create, list or revoke" : "\"\(arguments[0])\": must be create, list or revoke"
+            )
         }
     }
 
@@ -63,7 +64,8 @@ enum TokenCommand {
         let tenants: [TenantID] = try identifiers("--tenants", arguments)
         let lifetime = try arguments["--expires-in"].map { text throws(UsageError) in
             guard let seconds = seconds(text) else {
-                throw UsageError("--expires-in \"\(text)\": must be a time from 1s to 3650d, as 90s, 15m, 12h, 30d or 8w")
+                throw UsageError(
+                    "--expires-in \"\(text)\": must be a time from 1s to 3650d, as 90s, 15m, 12h, 30d or 8w")
             }
             return seconds
         }
@@ -74,7 +76,8 @@ enum TokenCommand {
             name: name, role: role, secret: secret, gateways: gateways, pools: pools, tenants: tenants,
             expires: lifetime.map { now.adding(seconds: $0) }, at: now)
         let end = token.expires.map { ", until \(RFC3339.format(milliseconds: $0.milliseconds))" } ?? ""
-        Terminal.error("\(database.path): token \(name), role \(role.rawValue)\(end). Keep the secret: it is not stored.")
+        Terminal.error(
+            "\(database.path): token \(name), role \(role.rawValue)\(end). Keep the secret: it is not stored.")
         Terminal.print(secret)
         return 0
     }

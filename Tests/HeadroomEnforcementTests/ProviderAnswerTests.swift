@@ -68,6 +68,13 @@ import Testing
         gate.observe(
             ProviderSignal(kind: .ok, windows: [QuotaWindow(resource: .requests, remaining: 6)]), at: start)
         #expect(gate.dispatch(at: start).count == 3)
+        // Half of the limit is as much its part as half of the capacity was.
+        gate.observe(
+            ProviderSignal(kind: .ok, windows: [QuotaWindow(resource: .requests, limit: 600, remaining: 6)]),
+            at: after(1))
+        gate.observe(
+            ProviderSignal(kind: .ok, windows: [QuotaWindow(resource: .requests, remaining: 6)]), at: after(2))
+        #expect(gate.dispatch(at: after(2)).count == 3)
     }
 
     @Test func `a quota refusal holds the gate until the reset, a second at most, an overload does not`() {
@@ -92,7 +99,8 @@ import Testing
     @Test func `callers whose patience ends are denied, and their calls never go`() {
         var gate = gate(allocation(rpm: 12, tenants: [tenant("a", rpm: 12, tpm: 60_000)]))
         gate.enqueue([
-            call(1, of: "a"), call(2, of: "a", deadline: after(4)), call(3, of: "a", deadline: after(3)),
+            call(1, of: "a", tokens: 100_000), call(2, of: "a", deadline: after(4)),
+            call(3, of: "a", deadline: after(3)),
             call(4, of: "a"),
         ])
         #expect(gate.dispatch(at: start).ids == [1])

@@ -13,12 +13,14 @@ import Testing
     }
 
     @Test func `the more urgent goes first, in a tenant and between tenants, assured and lent`() {
-        for assured in [0.0, 600] {
+        // By clock or stride alone all of a's would go before most of b's.
+        for assured in [0.0, 60_000] {
             var gate = gate(
                 allocation(
                     rpm: 1200, burstSeconds: 0.1,
                     tenants: [
-                        tenant("a", rpm: assured, tpm: assured * 500), tenant("b", rpm: assured, tpm: assured * 500),
+                        tenant("a", rpm: assured, tpm: assured * 500),
+                        tenant("b", rpm: assured / 10, tpm: assured * 50, clock: 50),
                     ]))
             gate.enqueue([
                 call(1, of: "a", .batch), call(2, of: "b", .nearRealTime), call(3, of: "b", .interactive),

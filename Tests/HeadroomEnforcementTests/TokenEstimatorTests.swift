@@ -38,5 +38,8 @@ import Testing
         for output in [100.0, 100, 100] { estimator.learn(from: "a", outputTokens: output, maxTokens: nil) }
         #expect(abs(estimator.estimate(for: "a", inputTokens: 5, maxTokens: nil)[.tokens] - 105) < 1e-9)
         #expect(estimator.correction(for: "a") == 1)
+        estimator.learn(from: "a", outputTokens: 20, maxTokens: 100)
+        estimator.learn(from: "a", outputTokens: 900, maxTokens: nil)
+        #expect(abs(estimator.correction(for: "a") - 0.2) < 1e-12)
     }
 }

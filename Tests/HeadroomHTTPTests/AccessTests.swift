@@ -26,7 +26,7 @@ import Testing
                 let reply = try await client.get(
                     "/v1/allocations\(target)", headers: authorization.map { ["Authorization: \($0)"] } ?? [])
                 #expect(reply.status == status, "\(authorization ?? "none") \(target): \(reply.text)")
-                #expect(reply.text.contains(words), "\(reply.text)")
+                #expect(words.isEmpty || reply.text.contains(words), "\(reply.text)")
                 #expect((reply.headers["www-authenticate"] != nil) == (status == 401))
             }
             #expect(fixture.board.gateways(since: fixture.clock.now).map(\.gateway) == ["gw-1"])

@@ -1,9 +1,9 @@
-import Dispatch
+import Foundation
 import Glibc
 import HeadroomHTTP
 
-/// One connection to a server under test, byte by byte. What blocks runs on a thread of Dispatch, so that the tasks
-/// that the server waits for keep their threads.
+/// One connection to a server under test, byte by byte. What blocks runs on a thread of its own, so that the
+/// tasks that the server waits for keep theirs.
 final class RawClient: Sendable {
     private let descriptor: Int32
 
@@ -137,7 +137,7 @@ final class RawClient: Sendable {
 /// Runs what may block off the cooperative threads.
 func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(returning: body()) }
+        Thread.detachNewThread { continuation.resume(returning: body()) }
     }
 }
 

@@ -81,7 +81,10 @@ import Testing
         ("[{\"tenant\":\"a\"}] x", "line 1: nothing may follow"),
         ("[{}]", "line 1: [0].tenant: missing"),
         ("[1]", "line 1: [0]: must be an object"),
-        ("[\n{\"tenant\":\"a\",\"teir\":\"x\"}]", "line 2: [0].teir: unknown key: known here are tenant, tier, strategic, pools"),
+        (
+            "[\n{\"tenant\":\"a\",\"teir\":\"x\"}]",
+            "line 2: [0].teir: unknown key: known here are tenant, tier, strategic, pools"
+        ),
         ("[{\"tenant\":\"a\",\"tenant\":\"b\"}]", "line 1: [0].tenant: this key stands twice"),
         ("[{\"tenant\":\"a\"},\n{\"tenant\":\"a\"}]", "line 2: [1].tenant: tenant a stands at [0] already"),
         ("[{\"tenant\":\"a\",\"pools\":[{}]}]", "line 1: [0].pools[0].pool: missing"),

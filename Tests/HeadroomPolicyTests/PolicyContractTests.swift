@@ -15,7 +15,10 @@ import Testing
 
     @Test func `what the policy cannot hold is named with tenant and pool`() {
         let cases: [(Contract, String)] = [
-            (contract("a", "gold"), "tenant a: the tier must be one of critical, premium, standard, free, found \"gold\""),
+            (
+                contract("a", "gold"),
+                "tenant a: the tier must be one of critical, premium, standard, free, found \"gold\""
+            ),
             (
                 Contract(tenant: "a", terms: [Contract.Terms(pool: "q")]),
                 "tenant a, pool q: the policy has no such pool: add pools/NAME.json5 or correct the name"
@@ -43,7 +46,8 @@ import Testing
         ]
         #expect(
             faults(contracts) == [
-                "pool p: the floors of 4 tenants sum to 1001 tpm, over the nominal 1000; the largest are b 500, a 400, d 51"
+                "pool p: the floors of 4 tenants sum to 1001 tpm, over the nominal 1000; "
+                    + "the largest are b 500, a 400, d 51"
             ])
         #expect(faults(Array(contracts.dropLast())) == [])
     }

@@ -1,3 +1,4 @@
+import Foundation
 import HeadroomModel
 import HeadroomPolicy
 import Testing
@@ -41,7 +42,9 @@ import Testing
             for other in Self.numbers {
                 let isNamed = other.section == number.section && other.key == number.key
                 let expected = isNamed ? number.value : other.field(defaults)
-                #expect(other.field(policy) == expected, "\(number.section).\(number.key) and \(other.section).\(other.key)")
+                #expect(
+                    other.field(policy) == expected, "\(number.section).\(number.key) and \(other.section).\(other.key)"
+                )
             }
         }
     }
@@ -59,7 +62,9 @@ import Testing
             rules: """
                 {
                   name: "night", default_tier: "low", strategic_factor: 2,
-                  tiers: [{name: "high", weight: 5.5, ceiling_share: 0.5}, {name: "low", weight: 1, ceiling_share: null}],
+                  tiers: [
+                    {name: "high", weight: 5.5, ceiling_share: 0.5}, {name: "low", weight: 1, ceiling_share: null},
+                  ],
                   bands: [
                     {fill: "floor_in_demand", tiers: ["high"]}, {fill: "demand", criticality: "near_real_time"},
                     {fill: "floor"}, {fill: "start"}, {fill: "ceiling"},
@@ -70,7 +75,9 @@ import Testing
         #expect(policy.defaultTier == "low")
         #expect(policy.strategicFactor == 2)
         #expect(
-            policy.tiers == [TierPolicy(name: "high", weight: 5.5, ceilingShare: 0.5), TierPolicy(name: "low", weight: 1)])
+            policy.tiers == [
+                TierPolicy(name: "high", weight: 5.5, ceilingShare: 0.5), TierPolicy(name: "low", weight: 1),
+            ])
         #expect(
             policy.bands == [
                 Band(.floorInDemand, tiers: ["high"]), Band(.demand, criticality: .nearRealTime), Band(.floor),
@@ -105,5 +112,7 @@ import Testing
         defaults.digest = policy.digest
         #expect(policy == defaults)
         #expect(policy.pools.map(\.pool) == ["demo:sim-large", "openai:gpt-4o"])
+        let rules = try String(contentsOfFile: "/\(directory)/policies/rules.json5", encoding: .utf8)
+        for number in Self.numbers { #expect(rules.contains("\n    \(number.key): "), "\(number.key)") }
     }
 }

@@ -35,31 +35,64 @@ import Testing
         ("{name: 7}", .wrongType, "1:8", "name", "must be a string, found a number"),
         ("{name: 'a b'}", .outOfRange, "1:8", "name", "the first a letter or digit, found \"a b\""),
         ("{loop: 3}", .wrongType, "1:8", "loop", "must be an object, found a number"),
-        ("{loop: {period_seconds: '2'}}", .wrongType, "1:25", "loop.period_seconds", "from 0.1 to 60 (seconds), found a string"),
+        (
+            "{loop: {period_seconds: '2'}}", .wrongType, "1:25", "loop.period_seconds",
+            "from 0.1 to 60 (seconds), found a string"
+        ),
         ("{loop: {period_seconds: null}}", .wrongType, "1:25", "loop.period_seconds", "found null"),
-        ("{loop: {period_seconds: 0}}", .outOfRange, "1:25", "loop.period_seconds", "from 0.1 to 60 (seconds), found 0"),
+        (
+            "{loop: {period_seconds: 0}}", .outOfRange, "1:25", "loop.period_seconds",
+            "from 0.1 to 60 (seconds), found 0"
+        ),
         ("{loop: {period_seconds: NaN}}", .outOfRange, "1:25", "loop.period_seconds", "write a finite number"),
         ("{loop: {period_seconds: -Infinity}}", .outOfRange, "1:25", "loop.period_seconds", "write a finite number"),
         ("{loop: {period_seconds: 1e999}}", .outOfRange, "1:25", "loop.period_seconds", "too large"),
-        ("{loop: {max_tenants: 1.5}}", .outOfRange, "1:22", "loop.max_tenants", "must be a whole number from 1 to 1000000"),
-        ("{loop: {lease_seconds: 3}}", .conflict, "1:24", "loop.lease_seconds", "at least 4, twice loop.period_seconds"),
+        (
+            "{loop: {max_tenants: 1.5}}", .outOfRange, "1:22", "loop.max_tenants",
+            "must be a whole number from 1 to 1000000"
+        ),
+        (
+            "{loop: {lease_seconds: 3}}", .conflict, "1:24", "loop.lease_seconds",
+            "at least 4, twice loop.period_seconds"
+        ),
         ("{loop: {period_seconds: 10}}", .conflict, "1:25", "loop.lease_seconds", "at least 20"),
         ("{strategic_factor: 0.5}", .outOfRange, "1:20", "strategic_factor", "from 1 to 10 (factor)"),
         ("{tiers: {}}", .wrongType, "1:9", "tiers", "must be a list of tiers"),
         ("{tiers: []}", .outOfRange, "1:9", "tiers", "1 to 32 tiers, found 0"),
         ("{tiers: [{name: 'standard'}]}", .missing, "1:10", "tiers[0].weight", "missing: the tier's weight"),
         ("{tiers: [{name: 'standard', weight: 0}]}", .outOfRange, "1:37", "tiers[0].weight", "from 0.001 to 1000"),
-        ("{tiers: [{name: 'standard', weight: 1, ceiling_share: 2}]}", .outOfRange, "1:55", "tiers[0].ceiling_share", "or null"),
+        (
+            "{tiers: [{name: 'standard', weight: 1, ceiling_share: 2}]}", .outOfRange, "1:55", "tiers[0].ceiling_share",
+            "or null"
+        ),
         ("{tiers: [{name: 'gold', weight: 1}]}", .unknownName, "1:17", "default_tier", "(gold), found \"standard\""),
-        ("{tiers: [{name:'standard',weight:1},\n{name:'standard',weight:1}]}", .duplicateName, "2:7", "tiers[1].name", "at tiers[0]"),
-        ("{tiers: [{name:'standard',weight:1},\n{name:'top',weight:2}]}", .conflict, "2:20", "tiers[1].weight", "highest first"),
-        ("{default_tier: 'gold'}", .unknownName, "1:16", "default_tier", "(critical, premium, standard, free), found \"gold\""),
+        (
+            "{tiers: [{name:'standard',weight:1},\n{name:'standard',weight:1}]}", .duplicateName, "2:7",
+            "tiers[1].name", "at tiers[0]"
+        ),
+        (
+            "{tiers: [{name:'standard',weight:1},\n{name:'top',weight:2}]}", .conflict, "2:20", "tiers[1].weight",
+            "highest first"
+        ),
+        (
+            "{default_tier: 'gold'}", .unknownName, "1:16", "default_tier",
+            "(critical, premium, standard, free), found \"gold\""
+        ),
         ("{bands: []}", .outOfRange, "1:9", "bands", "1 to 32 bands"),
         ("{bands: [{}]}", .missing, "1:10", "bands[0].fill", "floor_in_demand"),
-        ("{bands: [{fill: 'flor'}]}", .unknownName, "1:17", "bands[0].fill", "floor, floor_in_demand, start, demand, ceiling"),
+        (
+            "{bands: [{fill: 'flor'}]}", .unknownName, "1:17", "bands[0].fill",
+            "floor, floor_in_demand, start, demand, ceiling"
+        ),
         ("{bands: [{fill: 'floor'}, {fill: 'floor'}]}", .conflict, "1:27", "bands[1]", "bands[0] already"),
-        ("{bands: [{fill: 'floor', criticality: 'batch'}]}", .conflict, "1:39", "bands[0].criticality", "only a band that fills demand"),
-        ("{bands: [{fill: 'demand', criticality: 'soon'}]}", .unknownName, "1:40", "bands[0].criticality", "near_real_time"),
+        (
+            "{bands: [{fill: 'floor', criticality: 'batch'}]}", .conflict, "1:39", "bands[0].criticality",
+            "only a band that fills demand"
+        ),
+        (
+            "{bands: [{fill: 'demand', criticality: 'soon'}]}", .unknownName, "1:40", "bands[0].criticality",
+            "near_real_time"
+        ),
         ("{bands: [{fill: 'floor', tiers: ['gold']}]}", .unknownName, "1:34", "bands[0].tiers[0]", "found \"gold\""),
         ("{bands: [{fill: 'floor', tiers: [1]}]}", .wrongType, "1:34", "bands[0].tiers[0]", "must be a string"),
         ("{start: {share_each: 0.1}}", .conflict, "1:22", "start.share_total", "must be at least 0.1"),
@@ -88,10 +121,19 @@ import Testing
         ("{pool: 'a'}", .missing, "1:1", "nominal", "{rpm: 500, tpm: 30000}"),
         ("{pool: 'a', nominal: {}}", .missing, "1:22", "nominal", "at least one of rpm, tpm, itpm, otpm"),
         ("{pool: 'a', nominal: {rpm: 0}}", .outOfRange, "1:28", "nominal.rpm", "from 1 to"),
-        ("{pool: 'a', nominal: {rps: 1, rpm: 1}}", .unknownKey, "1:23", "nominal.rps", "known here are rpm, tpm, itpm, otpm"),
-        ("{pool: 'a', nominal: {rpm: 1}, mode: 'auto'}", .unknownName, "1:38", "mode", "observe, recommend, guarded, full"),
+        (
+            "{pool: 'a', nominal: {rps: 1, rpm: 1}}", .unknownKey, "1:23", "nominal.rps",
+            "known here are rpm, tpm, itpm, otpm"
+        ),
+        (
+            "{pool: 'a', nominal: {rpm: 1}, mode: 'auto'}", .unknownName, "1:38", "mode",
+            "observe, recommend, guarded, full"
+        ),
         ("{pool: 'a', nominal: {rpm: 1}, counts_refused: 1}", .wrongType, "1:48", "counts_refused", "true or false"),
-        ("{pool: 'a', nominal: {rpm: 1}, burst_seconds: 7}", .conflict, "1:47", "burst_seconds", "at most provider_burst_seconds, 6"),
+        (
+            "{pool: 'a', nominal: {rpm: 1}, burst_seconds: 7}", .conflict, "1:47", "burst_seconds",
+            "at most provider_burst_seconds, 6"
+        ),
         ("{pool: 'a', nominal: {rpm: 1}, failover: ['a']}", .conflict, "1:43", "failover[0]", "to itself"),
         ("{pool: 'a', nominal: {rpm: 1}, failover: ['b']}", .unknownName, "1:43", "failover[0]", "found \"b\""),
     ]
@@ -176,7 +218,9 @@ import Testing
     }
 }
 
-func load(rules: String, pools: [String: String] = ["a": "{pool: 'a', nominal: {rpm: 1}}"]) throws(PolicyError) -> Policy {
+func load(rules: String, pools: [String: String] = ["a": "{pool: 'a', nominal: {rpm: 1}}"]) throws(PolicyError)
+    -> Policy
+{
     var files = [(path: "policies/rules.json5", bytes: Array(rules.utf8))]
     for (name, text) in pools { files.append((path: "policies/pools/\(name).json5", bytes: Array(text.utf8))) }
     return try PolicyLoader.load(files: files)

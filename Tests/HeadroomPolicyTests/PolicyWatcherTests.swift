@@ -74,7 +74,9 @@ import Testing
         #expect(try PolicyDirectory(path: folder.path).load().pools.count == 1)
         try FileManager.default.createDirectory(
             atPath: folder.path + "/pools/b.json5", withIntermediateDirectories: false)
-        #expect(throws: PolicyError([PolicyFault(.unreadable, file: folder.path + "/pools/b.json5", "is no regular file")])) {
+        #expect(
+            throws: PolicyError([PolicyFault(.unreadable, file: folder.path + "/pools/b.json5", "is no regular file")])
+        ) {
             try PolicyDirectory(path: folder.path).load()
         }
     }
@@ -86,7 +88,9 @@ import Testing
         } catch {
             #expect(
                 error.description
-                    == "/nowhere/policies: cannot be read: No such file or directory (a directory with rules.json5 and pools/)")
+                    == "/nowhere/policies: cannot be read: No such file or directory "
+                    + "(a directory with rules.json5 and pools/)"
+            )
         }
     }
 }

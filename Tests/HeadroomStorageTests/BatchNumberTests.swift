@@ -18,7 +18,8 @@ import Testing
             let answer = [receipt.accepted, receipt.duplicate]
             #expect(answer == [1, 0] || (isRemembered && answer == [0, 1]), "seed \(seed), number \(number)")
             seen.insert(number)
-            #expect(try database.number("SELECT max(id) FROM call") == Int64(seen.count), "seed \(seed), number \(number)")
+            #expect(
+                try database.number("SELECT max(id) FROM call") == Int64(seen.count), "seed \(seed), number \(number)")
         }
         let gaps = (0...seen.max()!).reduce(into: 0) { count, number in
             if !seen.contains(number) && (number == 0 || seen.contains(number - 1)) { count += 1 }

@@ -17,7 +17,9 @@ extension SnapshotStore.Coding {
         try Database(path: directory.file("headroom.db"), use: use, coding: .unused, now: start)
     }
 
-    @Test func `a second service on the same file is refused, a command is not, and the end of the first frees it`() throws {
+    @Test func `a second service on the same file is refused, a command is not, and the end of the first frees it`()
+        throws
+    {
         do {
             let service = try open(.service)
             let error = storageError { _ = try open(.service) }

@@ -25,7 +25,10 @@ import Testing
     @Test func `texts and bytes come back as they went in, also empty ones and those with a zero`() throws {
         let database = try TemporaryDatabase()
         let writer = database.writer
-        for text in ["", "a", "exactly 15 byte", "sixteen bytes 16", "nul\0inside", "Ünïcødé 🏔", String(repeating: "x", count: 70_000)] {
+        for text in [
+            "", "a", "exactly 15 byte", "sixteen bytes 16", "nul\0inside", "Ünïcødé 🏔",
+            String(repeating: "x", count: 70_000),
+        ] {
             let bytes = Array(text.utf8)
             try writer.executor.performAndWait { () throws(StorageError) in
                 let row = try writer.statement("SELECT :text, :bytes, :missing IS NULL")

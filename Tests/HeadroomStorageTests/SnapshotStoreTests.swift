@@ -31,7 +31,9 @@ import Testing
             policy: policy, pools: [])
     }
 
-    @Test func `the epoch is the seconds since 1970, and above the last one also when the clock has gone back`() async throws {
+    @Test func `the epoch is the seconds since 1970, and above the last one also when the clock has gone back`()
+        async throws
+    {
         let database = try TemporaryDatabase()
         let seconds = start.milliseconds / 1000
         #expect(try await ledger(database).begin(at: start).epoch == seconds)

@@ -10,7 +10,8 @@ import Testing
         let store = try database.telemetry()
         var sent: [TelemetryRecord] = []
         for _ in 0..<10 {
-            let records = (0..<Int.random(in: 0...40, using: &random)).map { _ in TelemetryRecord.random(using: &random) }
+            let records = (0..<Int.random(in: 0...40, using: &random)).map { _ in TelemetryRecord.random(using: &random)
+            }
             let receipt = try await store.append(batch(records.map { TelemetryBatch.Line(number: 1, record: $0) }))
             #expect(receipt == TelemetryReceipt(accepted: records.count, duplicate: 0, late: 0, rejected: []))
             sent += records
@@ -89,7 +90,9 @@ import Testing
         #expect(numbered.rejected.map(\.line) == [3])
     }
 
-    @Test func `a batch that is sent again is answered as the first time and stored once, also after a restart`() async throws {
+    @Test func `a batch that is sent again is answered as the first time and stored once, also after a restart`()
+        async throws
+    {
         let directory = TemporaryDirectory()
         let lines = [call("a"), call("a"), window(), call("b")]
         let first: TelemetryReceipt
@@ -110,7 +113,9 @@ import Testing
         #expect(try await database.records().count == 4)
     }
 
-    @Test func `a tenant in a pool is reported by calls or by windows: the first kind wins until it is silent`() async throws {
+    @Test func `a tenant in a pool is reported by calls or by windows: the first kind wins until it is silent`()
+        async throws
+    {
         let database = try TemporaryDatabase()
         let store = try database.telemetry()
         let first = try await store.append(batch([call(), window(), window(tenant: "other"), call(tenant: "other")]))
@@ -229,7 +234,9 @@ extension TelemetryRecord {
     /// Any record with any fields; tenants that report by calls and those that report by windows differ.
     static func random(using random: inout SplitMix) -> TelemetryRecord {
         func maybe<Value>(_ value: Value) -> Value? { Bool.random(using: &random) ? value : nil }
-        func text() -> String { ["", "r-1", "a-longer-request-id-\(random.next())", "ü"].randomElement(using: &random)! }
+        func text() -> String {
+            ["", "r-1", "a-longer-request-id-\(random.next())", "ü"].randomElement(using: &random)!
+        }
         func count() -> Int64 { [0, 1, 300, 70_000, 1 << 40].randomElement(using: &random)! }
         func amount() -> Double { [0, 1, 812.5, 1e-9, 1e12].randomElement(using: &random)! }
         let at = start.adding(seconds: Double.random(in: -100...0, using: &random))

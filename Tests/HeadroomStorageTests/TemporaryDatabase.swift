@@ -35,7 +35,8 @@ struct TemporaryDatabase: Sendable {
         }
     }
 
-    func telemetry(_ settings: TelemetrySettings = TelemetrySettings(), now: Timestamp = start) throws -> TelemetryStore {
+    func telemetry(_ settings: TelemetrySettings = TelemetrySettings(), now: Timestamp = start) throws -> TelemetryStore
+    {
         try TelemetryStore(connection: writer, settings: settings, now: now)
     }
 

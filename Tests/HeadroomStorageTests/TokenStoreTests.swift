@@ -4,7 +4,9 @@ import HeadroomStorage
 import Testing
 
 @Suite struct TokenStoreTests {
-    @Test func `a token comes back with its scope and its secret's digest, and is valid until it ends or is revoked`() async throws {
+    @Test func `a token comes back with its scope and its secret's digest, and is valid until it ends or is revoked`()
+        async throws
+    {
         let store = TokenStore(connection: try TemporaryDatabase().writer)
         let first = try await store.create(
             name: "edge", role: .gateway, secret: "abc", gateways: ["gw-2", "gw-1"], pools: ["openai:gpt-4o"],

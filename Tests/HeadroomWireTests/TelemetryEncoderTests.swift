@@ -38,8 +38,9 @@ import Testing
             encoder.bytes, as: .lines, arrival: .init(received: Timestamp(milliseconds: 1)))
         #expect(result.lines.map(\.record.tenant?.text) == names)
         #expect(result.lines.map(\.record.pool.text) == names.map { $0 + ":pool" })
-        let models = result.lines.map { line in
-            if case .call(let call) = line.record { call.model } else { nil }
+        let models = result.lines.map { line -> String? in
+            if case .call(let call) = line.record { return call.model }
+            return nil
         }
         #expect(models == names.map { "model of " + $0 })
     }

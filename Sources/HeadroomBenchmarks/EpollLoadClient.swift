@@ -1,0 +1,152 @@
+import Glibc
+
+/// Sends one request over and over on some connections, from one thread, and counts the answers.
+///
+/// It runs in a process of its own, so that its time is not the server's: ``PollBenchmark`` starts this program again
+/// with ``argument``.
+struct EpollLoadClient {
+    static let argument = "--load-client"
+
+    private let port: UInt16
+    private let connections: Int
+    private let seconds: Double
+    private let request: [UInt8]
+    /// How every answer has to begin.
+    private let prefix: [UInt8]
+    private var answers = 0
+
+    private struct Connection {
+        var received = 0
+        /// Of the answer that is coming in; 0 until its head has been read.
+        var expected = 0
+    }
+
+    enum Fault: Error, CustomStringConvertible {
+        case usage
+        case connection(String)
+        case answer(String)
+
+        var description: String {
+            switch self {
+            case .usage: "usage: \(EpollLoadClient.argument) PORT CONNECTIONS SECONDS STATUS REQUEST"
+            case .connection(let call): "\(call) failed: \(unsafe String(cString: strerror(errno)))"
+            case .answer(let head): "an answer that was not wanted: \(head)"
+            }
+        }
+    }
+
+    /// Ends the process when it was started to be the load client, else returns.
+    static func runIfAsked() {
+        let arguments = CommandLine.arguments
+        guard arguments.dropFirst().first == argument else { return }
+        do {
+            var client = try EpollLoadClient(Array(arguments.dropFirst(2)))
+            let elapsed = try client.run()
+            print("\(client.answers) \(elapsed)")
+            exit(0)
+        } catch {
+            fputs("load client: \(error)\n", unsafe stderr)
+            exit(1)
+        }
+    }
+
+    private init(_ arguments: [String]) throws(Fault) {
+        guard arguments.count == 5, let port = UInt16(arguments[0]), let connections = Int(arguments[1]),
+            let seconds = Double(arguments[2]), let status = Int(arguments[3])
+        else { throw .usage }
+        self.port = port
+        self.connections = connections
+        self.seconds = seconds
+        request = Array(arguments[4].utf8)
+        prefix = Array("HTTP/1.1 \(status) ".utf8)
+    }
+
+    /// The seconds that it took; ``answers`` is counted meanwhile.
+    private mutating func run() throws(Fault) -> Double {
+        let poll = epoll_create1(0)
+        guard poll >= 0 else { throw .connection("epoll_create1") }
+        var sockets: [Int32] = []
+        for _ in 0..<connections {
+            let socket = try connect()
+            var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: socket))
+            guard unsafe epoll_ctl(poll, EPOLL_CTL_ADD, socket, &event) == 0 else { throw .connection("epoll_ctl") }
+            sockets.append(socket)
+        }
+        // Answers are far smaller than this; one read takes all of one.
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        // By socket.
+        var table = [Connection](repeating: Connection(), count: Int(sockets.max() ?? 0) + 1)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let end = start + .seconds(seconds)
+        for socket in sockets { try send(socket) }
+        var events = [epoll_event](repeating: epoll_event(), count: connections)
+        while clock.now < end {
+            let count = unsafe epoll_wait(poll, &events, Int32(connections), 100)
+            for index in 0..<Int(max(count, 0)) {
+                let socket = unsafe events[index].data.fd
+                if try receive(socket, &table[Int(socket)], &buffer) {
+                    answers += 1
+                    try send(socket)
+                }
+            }
+        }
+        for socket in sockets { close(socket) }
+        close(poll)
+        let elapsed = (clock.now - start).components
+        return Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
+    }
+
+    private func connect() throws(Fault) -> Int32 {
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let code = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard code == 0 else { throw .connection("connect") }
+        var yes: Int32 = 1
+        unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        return socket
+    }
+
+    private func send(_ socket: Int32) throws(Fault) {
+        // A request is far smaller than a socket's buffer: it goes whole.
+        guard unsafe Glibc.send(socket, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
+            throw .connection("send")
+        }
+    }
+
+    /// True when the answer is complete.
+    private func receive(_ socket: Int32, _ connection: inout Connection, _ buffer: inout [UInt8]) throws(Fault) -> Bool {
+        let count = unsafe recv(socket, &buffer, buffer.count, 0)
+        guard count > 0 else { throw .connection("recv") }
+        if connection.received == 0 {
+            guard buffer.starts(with: prefix) else {
+                throw .answer(String(decoding: buffer.prefix(min(count, 200)), as: UTF8.self))
+            }
+            // All answers of a run are alike, so the length of a connection's first holds for the rest.
+            if connection.expected == 0 { connection.expected = try length(buffer.prefix(count)) }
+        }
+        connection.received += count
+        guard connection.received >= connection.expected else { return false }
+        connection.received = 0
+        return true
+    }
+
+    private func length(_ answer: ArraySlice<UInt8>) throws(Fault) -> Int {
+        let text = String(decoding: answer, as: UTF8.self)
+        let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
+        guard let empty = lines.firstIndex(of: "") else { throw .answer(text) }
+        let head = lines[..<empty].reduce(2) { $0 + $1.utf8.count + 2 }
+        if prefix == Array("HTTP/1.1 304 ".utf8) { return head }
+        let name = "content-length:"
+        let header = lines[..<empty].first { $0.lowercased().hasPrefix(name) }
+        guard let header, let body = Int(header.dropFirst(name.count).drop { $0 == " " }) else { throw .answer(text) }
+        return head + body
+    }
+}
