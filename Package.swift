@@ -70,7 +70,8 @@ let package = Package(
         .executableTarget(
             name: "HeadroomBenchmarks",
             dependencies: [
-                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomControl", "HeadroomStorage", "HeadroomHTTP",
+                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomProviders", "HeadroomControl",
+                "HeadroomEnforcement", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP", "HeadroomSimulator",
             ],
             swiftSettings: settings),
 

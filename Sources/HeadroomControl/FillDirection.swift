@@ -58,21 +58,18 @@ package struct FillDirection: Sendable {
         return activity == .infinity ? 0 : activity
     }
 
-    /// How far `bound` raises the tenant whose direction this is; not above its ceiling.
+    /// How far `bound` raises the tenant whose direction this is, its ceiling aside.
     @inline(__always)
-    func limit(_ bound: FillBand.Bound, through criticality: Criticality?, _ need: FillNeed) -> Double {
-        let bound =
-            switch bound {
-            case .least: need.least
-            case .floor: activity(upTo: need.floor)
-            case .floorInDemand:
-                min(activity(upTo: need.floor), activity(upTo: need.demand(through: criticality)))
-            case .start: need.start
-            case .demand: activity(upTo: need.demand(through: criticality))
-            case .burst: need.burst
-            case .ceiling: Double.infinity
-            }
-        return min(bound, ceiling(need))
+    func activity(upTo bound: FillBand.Bound, through criticality: Criticality?, _ need: FillNeed) -> Double {
+        switch bound {
+        case .least: need.least
+        case .floor: activity(upTo: need.floor)
+        case .floorInDemand: min(activity(upTo: need.floor), activity(upTo: need.demand(through: criticality)))
+        case .start: need.start
+        case .demand: activity(upTo: need.demand(through: criticality))
+        case .burst: need.burst
+        case .ceiling: .infinity
+        }
     }
 
     /// The most that the tenant may have, whatever the band.

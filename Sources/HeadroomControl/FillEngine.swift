@@ -147,7 +147,9 @@ package struct FillEngine: Sendable {
         for index in 0..<blocks {
             let first = index * width
             block.clear()
-            for lane in 0..<min(width, count - first) { block.set(lane, to: first + lane, of: problem.tenants, in: capacity) }
+            for lane in 0..<min(width, count - first) {
+                block.set(lane, to: first + lane, of: problem.tenants, in: capacity)
+            }
             for column in costs.indices {
                 costs[column][index] = block.costs[column]
                 ceilings[column][index] = block.ceilings[column]
@@ -196,10 +198,11 @@ private struct FillBlock {
             costs[column][lane] = cost[resources[column].rawValue]
             ceilings[column][lane] = most[resources[column].rawValue]
         }
+        let ceiling = direction.ceiling(need)
         for column in bands.indices {
             let raises = bands[column].tiers == nil || bands[column].raises(tenants[index].tier)
-            let activity = direction.limit(bands[column].bound, through: bands[column].criticality, need)
-            limits[column][lane] = raises ? min(activity * direction.dominantCost, 2) / need.weight : 0
+            let bound = direction.activity(upTo: bands[column].bound, through: bands[column].criticality, need)
+            limits[column][lane] = raises ? min(min(bound, ceiling) * direction.dominantCost, 2) / need.weight : 0
         }
     }
 }

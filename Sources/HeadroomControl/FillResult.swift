@@ -106,7 +106,7 @@ package struct FillShares: RandomAccessCollection, Sendable {
             return (ceiling, ceiling == need.most ? problem.tenants[index].interval.mostConstraint : .ceiling)
         }
         for band in problem.bands[..<bandsRun].reversed() {
-            let bound = direction.limit(band.bound, through: band.criticality, need)
+            let bound = Swift.min(direction.activity(upTo: band.bound, through: band.criticality, need), ceiling)
             guard isHere(bound), band.tiers == nil || band.raises(problem.tenants[index].tier) else { continue }
             switch band.bound {
             case .demand, .floorInDemand:

@@ -69,13 +69,15 @@ package struct PoolAllocator: Sendable {
         var tenants = ids.sorted().map { id in
             let terms = rules.terms(of: id, in: pool.pool)
             let tier = rules.tier(of: id)
-            let profile = profiles[id]
+            let demand = profiles[id]?.demand ?? PerCriticality(repeating: .none)
+            // Work comes in the direction of what is wanted now; the mean request stands in while nothing is.
+            let isIdle = Criticality.allCases.allSatisfy { demand[$0].perMinute == .zero }
+            let shape = isIdle ? profiles[id]?.shape?.rates(overSeconds: 60, of: pool.nominal.resources) : nil
             let tierCeiling = tier.ceilingShare.map { share in pool.nominal * share } ?? .none
             return FillTenant(
                 id: id, tier: tier.name, weight: rules.weight(of: id),
-                demand: profile?.demand ?? PerCriticality(repeating: .none), floor: terms?.floor ?? .none,
-                ceiling: Rates.least(terms?.ceiling ?? .none, tierCeiling),
-                shape: profile?.shape.map { $0.rates(overSeconds: 60, of: pool.nominal.resources) } ?? .none)
+                demand: demand, floor: terms?.floor ?? .none,
+                ceiling: Rates.least(terms?.ceiling ?? .none, tierCeiling), shape: shape ?? .none)
         }
         giveIdleTenantsAStart(&tenants, sharing: capacity, policy: rules.policy.start)
         return tenants

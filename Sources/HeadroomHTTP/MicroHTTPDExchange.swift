@@ -11,7 +11,9 @@ import Synchronization
     // connection belongs; while it is parked, `outcome` alone, by the one who will resume it.
     private enum Phase { case idle, receiving, parked, answered }
 
-    private unowned let server: MicroHTTPDServer
+    /// It outlives its connections: it ends after the last of them.
+    private let server: MicroHTTPDServer
+    private let patience: Patience
     private let connection: OpaquePointer
     let socket: Int32
     /// Its place in the server's table.
@@ -34,9 +36,10 @@ import Synchronization
 
     init(server: MicroHTTPDServer, connection: OpaquePointer) {
         self.server = server
+        patience = server.settings.patience
         unsafe self.connection = connection
         socket = unsafe headroom_mhd_socket(connection)
-        deadline = Atomic(MonotonicClock.milliseconds() + server.settings.headerMilliseconds)
+        deadline = Atomic(MonotonicClock.milliseconds() + patience.header)
     }
 
     /// Between two requests.
@@ -108,7 +111,7 @@ extension HTTPExchange {
     /// The request line has come.
     func receive(target: UnsafePointer<CChar>) {
         idle.store(false, ordering: .relaxed)
-        deadline.store(MonotonicClock.milliseconds() + server.settings.headerMilliseconds, ordering: .relaxed)
+        deadline.store(MonotonicClock.milliseconds() + patience.header, ordering: .relaxed)
         let isSame = unsafe rawTarget.withUnsafeBytes { known in
             // The target ends with a zero byte, which `known` cannot contain: `strncmp` reads no further than that.
             unsafe strncmp(target, known.assumingMemoryBound(to: CChar.self).baseAddress ?? target, known.count) == 0
@@ -151,14 +154,14 @@ extension HTTPExchange {
         outcome = nil
         phase = .idle
         deadline.store(
-            MonotonicClock.milliseconds() + server.settings.idleMilliseconds, ordering: .relaxed)
+            MonotonicClock.milliseconds() + patience.idle, ordering: .relaxed)
         idle.store(true, ordering: .relaxed)
     }
 
     private func begin(method: HTTPMethod) {
         phase = .receiving
         hasWaited = false
-        deadline.store(MonotonicClock.milliseconds() + server.settings.bodyMilliseconds, ordering: .relaxed)
+        deadline.store(MonotonicClock.milliseconds() + patience.body, ordering: .relaxed)
         do throws(HTTPError) {
             let binding = try bind(method)
             try binding.route.check(contentType: self)
@@ -221,7 +224,7 @@ extension HTTPExchange {
 
     private func send(_ response: HTTPResponse) -> MHD_Result {
         phase = .answered
-        deadline.store(MonotonicClock.milliseconds() + server.settings.sendMilliseconds, ordering: .relaxed)
+        deadline.store(MonotonicClock.milliseconds() + patience.send, ordering: .relaxed)
         let prepared = server.isStopping ? response.prepared.closing() : response.prepared
         return unsafe MHD_queue_response(connection, UInt32(response.status), prepared.handle)
     }

@@ -100,7 +100,7 @@ final class MicroHTTPDServer: Sendable {
             MHD_OptionItem(option: .CONNECTION_LIMIT, value: settings.connectionLimit, ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: settings.connectionBytes, ptr_value: nil),
             MHD_OptionItem(
-                option: .CONNECTION_TIMEOUT, value: Int(settings.idleMilliseconds + 999) / 1000, ptr_value: nil),
+                option: .CONNECTION_TIMEOUT, value: Int(settings.patience.idle + 999) / 1000, ptr_value: nil),
             MHD_OptionItem(
                 option: .NOTIFY_COMPLETED, value: unsafeBitCast(completed, to: Int.self), ptr_value: context),
             MHD_OptionItem(

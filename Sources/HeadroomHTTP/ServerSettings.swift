@@ -30,10 +30,11 @@ package struct ServerSettings: Sendable {
     /// For the database, its log, policies, the listener and the threads' own.
     static let reservedDescriptors = 128
 
-    var headerMilliseconds: Int64 { Int64(headerSeconds * 1000) }
-    var bodyMilliseconds: Int64 { Int64(bodySeconds * 1000) }
-    var idleMilliseconds: Int64 { Int64(idleSeconds * 1000) }
-    var sendMilliseconds: Int64 { Int64(sendSeconds * 1000) }
+    var patience: Patience {
+        Patience(
+            header: Int64(headerSeconds * 1000), body: Int64(bodySeconds * 1000), idle: Int64(idleSeconds * 1000),
+            send: Int64(sendSeconds * 1000))
+    }
     var stopMilliseconds: Int64 { Int64(stopSeconds * 1000) }
     /// Long polls end, and slow clients are cut, this much late at most.
     let tickMilliseconds = 50
@@ -48,4 +49,12 @@ package struct ServerSettings: Sendable {
         let most = Int(min(limit.rlim_cur, 1 << 20)) - Self.reservedDescriptors
         return max(16, min(connections ?? most, most))
     }
+}
+
+/// How long a client may take, in milliseconds.
+struct Patience {
+    let header: Int64
+    let body: Int64
+    let idle: Int64
+    let send: Int64
 }

@@ -80,6 +80,9 @@ package final class SnapshotBoard: SnapshotPublishing {
     /// Requests that wait for the next generation.
     package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
+    /// What the loop saw and did last; `nil` before its first turn.
+    package var newestReport: LoopReport? { loop.newest }
+
     // MARK: For the routes
 
     var current: PublishedGeneration? { state.withLock { $0.current } }

@@ -10,12 +10,15 @@ package struct ProviderAnswer: Sendable {
     }
 
     package let verdict: Verdict
-    package let status: Int
-    /// Lower-case names.
-    package let headers: [(name: String, value: String)]
-    package let body: String
     /// From the call's arrival to its answer.
     package let latencySeconds: Double
+    private let model: String
+    private let number: Int
+    private let at: Timestamp
+    private let cost: Work
+    private let usage: (input: Int64, output: Int64)?
+    private let limits: Buckets?
+    private let wait: Double
 
     /// `limits` is what the headers show; `wait` is the time after which the call would pass.
     init(
@@ -24,24 +27,46 @@ package struct ProviderAnswer: Sendable {
     ) {
         self.verdict = verdict
         self.latencySeconds = latencySeconds
+        self.model = model
+        self.number = number
+        at = now
+        self.cost = cost
+        self.usage = usage
+        self.limits = limits
+        self.wait = wait
+    }
+
+    package var status: Int {
+        switch verdict {
+        case .served: 200
+        case .refused: 429
+        case .overloaded: 529
+        }
+    }
+
+    /// Lower-case names. Put together when asked for: a simulation reads few of them.
+    package var headers: [(name: String, value: String)] {
         var headers = [("content-type", "application/json"), ("x-request-id", "req_\(number)")]
         if let limits { headers += ProviderAnswer.rateLimitHeaders(limits) }
-        switch verdict {
-        case .served:
-            status = 200
-            body = ProviderAnswer.completion(model: model, number: number, at: now, usage: usage ?? (0, 0))
-        case .refused(let resource):
-            status = 429
+        if case .refused = verdict {
             let milliseconds = ProviderAnswer.wholeMilliseconds(wait)
             headers.append(("retry-after", String((milliseconds + 999) / 1000)))
             headers.append(("retry-after-ms", String(milliseconds)))
-            body = ProviderAnswer.refusal(
-                model: model, resource: resource, limits: limits, cost: cost, milliseconds: milliseconds)
-        case .overloaded:
-            status = 529
-            body = #"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#
         }
-        self.headers = headers.map { (name: $0.0, value: $0.1) }
+        return headers.map { (name: $0.0, value: $0.1) }
+    }
+
+    package var body: String {
+        switch verdict {
+        case .served:
+            ProviderAnswer.completion(model: model, number: number, at: at, usage: usage ?? (0, 0))
+        case .refused(let resource):
+            ProviderAnswer.refusal(
+                model: model, resource: resource, limits: limits, cost: cost,
+                milliseconds: ProviderAnswer.wholeMilliseconds(wait))
+        case .overloaded:
+            #"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#
+        }
     }
 
     /// As OpenAI sends them: what is left now, and the time until nothing is used.

@@ -36,12 +36,12 @@ private struct AllocationReader {
 
     mutating func problem(_ document: JSONNode) -> AllocationProblem? {
         let members = members(document, at: "", known: ["capacity", "bands", "tenants"])
-        let capacity = members["capacity"].map { rates($0, at: "capacity") }
-        switch capacity {
-        case nil: fault("capacity", "is required: {\"rpm\":…,\"tpm\":…}")
-        case .some(.none) where members["capacity"]?.members?.isEmpty == true:
-            fault("capacity", "must name at least one of rpm, tpm, itpm, otpm")
-        default: break
+        var capacity = Rates.none
+        if let node = members["capacity"] {
+            capacity = rates(node, at: "capacity")
+            if node.members?.isEmpty == true { fault("capacity", "must name at least one of rpm, tpm, itpm, otpm") }
+        } else {
+            fault("capacity", "is required: {\"rpm\":…,\"tpm\":…}")
         }
         var tenants: [FillTenant] = []
         var criticalities: Set<Criticality> = []
@@ -53,8 +53,8 @@ private struct AllocationReader {
             fault("tenants", "is required: a list, may be empty")
         }
         reportDuplicates(tenants)
-        let bands = members["bands"].map { bands($0) } ?? AllocationReader.usualBands(criticalities)
-        guard faults.isEmpty, let capacity, !capacity.isEmpty else { return nil }
+        let bands = members["bands"].map { self.bands($0) } ?? AllocationReader.usualBands(criticalities)
+        guard faults.isEmpty, !capacity.isEmpty else { return nil }
         return AllocationProblem(capacity: capacity, bands: bands, tenants: tenants)
     }
 

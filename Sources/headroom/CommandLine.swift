@@ -1,7 +1,7 @@
 import Foundation
 
 /// One sub-command of `headroom`.
-struct Command {
+struct Command: Sendable {
     /// One or two words, as typed.
     let name: String
     /// One line for the list in `headroom --help`.
@@ -9,7 +9,7 @@ struct Command {
     /// What `headroom NAME --help` prints.
     let help: String
     /// Takes the arguments behind the name; returns the exit code. Throws ``UsageError`` for wrong usage.
-    let run: ([String]) async throws -> Int32
+    let run: @Sendable ([String]) async throws -> Int32
 }
 
 /// Wrong usage; names the flag and what would be right. Exit code 2.

@@ -80,7 +80,7 @@ struct Demo {
                 let now = service.time.now()
                 let second = now.seconds(since: start)
                 guard second < plan.seconds, !isInterrupted.wasNoted else { break }
-                if let report = service.latestReport() {
+                if let report = service.board.newestReport {
                     let granted = provider.capacity(at: now)
                     timeline.add(report, granted: granted, atSecond: second)
                     screen.draw(report, granted: granted, log: provider.log, atSecond: second)

@@ -194,6 +194,15 @@ extension SnapshotStore.Coding {
         })
 }
 
+extension TelemetryDecoder.Limits {
+    fileprivate init(_ policy: TelemetryPolicy) {
+        self.init()
+        lateSeconds = policy.lateSeconds
+        dedupeSeconds = policy.dedupeSeconds
+        retentionSeconds = policy.rawHours * 3600
+    }
+}
+
 extension TokenStore {
     /// Those that are in force, as the HTTP edge checks them.
     fileprivate func accessTokens(at now: Timestamp) throws(StorageError) -> [AccessToken] {

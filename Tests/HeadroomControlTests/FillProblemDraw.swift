@@ -104,8 +104,14 @@ extension FillProblem {
         switch random.next() % 4 {
         case 0: return [FillBand(.floor)] + demand + [FillBand(.ceiling)]
         case 1: return [FillBand(.floorInDemand, tiers: ["critical"]), FillBand(.floorInDemand)] + demand
-        case 2: return [FillBand(.least), FillBand(.floor), FillBand(.start)] + demand + [FillBand(.burst), FillBand(.ceiling)]
-        default: return [FillBand(.floor, tiers: ["critical"]), FillBand(.floor)] + demand + [FillBand(.ceiling, tiers: ["standard"])]
+        case 2:
+            return [FillBand(.least), FillBand(.floor), FillBand(.start)] + demand + [
+                FillBand(.burst), FillBand(.ceiling),
+            ]
+        default:
+            return [FillBand(.floor, tiers: ["critical"]), FillBand(.floor)] + demand + [
+                FillBand(.ceiling, tiers: ["standard"])
+            ]
         }
     }
 

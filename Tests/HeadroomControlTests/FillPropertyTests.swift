@@ -124,7 +124,8 @@ import Testing
             var lie = problem
             lie.tenants[i].demand.interactive = problem.tenants[i].demand.interactive * 3
             // Where the demand is the direction, a tripled demand is a direction of three.
-            let unit = FillDirection(of: lie.tenants[i], in: problem.capacity).dominantCost
+            let unit =
+                FillDirection(of: lie.tenants[i], in: problem.capacity).dominantCost
                 / FillDirection(of: problem.tenants[i], in: problem.capacity).dominantCost
             let told = solve(lie).tenants[i].activity * unit
             if problem.tenants[i].interval != FillInterval() { return nil }
@@ -162,11 +163,15 @@ import Testing
                 scaled.tenants[i].interval.most *= unit / newUnit
             }
             let (before, after) = (solve(problem), solve(scaled))
-            guard zip(before.bands, after.bands).allSatisfy({ isNear($0.level, $1.level) && $0.saturated == $1.saturated })
+            guard
+                zip(before.bands, after.bands).allSatisfy({ isNear($0.level, $1.level) && $0.saturated == $1.saturated }
+                )
             else { return "\(before.bands), then \(after.bands)" }
             for (old, new) in zip(before.tenants, after.tenants) {
                 for resource in problem.capacity.resources.members {
-                    guard isNear(old.fill[resource]! * factor, new.fill[resource]!) else { return "\(old), then \(new)" }
+                    guard isNear(old.fill[resource]! * factor, new.fill[resource]!) else {
+                        return "\(old), then \(new)"
+                    }
                 }
             }
             return nil
@@ -241,7 +246,8 @@ import Testing
             return FillTenant(
                 id: TenantID(unchecked: "t\(index)"), weight: Double(index % 9 + 1),
                 demand: Rates(rpm: demands[index], tpm: demands[index] * tokens[index]),
-                floor: index % 2 == 0 ? Rates(rpm: demands[index] / 3) : .none, shape: Rates(rpm: 1, tpm: tokens[index]))
+                floor: index % 2 == 0 ? Rates(rpm: demands[index] / 3) : .none, shape: Rates(rpm: 1, tpm: tokens[index])
+            )
         }
         let wanted = zip(demands, tokens).map { $0 * $1 }.reduce(0, +)
         let capacity = Rates(rpm: demands.reduce(0, +) * 0.9, tpm: wanted * 0.6)

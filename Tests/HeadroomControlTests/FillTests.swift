@@ -64,7 +64,8 @@ import Testing
     @Test func `interactive demand of all comes before batch demand of any`() {
         let tenants = [
             FillTenant(
-                id: "a", demand: PerCriticality(interactive: Rates(rpm: 20), nearRealTime: .none, batch: Rates(rpm: 200))),
+                id: "a",
+                demand: PerCriticality(interactive: Rates(rpm: 20), nearRealTime: .none, batch: Rates(rpm: 200))),
             FillTenant(id: "b", demand: Rates(rpm: 60)),
         ]
         let bands = [FillBand(.demand, criticality: .interactive), FillBand(.demand)]
@@ -99,7 +100,9 @@ import Testing
 
     @Test func `bounds that fit to the last unit are reached, and the next band finds the resource full`() {
         // 0.1 + 0.2 + 0.7 of the capacity: more than 1 as doubles add up.
-        let tenants = [(1.0, "a"), (2, "b"), (7, "c")].map { FillTenant(id: TenantID(unchecked: $1), floor: Rates(rpm: $0 / 10)) }
+        let tenants = [(1.0, "a"), (2, "b"), (7, "c")].map {
+            FillTenant(id: TenantID(unchecked: $1), floor: Rates(rpm: $0 / 10))
+        }
         let result = solve(Rates(rpm: 1), usualBands, tenants)
         #expect(result.bands.map(\.saturated) == [nil, .requests, .requests])
         #expect(result.tenants.map { $0.fill[.requests]! } == [0.1, 0.2, 0.7])

@@ -1,12 +1,10 @@
-import Glibc
+import Foundation
 
 /// Sends one request over and over on some connections, from one thread, and counts the answers.
 ///
-/// It runs in a process of its own, so that its time is not the server's: ``PollBenchmark`` starts this program again
-/// with ``argument``.
-struct EpollLoadClient {
-    static let argument = "--load-client"
-
+/// It runs in a process of its own, so that its time is not the server's. It waits with `poll`, which Swift's `Glibc`
+/// has and `epoll` it has not; for tens of connections the two cost the same.
+struct LoadClient {
     private let port: UInt16
     private let connections: Int
     private let seconds: Double
@@ -28,25 +26,23 @@ struct EpollLoadClient {
 
         var description: String {
             switch self {
-            case .usage: "usage: \(EpollLoadClient.argument) PORT CONNECTIONS SECONDS STATUS REQUEST"
+            case .usage: "usage: PORT CONNECTIONS SECONDS STATUS REQUEST"
             case .connection(let call): "\(call) failed: \(unsafe String(cString: strerror(errno)))"
             case .answer(let head): "an answer that was not wanted: \(head)"
             }
         }
     }
 
-    /// Ends the process when it was started to be the load client, else returns.
-    static func runIfAsked() {
-        let arguments = CommandLine.arguments
-        guard arguments.dropFirst().first == argument else { return }
+    /// Prints the answers and the seconds that they took. The exit code.
+    static func main(_ arguments: [String]) -> Int32 {
         do {
-            var client = try EpollLoadClient(Array(arguments.dropFirst(2)))
+            var client = try LoadClient(arguments)
             let elapsed = try client.run()
             print("\(client.answers) \(elapsed)")
-            exit(0)
+            return 0
         } catch {
-            fputs("load client: \(error)\n", unsafe stderr)
-            exit(1)
+            FileHandle.standardError.write(Data("load client: \(error)\n".utf8))
+            return 1
         }
     }
 
@@ -63,52 +59,32 @@ struct EpollLoadClient {
 
     /// The seconds that it took; ``answers`` is counted meanwhile.
     private mutating func run() throws(Fault) -> Double {
-        let poll = epoll_create1(0)
-        guard poll >= 0 else { throw .connection("epoll_create1") }
-        var sockets: [Int32] = []
-        for _ in 0..<connections {
-            let socket = try connect()
-            var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: socket))
-            guard unsafe epoll_ctl(poll, EPOLL_CTL_ADD, socket, &event) == 0 else { throw .connection("epoll_ctl") }
-            sockets.append(socket)
-        }
+        var waiting: [pollfd] = []
+        for _ in 0..<connections { waiting.append(pollfd(fd: try connect(), events: Int16(POLLIN), revents: 0)) }
+        var states = [Connection](repeating: Connection(), count: connections)
         // Answers are far smaller than this; one read takes all of one.
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        // By socket.
-        var table = [Connection](repeating: Connection(), count: Int(sockets.max() ?? 0) + 1)
         let clock = ContinuousClock()
         let start = clock.now
         let end = start + .seconds(seconds)
-        for socket in sockets { try send(socket) }
-        var events = [epoll_event](repeating: epoll_event(), count: connections)
+        for connection in waiting { try send(connection.fd) }
         while clock.now < end {
-            let count = unsafe epoll_wait(poll, &events, Int32(connections), 100)
-            for index in 0..<Int(max(count, 0)) {
-                let socket = unsafe events[index].data.fd
-                if try receive(socket, &table[Int(socket)], &buffer) {
+            unsafe poll(&waiting, nfds_t(connections), 100)
+            for index in waiting.indices where waiting[index].revents != 0 {
+                if try receive(waiting[index].fd, &states[index], &buffer) {
                     answers += 1
-                    try send(socket)
+                    try send(waiting[index].fd)
                 }
             }
         }
-        for socket in sockets { close(socket) }
-        close(poll)
+        for connection in waiting { close(connection.fd) }
         let elapsed = (clock.now - start).components
         return Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
     }
 
     private func connect() throws(Fault) -> Int32 {
-        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let code = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe Glibc.connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard code == 0 else { throw .connection("connect") }
+        let socket: Int32
+        do { socket = try LoopbackHTTP.connect(port) } catch { throw .connection("connect") }
         var yes: Int32 = 1
         unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         return socket

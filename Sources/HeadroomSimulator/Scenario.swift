@@ -1,0 +1,191 @@
+import HeadroomModel
+
+/// What happens in a run besides the trace: how much the provider grants, what clients do, and what breaks.
+package struct Scenario: Sendable {
+    /// As typed behind `--scenario`.
+    package var name: String
+    /// What it is to show, in a sentence.
+    package var intent: String
+    /// The contract with the provider, as a part of the trace's mean demand.
+    package var capacity = 1.0
+    package var provider = Provider()
+    package var clients = Clients()
+    package var network = Network()
+    package var changes: [WorkChange] = []
+    package var faults: [Fault] = []
+
+    package init(name: String, intent: String) {
+        self.name = name
+        self.intent = intent
+    }
+
+    package struct Provider: Sendable {
+        package var headers = ProviderModel.Headers.nominal
+        package var burstSeconds = 6.0
+        /// A refused attempt costs a request.
+        package var countsRefused = false
+        /// What is really granted, as a part of the contract, while a span lasts; 1 outside of all of them.
+        package var grants: [(span: Span, factor: Double)] = []
+        package var wave: Wave?
+        /// A part of all calls is answered with 529.
+        package var overloads: [(span: Span, share: Double)] = []
+        /// A new version of the model, which gateways report: it grants another part of the contract from then on.
+        package var versionChange: VersionChange?
+    }
+
+    /// Capacity that swings around the contract in steps.
+    package struct Wave: Sendable {
+        package var amplitude: Double
+        package var periodSeconds: Double
+    }
+
+    package struct VersionChange: Sendable {
+        /// A part of the run.
+        package var from: Double
+        package var factor: Double
+    }
+
+    package struct Clients: Sendable {
+        /// Estimates lie evenly within this part of the true cost.
+        package var estimateError = 0.2
+        /// Callers ask for so many times the output that they get, evenly between the two; gateways then learn a
+        /// correction. `nil`: estimates as in ``estimateError``.
+        package var maxTokensFactor: ClosedRange<Double>?
+        package var patienceSeconds = PerCriticality(interactive: 10.0, nearRealTime: 60.0, batch: 120.0)
+    }
+
+    package struct Network: Sendable {
+        package var gateways = 4
+        /// A publication reaches each gateway after a time of its own, evenly up to this.
+        package var pollLagSeconds = 2.0
+        /// Part of all polls that bring nothing.
+        package var lostPolls = 0.0
+        /// From a gateway's flush, once a second, to the control plane.
+        package var telemetryDelaySeconds = 0.0
+    }
+
+    /// A part of a run. Traces have different lengths, so a beginning is a part of the run; an end is one too, or
+    /// stands so many seconds behind.
+    package struct Span: Equatable, Sendable {
+        package enum End: Equatable, Sendable {
+            case part(Double)
+            case seconds(Double)
+        }
+
+        package var from: Double
+        package var end: End
+
+        package init(from: Double, to part: Double) {
+            self.from = from
+            end = .part(part)
+        }
+
+        package init(from: Double, seconds: Double) {
+            self.from = from
+            end = .seconds(seconds)
+        }
+
+        package func seconds(ofRun run: Double) -> Range<Double> {
+            let start = from * run
+            let stop =
+                switch end {
+                case .part(let part): part * run
+                case .seconds(let seconds): min(run, start + seconds)
+                }
+            return start..<max(start, stop)
+        }
+    }
+
+    /// Which tenants, by their rank of demand in the trace: 0 is the largest.
+    package enum Who: Equatable, Sendable {
+        case rank(Int)
+        /// Every so-many-th of them.
+        case every(Int)
+        case criticality(Criticality)
+        case everyone
+    }
+
+    /// What some tenants do otherwise than the trace says.
+    package enum WorkChange: Sendable {
+        /// So many times the work, whole requests drawn from their own; less than 1 thins it out. It grows linearly over
+        /// the first `ramp` seconds.
+        case times(Double, of: Who, during: Span, rampSeconds: Double)
+        /// Nothing comes.
+        case silent(Who, during: Span)
+        /// A call that is denied comes again as a new one, up to so many times: after a second, or on the next full ten
+        /// seconds together with everyone else's.
+        case resendsDenied(Who, times: Int, inStep: Bool)
+        /// So many times the work is really sent on top, and nobody needs it.
+        case junk(Double, of: Who, during: Span)
+        /// Agents: so many users of one tenant start one task each within a time, and each task makes so many calls, a
+        /// few at once.
+        case tasks(users: Int, calls: Int, atOnce: Int, of: Who, from: Double, withinSeconds: Double)
+
+        /// Who tries to gain by it; `nil` for honest work.
+        package var gamer: Who? {
+            switch self {
+            case .resendsDenied(.everyone, _, _): nil
+            case .resendsDenied(let who, _, _), .junk(_, let who, _): who
+            case .times, .silent, .tasks: nil
+            }
+        }
+    }
+
+    package enum Fault: Equatable, Sendable {
+        /// Its queue is lost; its arrivals go to the others. It comes back empty.
+        case gatewayDown(Int, during: Span)
+        /// The loop is killed: polls and telemetry find nobody. The ledger and stored telemetry survive.
+        case controlPlaneDown(Span)
+        /// Reports take so many seconds longer.
+        case telemetryLate(seconds: Double, during: Span)
+        /// A gateway's wall clock jumps: reports that it has not sent yet look that much older (or come from the future).
+        case clockJump(gateway: Int, at: Double, seconds: Double)
+
+        var span: Span {
+            switch self {
+            case .gatewayDown(_, let span), .controlPlaneDown(let span), .telemetryLate(_, let span): span
+            case .clockJump(_, let at, _): Span(from: at, seconds: 0)
+            }
+        }
+    }
+}
+
+extension Scenario {
+    /// What is really granted from each second on, as a part of the contract: ascending, the first at 0.
+    package func grants(seconds run: Double) -> [(fromSecond: Double, factor: Double)] {
+        var steps: Set<Double> = [0]
+        for grant in provider.grants {
+            let range = grant.span.seconds(ofRun: run)
+            steps.formUnion([range.lowerBound, range.upperBound])
+        }
+        if let wave = provider.wave {
+            for half in 0..<Int(run / (wave.periodSeconds / 2)) { steps.insert(Double(half) * wave.periodSeconds / 2) }
+        }
+        if let change = provider.versionChange { steps.insert(change.from * run) }
+        return steps.filter { $0 <= run }.sorted().map { ($0, grant(at: $0, of: run)) }
+    }
+
+    private func grant(at second: Double, of run: Double) -> Double {
+        var factor = 1.0
+        for grant in provider.grants where grant.span.seconds(ofRun: run).contains(second) { factor *= grant.factor }
+        if let wave = provider.wave {
+            let isFirstHalf = Int(second / (wave.periodSeconds / 2)) % 2 == 0
+            factor *= isFirstHalf ? 1 + wave.amplitude : 1 - wave.amplitude
+        }
+        if let change = provider.versionChange, second >= change.from * run { factor *= change.factor }
+        return factor
+    }
+
+    /// The provider as it is in a run of so many seconds, under a contract for `nominal`.
+    func providerSettings(nominal: Rates, seconds run: Double) -> ProviderModel.Settings {
+        var settings = ProviderModel.Settings(model: "simulated-1", nominal: nominal)
+        settings.burstSeconds = provider.burstSeconds
+        settings.capacity = grants(seconds: run)
+        settings.headers = provider.headers
+        settings.countsRefused = provider.countsRefused
+        settings.overloads = provider.overloads.map {
+            ProviderModel.Overload(seconds: $0.span.seconds(ofRun: run), share: $0.share)
+        }
+        return settings
+    }
+}

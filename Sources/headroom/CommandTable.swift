@@ -1,0 +1,89 @@
+/// What `headroom` can do: one sub-command per file; this one only chooses.
+enum CommandTable {
+    static let version = "0.1.0"
+
+    private static let commands: [Command] = [
+        Command(
+            name: "serve", summary: "run the control plane: the loop, its database, its HTTP server",
+            help: ServeCommand.help, run: ServeCommand.run),
+        Command(
+            name: "demo", summary: "the service with a simulated provider and four gateways that replay a trace",
+            help: DemoCommand.help, run: DemoCommand.run),
+        Command(
+            name: "status", summary: "how a running service fares", help: StatusCommand.help, run: StatusCommand.run),
+        Command(
+            name: "allocate", summary: "solve one allocation problem", help: AllocateCommand.help,
+            run: AllocateCommand.run),
+        Command(
+            name: "classify", summary: "type provider responses and read their limits", help: ClassifyCommand.help,
+            run: ClassifyCommand.run),
+        Command(
+            name: "policy check", summary: "check a directory of policies", help: PolicyCheckCommand.help,
+            run: PolicyCheckCommand.run),
+        Command(
+            name: "tenants", summary: "import and list contracts", help: TenantsCommand.help, run: TenantsCommand.run),
+        Command(
+            name: "token", summary: "create, list and revoke access tokens", help: TokenCommand.help,
+            run: TokenCommand.run),
+        Command(
+            name: "migrate", summary: "bring a database to this version", help: MigrateCommand.help,
+            run: MigrateCommand.run),
+    ]
+
+    private static func printUsage(to write: (String) -> Void) {
+        let width = commands.map(\.name.count).max() ?? 0
+        write("headroom \(version): renegotiates per-tenant LLM quotas all the time\n")
+        write("usage: headroom COMMAND [OPTIONS]\n")
+        for command in commands {
+            write("  \(command.name.padding(toLength: width, withPad: " ", startingAt: 0))  \(command.summary)")
+        }
+        write("\n\"headroom COMMAND --help\" tells more; \"headroom --version\" prints the version.")
+        write("Exit codes: 0 done, 1 failed, 2 wrong usage.")
+    }
+
+    /// The command that `arguments` name, and what stands behind its name.
+    private static func match(_ arguments: [String]) -> (command: Command, rest: [String])? {
+        for command in commands {
+            let words = command.name.split(separator: " ").map(String.init)
+            if arguments.starts(with: words) { return (command, Array(arguments.dropFirst(words.count))) }
+        }
+        return nil
+    }
+
+    static func run(_ arguments: [String]) async -> Int32 {
+        switch arguments.first {
+        case nil:
+            printUsage(to: Terminal.error)
+            return 2
+        case "--help", "-h", "help":
+            printUsage(to: Terminal.print)
+            return 0
+        case "--version":
+            Terminal.print("headroom \(version)")
+            return 0
+        default:
+            break
+        }
+        guard let (command, rest) = match(arguments) else {
+            Terminal.error(
+                "headroom: there is no command \"\(arguments.joined(separator: " "))\"; \"headroom --help\" lists them")
+            return 2
+        }
+        if rest.contains("--help") || rest.contains("-h") {
+            Terminal.print(command.help)
+            return 0
+        }
+        do {
+            return try await command.run(rest)
+        } catch let error as UsageError {
+            Terminal.error("headroom \(command.name): \(error.message)\n\"headroom \(command.name) --help\" tells more.")
+            return 2
+        } catch let error as CommandError {
+            Terminal.error("headroom \(command.name): \(error.message)")
+            return 1
+        } catch {
+            Terminal.error("headroom \(command.name): \(error)")
+            return 1
+        }
+    }
+}
