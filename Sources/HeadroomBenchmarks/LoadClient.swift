@@ -98,7 +98,8 @@ struct LoadClient {
     }
 
     /// True when the answer is complete.
-    private func receive(_ socket: Int32, _ connection: inout Connection, _ buffer: inout [UInt8]) throws(Fault) -> Bool {
+    private func receive(_ socket: Int32, _ connection: inout Connection, _ buffer: inout [UInt8]) throws(Fault) -> Bool
+    {
         let count = unsafe recv(socket, &buffer, buffer.count, 0)
         guard count > 0 else { throw .connection("recv") }
         if connection.received == 0 {

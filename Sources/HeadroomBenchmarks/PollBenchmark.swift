@@ -33,10 +33,9 @@ enum PollBenchmark {
                 print("\(status) round \(round): nginx    \(theirs)")
                 ratios.append(ours.perSecond / theirs.perSecond)
             }
-            ratios.sort()
-            if !ratios.isEmpty {
-                print("\(status): headroom / nginx, requests a second, median of \(rounds): \(ratios[rounds / 2].rounded(to: 2))")
-            }
+            guard !ratios.isEmpty else { continue }
+            let median = ratios.sorted()[rounds / 2].rounded(to: 2)
+            print("\(status): headroom / nginx, requests a second, median of \(rounds): \(median)")
         }
     }
 

@@ -104,7 +104,8 @@ package struct PoolAllocator: Sendable {
         var whole = [Rates](repeating: .none, count: rates.count)
         for resource in capacity.resources.members {
             let parts = rates.map { $0[resource] ?? 0 }
-            let total = min(capacity[resource] ?? 0, parts.reduce(0, +))
+            // A sum of shares of 100 may end as 99.999…: that is rounding and no reason to lose a unit.
+            let total = min(capacity[resource] ?? 0, parts.reduce(0, +) * (1 + 1e-12))
             let integers = LargestRemainder.integers(of: parts, total: Int(total.rounded(.down)))
             for index in rates.indices { whole[index][resource] = Double(integers[index]) }
         }

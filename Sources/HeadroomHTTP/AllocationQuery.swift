@@ -54,7 +54,9 @@ struct AllocationQuery: Equatable {
 
     private static func member(_ gateway: GatewayID?, _ text: String?) throws(HTTPError) -> GatewayRegister.Key? {
         guard let gateway else {
-            if text != nil { throw HTTPError(.badRequest, "member tells processes of one gateway apart: add gateway=NAME") }
+            if text != nil {
+                throw HTTPError(.badRequest, "member tells processes of one gateway apart: add gateway=NAME")
+            }
             return nil
         }
         // A member is named by the same rule as its gateway.
@@ -65,7 +67,8 @@ struct AllocationQuery: Equatable {
     private static func version(_ name: String, _ text: String?) throws(HTTPError) -> SnapshotVersion? {
         guard let text else { return nil }
         guard let version = SnapshotVersion(text) else {
-            throw HTTPError(.badRequest, "\(name)=\(text) is no version; one is EPOCH.GENERATION, for example 1793000000.1842")
+            throw HTTPError(
+                .badRequest, "\(name)=\(text) is no version; one is EPOCH.GENERATION, for example 1793000000.1842")
         }
         return version
     }

@@ -30,7 +30,8 @@ package struct GatewayRegister {
     }
 
     /// Notes a request. `sent` is the newest that its answer may hold. False when there is no room for a newcomer.
-    package mutating func note(_ key: Key, at now: Timestamp, applied: SnapshotVersion?, sent: SnapshotVersion?) -> Bool {
+    package mutating func note(_ key: Key, at now: Timestamp, applied: SnapshotVersion?, sent: SnapshotVersion?) -> Bool
+    {
         guard var member = members[key] ?? (members.count < limit ? Member(lastSeen: now) : nil) else { return false }
         member.lastSeen = max(member.lastSeen, now)
         // What was never sent there in this term cannot be in force there.

@@ -14,7 +14,8 @@ struct ListeningSocket {
         let isIPv6 = wanted.host.contains(":")
         var storage = try Self.socketAddress(wanted, isIPv6: isIPv6)
         let descriptor = socket(
-            isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0
+        )
         guard descriptor >= 0 else { throw Self.failure(errno, wanted) }
         // A restarted service takes its port back at once, whatever connections of the old one linger.
         var yes: Int32 = 1
@@ -68,7 +69,8 @@ struct ListeningSocket {
     private static func failure(_ code: Int32, _ wanted: ListenAddress) -> HTTPError {
         switch code {
         case EADDRINUSE:
-            HTTPError(.addressInUse, "\(wanted) is in use: another program listens there; stop it or choose another port")
+            HTTPError(
+                .addressInUse, "\(wanted) is in use: another program listens there; stop it or choose another port")
         case EADDRNOTAVAIL:
             HTTPError(.addressUnavailable, "\(wanted.host) is not an address of this machine")
         case EACCES:

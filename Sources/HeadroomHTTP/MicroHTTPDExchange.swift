@@ -153,8 +153,7 @@ extension HTTPExchange {
         refusal = nil
         outcome = nil
         phase = .idle
-        deadline.store(
-            MonotonicClock.milliseconds() + patience.idle, ordering: .relaxed)
+        deadline.store(MonotonicClock.milliseconds() + patience.idle, ordering: .relaxed)
         idle.store(true, ordering: .relaxed)
     }
 
@@ -214,7 +213,8 @@ extension HTTPExchange {
         switch reason {
         case .tooLarge:
             HTTPError(
-                .bodyTooLarge, "the body is larger than the \(binding?.route.bodyLimit ?? 0) bytes that this call takes")
+                .bodyTooLarge, "the body is larger than the \(binding?.route.bodyLimit ?? 0) bytes that this call takes"
+            )
         case .noRoom:
             HTTPError(
                 .overloaded, "too many request bodies are being read at once; nothing of this one was taken",

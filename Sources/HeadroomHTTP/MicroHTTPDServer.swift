@@ -79,6 +79,8 @@ final class MicroHTTPDServer: Sendable {
                 HTTPError(.stopping, "the service stopped before the call was done", retryAfterSeconds: 1)))
         wait(milliseconds: 1000) { self.parkedCount.load(ordering: .relaxed) == 0 }
         running.ticker.stop()
+        // A thread of the library that has not come back by now is stuck; its daemon is left to the process's end.
+        guard parkedCount.load(ordering: .relaxed) == 0 else { return }
         unsafe MHD_stop_daemon(running.daemon)
         unsafe Unmanaged.passUnretained(self).release()
     }
@@ -91,8 +93,9 @@ final class MicroHTTPDServer: Sendable {
     private func options(context: UnsafeMutableRawPointer, listener: Int32) -> [MHD_OptionItem] {
         let completed: MHD_RequestCompletedCallback = unsafe handleCompletion
         let changed: MHD_NotifyConnectionCallback = unsafe handleConnection
-        let received: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) ->
-            UnsafeMutableRawPointer? = unsafe handleTarget
+        let received:
+            @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) ->
+                UnsafeMutableRawPointer? = unsafe handleTarget
         // Options take functions as integers.
         return unsafe [
             MHD_OptionItem(option: .LISTEN_SOCKET, value: Int(listener), ptr_value: nil),

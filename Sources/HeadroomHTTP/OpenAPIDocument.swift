@@ -50,7 +50,7 @@ enum OpenAPIDocument {
                 "summary": "The newest snapshot, what changed in it, or the wait for the next (roles gateway, viewer)",
                 "parameters": [
                   {"name": "gateway", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
-                   "description": "The enforcement point that asks; without it the caller only reads, and holds no lease"},
+                   "description": "The enforcement point that asks; without it the caller only reads"},
                   {"name": "member", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
                    "description": "Tells processes that share one gateway's counters apart"},
                   {"name": "pool", "in": "query", "explode": true,

@@ -58,7 +58,7 @@ final class PublishedGeneration: Sendable {
             return cell
         }
         // Outside the lock: who wants another body does not wait for this one.
-        return cell.response { 
+        return cell.response {
             let response = encode(view, since: base)
             bodies.withLock { $0.byteCount += response.byteCount }
             return response

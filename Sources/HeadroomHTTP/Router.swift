@@ -55,7 +55,8 @@ struct Router: Sendable {
     func bind(_ method: HTTPMethod, _ rawTarget: [UInt8], authorization: String?) throws(HTTPError) -> HTTPBinding {
         guard let target = RequestTarget(rawTarget) else {
             throw HTTPError(
-                .badRequest, "the target is not a path with an optional query, percent-encoded UTF-8 without zero bytes")
+                .badRequest, "the target is not a path with an optional query, percent-encoded UTF-8 without zero bytes"
+            )
         }
         let route = try route(method, target.path)
         // Before the grant: a token that is revoked in between leaves a binding that is out of date at once.

@@ -107,7 +107,8 @@ package struct TelemetryIntake: Sendable {
         if gateways.count == 1 { return gateways.first }
         guard number == nil else {
             throw HTTPError(
-                .badRequest, "a request with Headroom-Batch bears the lines of one gateway; these name \(gateways.count)")
+                .badRequest,
+                "a request with Headroom-Batch bears the lines of one gateway; these name \(gateways.count)")
         }
         return nil
     }

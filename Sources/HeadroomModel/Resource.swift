@@ -45,7 +45,17 @@ package struct ResourceSet: OptionSet, Sendable, Hashable {
     package func contains(_ resource: Resource) -> Bool { contains(ResourceSet(resource)) }
 
     /// Its members in the order of ``Resource``.
-    package var members: [Resource] { Resource.allCases.filter { contains($0) } }
+    package var members: [Resource] { ResourceSet.membersByRawValue[Int(rawValue & 15)] }
+
+    /// True in the lanes of its members.
+    package var lanes: SIMDMask<SIMD4<Int64>> {
+        (SIMD4(repeating: Int64(rawValue)) & SIMD4(1, 2, 4, 8)) .!= 0
+    }
+
+    /// All sixteen sets: looked up, since rates are on every hot path and a list made anew costs an allocation.
+    private static let membersByRawValue: [[Resource]] = (0..<16).map { bits in
+        Resource.allCases.filter { bits & (1 << $0.rawValue) != 0 }
+    }
 }
 
 /// Rates per minute, one per resource. An absent rate means "not limited in this resource" (a capacity, a ceiling)
@@ -67,7 +77,8 @@ package struct Rates: Equatable, Sendable {
 
     /// The lanes of `resources`; the others are absent.
     package init(perMinute: SIMD4<Double>, resources: ResourceSet) {
-        for resource in resources.members { self[resource] = perMinute[resource.rawValue] }
+        self.perMinute = SIMD4.zero.replacing(with: perMinute, where: resources.lanes)
+        self.resources = resources
     }
 
     package subscript(resource: Resource) -> Double? {
@@ -99,16 +110,16 @@ package struct Rates: Equatable, Sendable {
     /// The work that these rates allow in `seconds`; 0 where absent.
     package func work(overSeconds seconds: Double) -> Work { Work(amounts: perMinute * (seconds / 60)) }
 
-    package static func * (rates: Rates, factor: Double) -> Rates { rates.map { $1 * factor } }
+    package static func * (rates: Rates, factor: Double) -> Rates {
+        Rates(perMinute: rates.perMinute * factor, resources: rates.resources)
+    }
 
     /// The lower of two limits in each resource; absent in both stays absent.
     package static func least(_ left: Rates, _ right: Rates) -> Rates {
-        var result = left
-        for resource in right.resources.members {
-            let other = right.perMinute[resource.rawValue]
-            result[resource] = left[resource].map { Swift.min($0, other) } ?? other
-        }
-        return result
+        let unlimited = SIMD4(repeating: Double.infinity)
+        let first = unlimited.replacing(with: left.perMinute, where: left.resources.lanes)
+        let second = unlimited.replacing(with: right.perMinute, where: right.resources.lanes)
+        return Rates(perMinute: pointwiseMin(first, second), resources: left.resources.union(right.resources))
     }
 }
 
@@ -145,11 +156,7 @@ package struct Work: Equatable, Sendable {
 
     /// Seconds of a pool of this capacity that the work takes: the largest over the resources that it limits.
     package func seconds(of capacity: Rates) -> Double {
-        var most = 0.0
-        for resource in capacity.resources.members {
-            let rate = capacity.perMinute[resource.rawValue]
-            if rate > 0 { most = max(most, self[resource] * 60 / rate) }
-        }
-        return most
+        let isLimited = capacity.resources.lanes .& (capacity.perMinute .> 0)
+        return SIMD4.zero.replacing(with: amounts * 60 / capacity.perMinute, where: isLimited).max()
     }
 }

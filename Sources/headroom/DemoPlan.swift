@@ -63,14 +63,14 @@ struct DemoPlan: Sendable {
         let seconds = length < 0.9 * options.seconds ? length : options.seconds
         guard seconds >= DemoOptions.secondsRange.lowerBound else {
             throw UsageError(
-                "--speed \(speed): the trace ends after \(Int(length)) s at this speed; "
+                "--speed \(DemoText.decimal(speed)): the trace ends after \(Int(length)) s at this speed; "
                     + "a demo plays at least \(Int(DemoOptions.secondsRange.lowerBound)) s")
         }
         let rate = Double(played.rows.count) / seconds
         guard rate <= DemoPlan.mostRate else {
             throw UsageError(
-                "--speed \(speed): makes \(Int(rate)) requests a second; the demo plays at most "
-                    + "\(Int(DemoPlan.mostRate)), that is about --speed \(speed * DemoPlan.mostRate / rate)")
+                "--speed \(DemoText.decimal(speed)): makes \(Int(rate)) requests a second; the demo plays at most "
+                    + "\(Int(DemoPlan.mostRate)): --speed \(DemoText.decimal(speed * DemoPlan.mostRate / rate)) or so")
         }
         self.seconds = seconds
         self.speed = speed

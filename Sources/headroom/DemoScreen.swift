@@ -55,22 +55,29 @@ struct DemoScreen {
         let generation = report.version.map { String($0.generation) } ?? "none"
         return [
             "",
-            "\(Int(max(0, plan.seconds - second).rounded())) s left · \(phase) · generation \(generation)",
+            "\(Int(max(0, plan.seconds - second).rounded())) s left · generation \(generation) · "
+                + "429s in the last 10 s: \(DemoText.percent(share)) · \(phase)",
             "capacity: true \(DemoText.rates(granted)) · estimated \(DemoText.rates(pool.estimated)) "
-                + "(\(pool.capacityReason.name)) · 429s in the last 10 s: \(DemoText.percent(share))",
-            DemoText.left("tokens a minute", DemoScreen.tenantWidth) + DemoText.left("tier", 10)
-                + DemoText.left("work", 13) + DemoText.right("demand", 9) + DemoText.right("allocation", 12)
-                + DemoText.right("service", 9) + "  state",
+                + "(\(pool.capacityReason.name))",
+            row("tokens a minute:", "demand", "allocation", "service", "state", "tier", "work"),
         ]
     }
 
     private func line(_ entry: Roster.Entry, _ pool: PoolReport) -> String {
         let known = pool.tenants.first { $0.tenant == entry.tenant }
         func tokens(_ rates: Rates?) -> String { rates?[.tokens].map(DemoText.compact) ?? "-" }
-        return DemoText.left(entry.tenant.text, DemoScreen.tenantWidth - 1) + " " + DemoText.left(entry.tier, 10)
-            + DemoText.left(entry.criticality.name, 13) + DemoText.right(tokens(known?.demand), 9)
-            + DemoText.right(tokens(known?.assured), 12) + DemoText.right(tokens(known?.consumed), 9) + "  "
-            + state(known)
+        return row(
+            entry.tenant.text, tokens(known?.demand), tokens(known?.assured), tokens(known?.consumed), state(known),
+            entry.tier, entry.criticality.name)
+    }
+
+    /// What matters least stands last: a narrow terminal cuts it off.
+    private func row(
+        _ tenant: String, _ demand: String, _ allocation: String, _ service: String, _ state: String, _ tier: String,
+        _ work: String
+    ) -> String {
+        DemoText.left(tenant, DemoScreen.tenantWidth) + DemoText.right(demand, 9) + DemoText.right(allocation, 12)
+            + DemoText.right(service, 9) + "  " + DemoText.left(state, 28) + DemoText.left(tier, 10) + work
     }
 
     private func state(_ tenant: TenantReport?) -> String {

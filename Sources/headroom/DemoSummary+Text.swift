@@ -12,9 +12,11 @@ extension DemoSummary {
         let share = totals.offered[.tokens] > 0 ? totals.served[.tokens] / totals.offered[.tokens] : 1
         let failed = totals.failed > 0 ? ", \(totals.failed) failed" : ""
         return [
-            entry("Work", "\(Int(totals.served[.requests])) of \(Int(totals.offered[.requests])) requests served, "
-                + "\(DemoText.percent(share)) of the tokens; \(totals.denied) denied (patience ended), "
-                + "\(totals.waiting) waiting at the end\(failed)")
+            entry(
+                "Work",
+                "\(Int(totals.served[.requests])) of \(Int(totals.offered[.requests])) requests served, "
+                    + "\(DemoText.percent(share)) of the tokens; \(totals.denied) denied (patience ended), "
+                    + "\(totals.waiting) waiting at the end\(failed)")
         ]
     }
 
@@ -42,13 +44,17 @@ extension DemoSummary {
             return [entry("Capacity", "no call was refused after the drop, so nothing was to be learnt")]
         }
         var lines = [
-            entry("Capacity", "dropped to half at second \(DemoText.decimal(plan.dropSeconds)); first refusal "
-                + "\(DemoText.decimal(refusal - plan.dropSeconds)) s later, for want of \(resource.name)")
+            entry(
+                "Capacity",
+                "dropped to half at second \(DemoText.decimal(plan.dropSeconds)); first refusal "
+                    + "\(DemoText.decimal(refusal - plan.dropSeconds)) s later, for want of \(resource.name)")
         ]
         if let sample = drop.sample {
             lines.append(
-                entry("", "15 s after it: true \(DemoText.rates(sample.granted)), "
-                    + "estimated \(DemoText.rates(sample.estimated)) (\(sample.reason.name))"))
+                entry(
+                    "",
+                    "15 s after it: true \(DemoText.rates(sample.granted)), "
+                        + "estimated \(DemoText.rates(sample.estimated)) (\(sample.reason.name))"))
         }
         for capacity in capacity {
             let facts = [
@@ -68,9 +74,11 @@ extension DemoSummary {
 
     private var refusalLines: [String] {
         [
-            entry("429s", "\(DemoText.percent(refusals.before)) of the attempts before the drop, "
-                + "\(DemoText.percent(refusals.during)) in it, \(DemoText.percent(refusals.after)) after it; "
-                + "\(DemoText.percent(refusals.all)) in all")
+            entry(
+                "429s",
+                "\(DemoText.percent(refusals.before)) of the attempts before the drop, "
+                    + "\(DemoText.percent(refusals.during)) in it, \(DemoText.percent(refusals.after)) after it; "
+                    + "\(DemoText.percent(refusals.all)) in all")
         ]
     }
 
@@ -80,7 +88,8 @@ extension DemoSummary {
             "starved",
         ])
         for tenant in tenants {
-            let share = (tenant.demand[.tokens] ?? 0) > 0 ? (tenant.service[.tokens] ?? 0) / (tenant.demand[.tokens] ?? 1) : 1
+            let share =
+                (tenant.demand[.tokens] ?? 0) > 0 ? (tenant.service[.tokens] ?? 0) / (tenant.demand[.tokens] ?? 1) : 1
             let reason = tenant.starvation.map { " (\($0.rawValue))" } ?? ""
             table.add([
                 tenant.tenant.text, tenant.tier, tenant.criticality.name, pair(tenant.demand), pair(tenant.assured),

@@ -169,7 +169,9 @@ extension DemoSummary.Capacity {
     fileprivate init(_ resource: Resource, _ timeline: DemoTimeline, _ log: DemoProvider.Log, _ plan: DemoPlan) {
         let errors = timeline.samples.compactMap { $0.error(resource) }
         // A refusal that comes when the provider is about to come back tells nothing of the drop.
-        let refusal = log.firstRefusalSeconds.flatMap { $0 + DemoSummary.settleSeconds < plan.recoverySeconds ? $0 : nil }
+        let refusal = log.firstRefusalSeconds.flatMap {
+            $0 + DemoSummary.settleSeconds < plan.recoverySeconds ? $0 : nil
+        }
         func error(_ second: Double?) -> Double? {
             second.flatMap { timeline.sample(atSecond: $0) }.flatMap { $0.error(resource) }
         }

@@ -99,13 +99,11 @@ import Testing
     }
 
     @Test func `bounds that fit to the last unit are reached, and the next band finds the resource full`() {
-        // 0.1 + 0.2 + 0.7 of the capacity: more than 1 as doubles add up.
-        let tenants = [(1.0, "a"), (2, "b"), (7, "c")].map {
-            FillTenant(id: TenantID(unchecked: $1), floor: Rates(rpm: $0 / 10))
-        }
-        let result = solve(Rates(rpm: 1), usualBands, tenants)
+        // 20/91 + 71/91 is more than 1, as doubles add up.
+        let tenants = [FillTenant(id: "a", floor: Rates(rpm: 20)), FillTenant(id: "b", floor: Rates(rpm: 71))]
+        let result = solve(Rates(rpm: 91), usualBands, tenants)
         #expect(result.bands.map(\.saturated) == [nil, .requests, .requests])
-        #expect(result.tenants.map { $0.fill[.requests]! } == [0.1, 0.2, 0.7])
+        #expect(result.tenants.map { $0.fill[.requests]! } == [20, 71])
     }
 
     @Test func `a level that can rise for nothing rises to where the next tenant would`() {
@@ -121,12 +119,26 @@ import Testing
     }
 
     @Test func `a tenant that lives on the rest that others leave gets just that`() {
-        let rest = 1e-7
-        let tenants = [
-            FillTenant(id: "a", demand: Rates(rpm: 1 - rest)), FillTenant(id: "b", weight: 1e-9, demand: Rates(rpm: 5)),
-        ]
+        // Twenty thousand demands that make all but a ten-millionth, and that as exact as doubles can tell.
+        var random = SplitMix64(seed: 3)
+        let demands = (0..<20_000).map { _ in random.uniform(0, (1 - 1e-7) / 10_050) }
+        var (sum, lost) = (0.0, 0.0)
+        func add(_ demand: Double) {
+            let next = sum + demand
+            lost += demand - (next - sum)
+            sum = next
+        }
+        demands.forEach(add)
+        let last = 1 - 1e-7 - sum
+        add(last)
+        let rest = 1 - sum - lost
+        var tenants = (demands + [last]).enumerated().map { index, demand in
+            FillTenant(id: TenantID(unchecked: "t\(index)"), demand: Rates(rpm: demand))
+        }
+        tenants.append(FillTenant(id: "rest", weight: 1e-9, demand: Rates(rpm: 5)))
         let result = solve(Rates(rpm: 1), [FillBand(.demand)], tenants)
-        #expect(abs(result.tenants[1].fill[.requests]! / rest - 1) < 1e-8)
+        #expect(last > 0)
+        #expect(abs(result.tenants.last!.fill[.requests]! / rest - 1) < 2e-9)
     }
 
     @Test func `direction is the shape, else a whole demand, else a request of a thousand tokens`() {

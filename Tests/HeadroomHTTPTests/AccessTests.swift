@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct AccessTests {
     private static let tokens = [
-        AccessToken.sample("gw", .gateway, gateways: ["gw-1"]), .sample("viewer", .viewer), .sample("success", .success),
+        AccessToken.sample("gw", .gateway, gateways: ["gw-1"]), .sample("viewer", .viewer),
+        .sample("success", .success),
         .sample("sre", .sre), .sample("admin", .admin),
         .sample("old", .viewer, expiresAt: Timestamp(milliseconds: 1_792_999_999_999)),
         .sample("short", .viewer, expiresAt: Timestamp(milliseconds: 1_793_000_010_000)),
@@ -19,7 +20,8 @@ import Testing
                 ("Bearer nobody", "", 401, "the token is not known"), ("Bearer old", "", 401, "has ended"),
                 ("Bearer viewer", "", 200, ""), ("bearer success", "", 200, ""), ("Bearer sre", "", 200, ""),
                 ("Bearer admin", "", 200, ""), ("Bearer gw", "", 403, "add gateway=NAME"),
-                ("Bearer gw", "?gateway=gw-1", 200, ""), ("Bearer gw", "?gateway=gw-2", 403, "speaks for gw-1, not for gw-2"),
+                ("Bearer gw", "?gateway=gw-1", 200, ""),
+                ("Bearer gw", "?gateway=gw-2", 403, "speaks for gw-1, not for gw-2"),
                 ("Bearer admin", "?gateway=gw-1", 403, "only one of role gateway may poll as gw-1"),
             ]
             for (authorization, target, status, words) in cases {

@@ -107,7 +107,10 @@ import Testing
             let cases: [(token: String, query: String, pools: [PoolID], tenants: Set<TenantID>)] = [
                 ("all", "", ["azure:gpt-4o", "openai:gpt-4o"], ["acme", "globex"]),
                 ("all", "?pool=openai:gpt-4o", ["openai:gpt-4o"], ["acme", "globex"]),
-                ("all", "?pool=openai%3Agpt-4o&pool=azure:gpt-4o", ["azure:gpt-4o", "openai:gpt-4o"], ["acme", "globex"]),
+                (
+                    "all", "?pool=openai%3Agpt-4o&pool=azure:gpt-4o", ["azure:gpt-4o", "openai:gpt-4o"],
+                    ["acme", "globex"]
+                ),
                 ("all", "?pool=none", [], []),
                 ("azure", "", ["azure:gpt-4o"], ["acme", "globex"]),
                 ("azure", "?pool=openai:gpt-4o", [], []),
@@ -198,6 +201,46 @@ import Testing
                 #expect(reply.headers["headroom-generation"] == "8")
             }
             #expect(fixture.board.waitingCount == 0)
+        }
+    }
+
+    @Test func `pollers follow a fast publisher to its last generation`() async throws {
+        try await ServiceFixture.run { fixture in
+            fixture.publish(1, gateways: ["gw-1"])
+            let last: Int64 = 200
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<16 {
+                    let client = try fixture.client()
+                    group.addTask {
+                        var seen: Int64 = 1
+                        while seen < last {
+                            let reply = try await client.get(
+                                "/v1/allocations?gateway=gw-1&wait=60&since=\(Self.version).\(seen)")
+                            let generation = reply.headers["headroom-generation"].flatMap { Int64($0) } ?? 0
+                            #expect(generation > seen)
+                            seen = generation
+                        }
+                    }
+                }
+                for generation in 2...last {
+                    fixture.publish(generation, gateways: ["gw-1"])
+                    await Task.yield()
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func `a client that leaves during its long poll harms nobody`() async throws {
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7)
+            var client: RawClient? = try fixture.client()
+            await client?.send("GET", "/v1/allocations?wait=60&since=\(Self.version).7")
+            #expect(await eventually { fixture.board.waitingCount == 1 })
+            client = nil
+            fixture.publish(8)
+            let other = try fixture.client()
+            #expect(try await other.get("/v1/allocations").headers["headroom-generation"] == "8")
         }
     }
 

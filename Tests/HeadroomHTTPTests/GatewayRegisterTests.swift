@@ -18,7 +18,8 @@ import Testing
         #expect(presence(at: 1)?.sent == version(9))
         _ = register.note(.init(gateway: "g", member: "b"), at: start.adding(seconds: 16), applied: nil, sent: nil)
         #expect(presence(at: 16)?.applied == version(7), "a is gone")
-        _ = register.note(.init(gateway: "g", member: "c"), at: start.adding(seconds: 17), applied: nil, sent: version(9))
+        _ = register.note(
+            .init(gateway: "g", member: "c"), at: start.adding(seconds: 17), applied: nil, sent: version(9))
         #expect(presence(at: 17)?.applied == nil, "c has not acknowledged")
         #expect(presence(at: 17)?.lastSeen == start.adding(seconds: 17))
     }

@@ -98,10 +98,14 @@ import Testing
                 accepted: 2, duplicate: 1, late: 1,
                 rejected: [.init(line: 5, detail: "by windows already"), .init(line: 6, detail: "unreadable")]))
         let counts = counters.all.map { "\($0.key.type) \($0.key.result) \($0.count)" }
-        #expect(counts == ["call accepted 2", "call duplicate 1", "call late 1", "call rejected 1", "unknown rejected 1"])
+        #expect(
+            counts == ["call accepted 2", "call duplicate 1", "call late 1", "call rejected 1", "unknown rejected 1"])
         let repeated = TelemetryCounters()
         repeated.add(batch, TelemetryReceipt(accepted: 0, duplicate: 5, late: 0, rejected: batch.faults))
-        #expect(repeated.all.map { "\($0.key.type) \($0.key.result) \($0.count)" } == ["call duplicate 5", "unknown rejected 1"])
+        #expect(
+            repeated.all.map { "\($0.key.type) \($0.key.result) \($0.count)" } == [
+                "call duplicate 5", "unknown rejected 1",
+            ])
     }
 }
 

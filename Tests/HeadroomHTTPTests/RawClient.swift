@@ -16,7 +16,10 @@ final class RawClient: Sendable {
         var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    enum Failure: Error { case closed, timedOut, garbled(String) }
+    enum Failure: Error {
+        case closed, timedOut
+        case garbled(String)
+    }
 
     init(_ address: ListenAddress) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

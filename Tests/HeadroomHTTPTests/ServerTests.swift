@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `a client that dribbles its headers is cut off`() async throws {
-        try await ServiceFixture.run(configure: { $0.headerSeconds = 0.2 }) { fixture in
+        try await ServiceFixture.run(settings: .test { $0.headerSeconds = 0.2 }) { fixture in
             // One byte in 20 ms is no idleness to the library.
             let beforeFirst = await (try fixture.client()).drip(UInt8(ascii: "G"), everyMilliseconds: 20, atMost: 500)
             #expect(beforeFirst < 500)
@@ -53,19 +53,19 @@ import Testing
     }
 
     @Test func `a client that dribbles its body is cut off`() async throws {
-        try await ServiceFixture.run(configure: { $0.bodySeconds = 0.2 }) { fixture in
+        try await ServiceFixture.run(settings: .test { $0.bodySeconds = 0.2 }) { fixture in
             let client = try fixture.client()
             await client.send(
                 Array(
-                    "POST /v1/telemetry HTTP/1.1\r\nHost: t\r\nContent-Type: application/x-ndjson\r\nContent-Length: 999\r\n\r\n"
-                        .utf8))
+                    ("POST /v1/telemetry HTTP/1.1\r\nHost: t\r\nContent-Type: application/x-ndjson\r\n"
+                        + "Content-Length: 999\r\n\r\n").utf8))
             #expect(await client.drip(UInt8(ascii: "x"), everyMilliseconds: 20, atMost: 500) < 500)
             #expect(fixture.sink.entered == 0)
         }
     }
 
     @Test func `a connection between requests is kept for a while and then closed`() async throws {
-        try await ServiceFixture.run(configure: { $0.idleSeconds = 0.2 }) { fixture in
+        try await ServiceFixture.run(settings: .test { $0.idleSeconds = 0.2 }) { fixture in
             let client = try fixture.client()
             #expect(try await client.get("/healthz").status == 200)
             #expect(await client.isClosedByServer())
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func `a stop waits for telemetry in flight`() async throws {
-        try await ServiceFixture.run(configure: { $0.stopSeconds = 20 }) { fixture in
+        try await ServiceFixture.run(settings: .test { $0.stopSeconds = 20 }) { fixture in
             fixture.sink.close()
             let client = try fixture.client()
             await client.send(
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func `a stop does not wait for ever`() async throws {
-        try await ServiceFixture.run(configure: { $0.stopSeconds = 0.1 }) { fixture in
+        try await ServiceFixture.run(settings: .test { $0.stopSeconds = 0.1 }) { fixture in
             fixture.sink.close()
             let client = try fixture.client()
             await client.send(

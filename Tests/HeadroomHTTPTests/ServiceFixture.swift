@@ -15,12 +15,9 @@ final class ServiceFixture: Sendable {
     /// Starts a service, runs `test`, stops it.
     static func run(
         tokens: [AccessToken] = [], joinSeconds: Double = 3, viewersOnly: Bool = false,
-        configure: (inout ServerSettings) -> Void = { _ in },
+        settings: ServerSettings = .test(),
         _ test: @Sendable (ServiceFixture) async throws -> Void
     ) async throws {
-        var settings = ServerSettings(listen: ListenAddress(host: "127.0.0.1", port: 0))
-        settings.stopSeconds = 2
-        configure(&settings)
         let fixture = try ServiceFixture(
             settings: settings, tokens: tokens, joinSeconds: joinSeconds, viewersOnly: viewersOnly)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -56,6 +53,16 @@ final class ServiceFixture: Sendable {
 
     func publish(_ generation: Int64, gateways: [GatewayID] = [], pools: [PoolAllocation]? = nil, lease: Double = 15) {
         board.publish(.sample(generation, gateways: gateways, pools: pools, lease: lease))
+    }
+}
+
+extension ServerSettings {
+    /// Any free port, and what else the test needs.
+    static func test(_ change: (inout ServerSettings) -> Void = { _ in }) -> ServerSettings {
+        var settings = ServerSettings(listen: ListenAddress(host: "127.0.0.1", port: 0))
+        settings.stopSeconds = 2
+        change(&settings)
+        return settings
     }
 }
 

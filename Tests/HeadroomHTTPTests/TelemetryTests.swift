@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `calls beyond the queue are refused and the rest goes on`() async throws {
-        try await ServiceFixture.run(configure: { $0.callsInFlight = 1 }) { fixture in
+        try await ServiceFixture.run(settings: .test { $0.callsInFlight = 1 }) { fixture in
             fixture.sink.close()
             let first = try fixture.client()
             await first.send("POST", "/v1/telemetry", headers: Self.ndjson, body: Self.lines(1))
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `bodies in flight are bounded in sum`() async throws {
-        try await ServiceFixture.run(configure: { $0.bodyBytesInFlight = 1000 }) { fixture in
+        try await ServiceFixture.run(settings: .test { $0.bodyBytesInFlight = 1000 }) { fixture in
             let client = try fixture.client()
             let many = try await client.call(
                 "POST", "/v1/telemetry", headers: Self.ndjson, body: Self.lines(20))
