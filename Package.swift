@@ -85,6 +85,8 @@ let package = Package(
         tests("HeadroomLoopTests", ["HeadroomLoop", "HeadroomModel", "HeadroomControl", "HeadroomEnforcement"]),
         tests("HeadroomStorageTests", ["HeadroomStorage", "HeadroomModel"]),
         tests("HeadroomHTTPTests", ["HeadroomHTTP", "HeadroomWire", "HeadroomJSON", "HeadroomModel"]),
+        // Runs the built program, as its users do.
+        tests("HeadroomCommandTests", ["headroom", "HeadroomModel", "HeadroomJSON", "HeadroomStorage"]),
         tests(
             "HeadroomSimulatorTests",
             ["HeadroomSimulator", "HeadroomModel", "HeadroomJSON", "HeadroomControl", "HeadroomEnforcement", "HeadroomLoop"]),

@@ -35,9 +35,9 @@ package struct PoolCapacity: Equatable, Sendable {
 
 /// Estimates one pool's capacity from its telemetry.
 ///
-/// Seconds of calls, by the moment at which the upstream took them, go through one ``BucketBank`` per resource once
-/// they have settled. The provider's own word in headers bounds the bank: a limit below the contract is believed at
-/// once. An overload says nothing about the quota and never enters.
+/// Seconds of calls, by the moment at which the upstream took them, go through a ``LimitEstimator`` once they have
+/// settled. The provider's own word in headers bounds it: a limit below the contract is believed at once. An overload
+/// says nothing about the quota and never enters.
 package struct CapacityEstimator: Sendable {
     /// What the upstream did in one second.
     private struct Second: Sendable {
@@ -60,7 +60,7 @@ package struct CapacityEstimator: Sendable {
 
     private let policy: PoolPolicy
     private let settings: CapacityPolicy
-    private var banks: [Resource: BucketBank]
+    private var limits: LimitEstimator
     private var headers: [Resource: HeaderLimit] = [:]
     /// Not yet judged, by second; at most a few entries.
     private var open: [Int64: Second] = [:]
@@ -76,16 +76,10 @@ package struct CapacityEstimator: Sendable {
     package init(policy: PoolPolicy, settings: CapacityPolicy, at now: Timestamp) {
         self.policy = policy
         self.settings = settings
-        banks = [:]
+        limits = LimitEstimator(
+            limits: policy.nominal, burstSeconds: policy.providerBurstSeconds, settings: settings)
         meanRequest = Work(requests: 1)
         judgedThrough = now.second - CapacityEstimator.settleSeconds - 1
-        for resource in policy.nominal.resources.members {
-            banks[resource] = bank(resource, limit: policy.nominal[resource] ?? 0)
-        }
-    }
-
-    private func bank(_ resource: Resource, limit: Double) -> BucketBank {
-        BucketBank(limit: max(limit, 1e-6), burstSeconds: policy.providerBurstSeconds, settings: settings)
     }
 
     // MARK: Fold
@@ -189,7 +183,7 @@ package struct CapacityEstimator: Sendable {
 
     private mutating func judge(_ second: Second, at time: Int64) {
         guard second.attempts > 0 else {
-            for resource in policy.nominal.resources.members { banks[resource]?.idle() }
+            limits.idle()
             return
         }
         learnMeanRequest(second.delivered)
@@ -197,12 +191,8 @@ package struct CapacityEstimator: Sendable {
         if !second.exhausted.isEmpty { lastExhausted = second.exhausted }
         if second.refusals > 0 { lastRefusalSecond = time }
         let exhausted = second.exhausted.isEmpty ? suspects : second.exhausted
-        for resource in policy.nominal.resources.members {
-            banks[resource]?.fold(
-                delivered: second.delivered[resource],
-                isRefused: second.refusals > 0 && exhausted.contains(resource),
-                meanRequest: meanRequest[resource])
-        }
+        limits.fold(
+            delivered: second.delivered, refused: second.refusals > 0 ? exhausted : [], meanRequest: meanRequest)
     }
 
     /// Who refused, when the refusal does not say: what the last one named, else any of them.
@@ -219,39 +209,26 @@ package struct CapacityEstimator: Sendable {
         meanRequest = isFirst ? mean : meanRequest + (mean - meanRequest) * min(1, requests / 20)
     }
 
-    /// A header limit that moved starts its bank over; one that has gone stale gives way to the contract.
+    /// Header limits that moved start the estimate over; one that has gone stale gives way to the contract.
     private mutating func applyHeaders(at now: Timestamp) {
-        for resource in policy.nominal.resources.members {
-            let nominal = policy.nominal[resource] ?? 0
-            var limit = nominal
-            if let header = headers[resource] {
-                if now.seconds(since: header.seenAt) > settings.headerSeconds {
-                    headers[resource] = nil
-                } else {
-                    limit = header.rate
-                }
-            }
-            if let known = banks[resource]?.limit, abs(known - limit) > 1e-9 * limit, limit > 0 {
-                banks[resource] = bank(resource, limit: limit)
-            }
-        }
+        headers = headers.filter { now.seconds(since: $0.value.seenAt) <= settings.headerSeconds }
+        limits.limits = policy.nominal.map { resource, nominal in headers[resource]?.rate ?? nominal }
     }
 
     private mutating func capacity(at now: Timestamp) -> PoolCapacity {
         recent.removeAll { $0.second <= judgedThrough - CapacityEstimator.recentSeconds }
         let attempts = recent.reduce(0) { $0 + $1.attempts }
         let refusals = recent.reduce(0) { $0 + $1.refusals }
-        let estimate = policy.nominal.map { resource, nominal in banks[resource]?.estimate ?? nominal }
+        let estimate = limits.estimate
         let reason = reason(estimate: estimate, refusals: refusals)
         state = nextState(estimate: estimate, attempts: attempts, refusals: refusals)
         return PoolCapacity(
             pool: policy.pool, capacity: estimate, nominal: policy.nominal, reason: reason,
-            confidence: policy.nominal.resources.members.compactMap { banks[$0]?.confidence }.min() ?? 0,
-            state: state, calls: calls, recentAttempts: attempts, recentRefusals: refusals)
+            confidence: limits.confidence, state: state, calls: calls, recentAttempts: attempts, recentRefusals: refusals)
     }
 
     private func reason(estimate: Rates, refusals: Int) -> CapacityReason {
-        let part = leastShare(of: estimate) { banks[$0]?.limit }
+        let part = leastShare(of: estimate, in: limits.limits)
         if part < 0.97 { return refusals > 0 ? .throttled : .probing }
         return headers.isEmpty ? .contract : .headers
     }
@@ -259,7 +236,7 @@ package struct CapacityEstimator: Sendable {
     /// Harder to leave than to enter, so that a pool at the border does not flap.
     private func nextState(estimate: Rates, attempts: Int, refusals: Int) -> PoolState {
         let share = attempts == 0 ? 0 : Double(refusals) / Double(attempts)
-        let part = leastShare(of: estimate) { policy.nominal[$0] }
+        let part = leastShare(of: estimate, in: policy.nominal)
         switch state {
         case .throttled where part < 0.95 || share > 0.01: return .throttled
         default:
@@ -268,9 +245,9 @@ package struct CapacityEstimator: Sendable {
         }
     }
 
-    private func leastShare(of estimate: Rates, in whole: (Resource) -> Double?) -> Double {
+    private func leastShare(of estimate: Rates, in whole: Rates) -> Double {
         estimate.resources.members.map { resource in
-            let limit = whole(resource) ?? 0
+            let limit = whole[resource] ?? 0
             return limit > 0 ? (estimate[resource] ?? 0) / limit : 1
         }.min() ?? 1
     }

@@ -1,0 +1,36 @@
+import HeadroomModel
+
+/// Belief over the hypotheses of a ``BucketBank``: multiplied by evidence, leaking back to the prior.
+struct LimitBelief: Sendable {
+    /// Half of it starts at the known limit, the rest is spread evenly.
+    private static let prior: [Double] = {
+        let fractions = BucketBank.fractions
+        let known = fractions.indices.min { abs(fractions[$0] - 1) < abs(fractions[$1] - 1) }!
+        var prior = [Double](repeating: 0.5 / Double(fractions.count - 1), count: fractions.count)
+        prior[known] = 0.5
+        return prior
+    }()
+
+    private(set) var probabilities = LimitBelief.prior
+
+    /// How well a belief foresaw a second: `likelihood` · e^`scale`. Two numbers, lest the product vanish.
+    struct Foresight {
+        var likelihood: Double
+        var scale: Double
+    }
+
+    /// Takes in the log likelihoods of one second, and returns how well it was foreseen. Of what is believed then, the
+    /// part `leak` returns to the prior.
+    mutating func weigh(_ logLikelihoods: [Double], leak: Double) -> Foresight {
+        let most = logLikelihoods.max() ?? 0
+        var sum = 0.0
+        for h in probabilities.indices {
+            probabilities[h] *= exponential(logLikelihoods[h] - most)
+            sum += probabilities[h]
+        }
+        for h in probabilities.indices {
+            probabilities[h] = (1 - leak) * probabilities[h] / sum + leak * LimitBelief.prior[h]
+        }
+        return Foresight(likelihood: sum, scale: most)
+    }
+}
