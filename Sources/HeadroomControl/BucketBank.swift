@@ -11,11 +11,18 @@ import HeadroomModel
 ///     ll ← −K · max(0, −L − tol) / r                       delivered more than the hypothesis allows
 ///     ll ← ll − K · max(0, L − tol) / r   if refused       refused although the hypothesis had budget
 struct BucketBank: Sendable {
-    /// Candidates for the part of the known limit that is really granted: from 0.2 to 1.25, 6 % apart.
+    /// Candidates for the part of the known limit that is really granted: from 0.2 to 1.2, 6 % apart, 1 among them.
     ///
     /// Those above 1 keep a limit that is higher than known from looking like a certain 1; no estimate exceeds the known
     /// limit.
-    static let fractions: [Double] = Array(sequence(first: 0.2) { $0 * 1.06 < 1.25 ? $0 * 1.06 : nil })
+    static let fractions: [Double] = {
+        let below = Array(sequence(first: 1 / step) { $0 / step >= 0.2 ? $0 / step : nil })
+        let above = Array(sequence(first: 1.0) { $0 * step < 1.25 ? $0 * step : nil })
+        return below.reversed() + above
+    }()
+    static let step = 1.06
+    /// The index of the hypothesis that the limit is as it is known.
+    static let known = fractions.firstIndex(of: 1)!
 
     /// The known limit, per minute, above 0: the contract's, or the provider's own word where that is lower.
     let limit: Double

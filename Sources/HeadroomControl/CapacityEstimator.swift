@@ -35,9 +35,11 @@ package struct PoolCapacity: Equatable, Sendable {
 
 /// Estimates one pool's capacity from its telemetry.
 ///
-/// Seconds of calls, by the moment at which the upstream took them, go through a ``LimitEstimator`` once they have
-/// settled. The provider's own word in headers bounds it: a limit below the contract is believed at once. An overload
-/// says nothing about the quota and never enters.
+/// Seconds of calls, by the moment at which the upstream took them, go through a ``LimitEstimator``: for good once they
+/// are told in full, and before that on trial, scaled up by how much of a second is usually told at its age
+/// (``ReportingDelay``). Judged late, a drop would be seen late; judged as told, calls in flight would look like capacity
+/// that is gone. The provider's own word in headers bounds the estimate: a limit below the contract is believed at once.
+/// An overload says nothing about the quota and never enters.
 package struct CapacityEstimator: Sendable {
     /// What the upstream did in one second.
     private struct Second: Sendable {
@@ -53,23 +55,26 @@ package struct CapacityEstimator: Sendable {
         var seenAt: Timestamp
     }
 
-    /// Gateways report a call when it ends, within a second or so; a second is judged once that has passed.
-    private static let settleSeconds: Int64 = 2
+    /// A second is judged for good when this part of its work is usually told, and on trial from half of it on: below
+    /// that, scaling up makes noise.
+    private static let complete = 0.98
+    private static let onTrial = 0.5
     private static let recentSeconds: Int64 = 10
     private static let historySeconds: Int64 = 60
 
     private let policy: PoolPolicy
     private let settings: CapacityPolicy
+    /// What the seconds that were judged for good say.
     private var limits: LimitEstimator
+    private var delay: ReportingDelay
     private var headers: [Resource: HeaderLimit] = [:]
-    /// Not yet judged, by second; at most a few entries.
+    /// Not yet judged for good, by second; at most a few entries.
     private var open: [Int64: Second] = [:]
     private var judgedThrough: Int64
     /// Attempts and refusals of the last seconds, for the state.
     private var recent: [(second: Int64, attempts: Int, refusals: Int)] = []
     private var meanRequest: Work
     private var lastExhausted: ResourceSet = []
-    private var lastRefusalSecond: Int64?
     private var calls = [Int](repeating: 0, count: Outcome.allCases.count)
     private var state = PoolState.healthy
 
@@ -79,25 +84,30 @@ package struct CapacityEstimator: Sendable {
         limits = LimitEstimator(
             limits: policy.nominal, burstSeconds: policy.providerBurstSeconds, settings: settings)
         meanRequest = Work(requests: 1)
-        judgedThrough = now.second - CapacityEstimator.settleSeconds - 1
+        judgedThrough = now.second - 1
+        delay = ReportingDelay(at: now)
     }
 
     // MARK: Fold
 
-    package mutating func fold(_ record: TelemetryRecord) {
+    /// Takes in a line that was read at `now`.
+    package mutating func fold(_ record: TelemetryRecord, at now: Timestamp) {
         switch record {
-        case .call(let call): fold(call)
-        case .window(let window): fold(window)
+        case .call(let call): fold(call, at: now)
+        case .window(let window): fold(window, at: now)
         case .response(let response): fold(response)
         case .queue, .task, .model: break
         }
     }
 
-    private mutating func fold(_ call: CallRecord) {
+    private mutating func fold(_ call: CallRecord, at now: Timestamp) {
         calls[call.outcome.rawValue] += 1
         // Neither reached the upstream.
         guard call.outcome != .denied, call.outcome != .cached else { return }
         let countsRefused = policy.countsRefused
+        if call.outcome == .ok {
+            delay.add(call.work.seconds(of: policy.nominal), ofSecond: call.startedAt.second, at: now)
+        }
         with(second: call.startedAt.second) { second in
             second.attempts += 1
             if call.outcome.isQuotaRefusal {
@@ -110,7 +120,7 @@ package struct CapacityEstimator: Sendable {
     }
 
     /// A window's work is spread evenly over its seconds; what was refused in it counts at its end.
-    private mutating func fold(_ window: WindowRecord) {
+    private mutating func fold(_ window: WindowRecord, at now: Timestamp) {
         calls[Outcome.ok.rawValue] += Int(window.ok)
         calls[Outcome.quota.rawValue] += Int(window.quota)
         calls[Outcome.overload.rawValue] += Int(window.overload)
@@ -122,6 +132,7 @@ package struct CapacityEstimator: Sendable {
         let last = window.end.adding(seconds: -0.001).second
         let count = max(1, min(60, Int64(window.seconds.rounded(.up))))
         for second in (last - count + 1)...last {
+            delay.add(work.seconds(of: policy.nominal) / Double(count), ofSecond: second, at: now)
             with(second: second) { slot in
                 slot.delivered += work * (1 / Double(count))
                 if second == last {
@@ -163,36 +174,59 @@ package struct CapacityEstimator: Sendable {
 
     // MARK: Estimate
 
-    /// Judges the seconds that have settled and says what there is.
+    /// Judges the seconds that are told in full, the newer ones on trial, and says what there is.
     package mutating func estimate(at now: Timestamp) -> PoolCapacity {
         applyHeaders(at: now)
-        let settled = now.second - CapacityEstimator.settleSeconds
-        // After a pause of hours there is nothing to learn from what was before it.
-        if judgedThrough < settled - CapacityEstimator.historySeconds {
-            judgedThrough = settled - CapacityEstimator.historySeconds
-            open = open.filter { $0.key > judgedThrough }
-        }
-        while judgedThrough < settled {
-            judgedThrough += 1
-            judge(open.removeValue(forKey: judgedThrough) ?? Second(), at: judgedThrough)
-        }
+        let completeness = delay.completeness
+        judgeForGood(through: now.second - Int64(age(completeness, Self.complete)))
+        let trial = judgedOnTrial(
+            through: now.second - Int64(max(1, age(completeness, Self.onTrial))), completeness, at: now)
         // Seconds from a clock that ran ahead are kept until their time comes, but not without bound.
         if open.count > 600 { open = open.filter { $0.key <= now.second } }
-        return capacity(at: now)
+        return capacity(trial, at: now)
     }
 
-    private mutating func judge(_ second: Second, at time: Int64) {
-        guard second.attempts > 0 else {
-            limits.idle()
-            return
+    /// The least age at which that much of a second is told.
+    private func age(_ completeness: [Double], _ part: Double) -> Int {
+        completeness.firstIndex { $0 >= part } ?? ReportingDelay.longest
+    }
+
+    private mutating func judgeForGood(through last: Int64) {
+        // After a pause of hours there is nothing to learn from what was before it.
+        if judgedThrough < last - CapacityEstimator.historySeconds {
+            judgedThrough = last - CapacityEstimator.historySeconds
+            open = open.filter { $0.key > judgedThrough }
         }
-        learnMeanRequest(second.delivered)
-        recent.append((time, second.attempts, second.refusals))
-        if !second.exhausted.isEmpty { lastExhausted = second.exhausted }
-        if second.refusals > 0 { lastRefusalSecond = time }
+        while judgedThrough < last {
+            judgedThrough += 1
+            let second = open.removeValue(forKey: judgedThrough) ?? Second()
+            judge(second, scaledBy: 1, in: &limits)
+            if second.attempts > 0 {
+                learnMeanRequest(second.delivered)
+                if !second.exhausted.isEmpty { lastExhausted = second.exhausted }
+                recent.append((judgedThrough, second.attempts, second.refusals))
+            }
+        }
+    }
+
+    /// What the estimate would be if the seconds behind those that were judged for good were told in full as well.
+    private func judgedOnTrial(through last: Int64, _ completeness: [Double], at now: Timestamp) -> LimitEstimator {
+        var trial = limits
+        var second = judgedThrough + 1
+        while second <= last {
+            let told = completeness[Int(min(Int64(ReportingDelay.longest), now.second - second))]
+            judge(open[second] ?? Second(), scaledBy: 1 / max(told, Self.onTrial), in: &trial)
+            second += 1
+        }
+        return trial
+    }
+
+    private func judge(_ second: Second, scaledBy factor: Double, in limits: inout LimitEstimator) {
+        guard second.attempts > 0 else { return limits.idle() }
         let exhausted = second.exhausted.isEmpty ? suspects : second.exhausted
         limits.fold(
-            delivered: second.delivered, refused: second.refusals > 0 ? exhausted : [], meanRequest: meanRequest)
+            delivered: second.delivered * factor, refused: second.refusals > 0 ? exhausted : [],
+            meanRequest: meanRequest)
     }
 
     /// Who refused, when the refusal does not say: what the last one named, else any of them.
@@ -215,20 +249,21 @@ package struct CapacityEstimator: Sendable {
         limits.limits = policy.nominal.map { resource, nominal in headers[resource]?.rate ?? nominal }
     }
 
-    private mutating func capacity(at now: Timestamp) -> PoolCapacity {
-        recent.removeAll { $0.second <= judgedThrough - CapacityEstimator.recentSeconds }
-        let attempts = recent.reduce(0) { $0 + $1.attempts }
-        let refusals = recent.reduce(0) { $0 + $1.refusals }
+    private mutating func capacity(_ limits: LimitEstimator, at now: Timestamp) -> PoolCapacity {
+        recent.removeAll { $0.second <= now.second - CapacityEstimator.recentSeconds }
+        let newest = open.filter { $0.key <= now.second }.values
+        let attempts = recent.reduce(0) { $0 + $1.attempts } + newest.reduce(0) { $0 + $1.attempts }
+        let refusals = recent.reduce(0) { $0 + $1.refusals } + newest.reduce(0) { $0 + $1.refusals }
         let estimate = limits.estimate
-        let reason = reason(estimate: estimate, refusals: refusals)
+        let reason = reason(estimate: estimate, limits: limits.limits, refusals: refusals)
         state = nextState(estimate: estimate, attempts: attempts, refusals: refusals)
         return PoolCapacity(
             pool: policy.pool, capacity: estimate, nominal: policy.nominal, reason: reason,
             confidence: limits.confidence, state: state, calls: calls, recentAttempts: attempts, recentRefusals: refusals)
     }
 
-    private func reason(estimate: Rates, refusals: Int) -> CapacityReason {
-        let part = leastShare(of: estimate, in: limits.limits)
+    private func reason(estimate: Rates, limits: Rates, refusals: Int) -> CapacityReason {
+        let part = leastShare(of: estimate, in: limits)
         if part < 0.97 { return refusals > 0 ? .throttled : .probing }
         return headers.isEmpty ? .contract : .headers
     }

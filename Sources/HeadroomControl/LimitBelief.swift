@@ -4,10 +4,9 @@ import HeadroomModel
 struct LimitBelief: Sendable {
     /// Half of it starts at the known limit, the rest is spread evenly.
     private static let prior: [Double] = {
-        let fractions = BucketBank.fractions
-        let known = fractions.indices.min { abs(fractions[$0] - 1) < abs(fractions[$1] - 1) }!
-        var prior = [Double](repeating: 0.5 / Double(fractions.count - 1), count: fractions.count)
-        prior[known] = 0.5
+        let count = BucketBank.fractions.count
+        var prior = [Double](repeating: 0.5 / Double(count - 1), count: count)
+        prior[BucketBank.known] = 0.5
         return prior
     }()
 

@@ -103,9 +103,10 @@ package struct LimitEstimator: Sendable {
         for h in belief.indices {
             let upTo = below + belief[h]
             if upTo >= settings.quantile, belief[h] > 0 {
-                // Each hypothesis stands for the interval around it, half a step to either side.
+                // "As known" is one number; every other hypothesis stands for half a step to either side of it.
+                if h == BucketBank.known { return 1 }
                 let position = (settings.quantile - below) / belief[h]
-                return BucketBank.fractions[h] * (1 + 0.06 * (position - 0.5))
+                return BucketBank.fractions[h] * (1 + (BucketBank.step - 1) * (position - 0.5))
             }
             below = upTo
         }

@@ -114,7 +114,7 @@ package actor ControlLoop {
             let page = try await telemetry.page(after: next, limit: ControlLoop.pageSize)
             let oldest = now.adding(seconds: -rules.policy.telemetry.lateSeconds)
             let live = page.records.filter { $0.at >= oldest }
-            await observer.fold(live)
+            await observer.fold(live, at: now)
             await classifier.fold(live)
             next = page.next
             cursor = next

@@ -28,8 +28,9 @@ package actor UpstreamCapacityObserver {
         pools = followed
     }
 
-    package func fold(_ records: [TelemetryRecord]) {
-        for record in records { pools[record.pool]?.estimator.fold(record) }
+    /// Takes in rows that were read at `now`.
+    package func fold(_ records: [TelemetryRecord], at now: Timestamp) {
+        for record in records { pools[record.pool]?.estimator.fold(record, at: now) }
     }
 
     /// Ascending by pool.

@@ -191,7 +191,7 @@ package struct CapacityPolicy: Equatable, Sendable {
     package var headerSeconds: Double
 
     package init(
-        evidenceGain: Double = 3, forgettingPerSecond: Double = 0.03, quantile: Double = 0.55,
+        evidenceGain: Double = 3, forgettingPerSecond: Double = 0.02, quantile: Double = 0.5,
         headerSeconds: Double = 60
     ) {
         self.evidenceGain = evidenceGain

@@ -25,6 +25,11 @@ import Testing
                 signal: ProviderSignal(kind: status == 200 ? .ok : .quota, windows: windows, exhausted: exhausted)))
     }
 
+    /// Read a second after it happened, as a rule.
+    private mutating func fold(_ record: TelemetryRecord) {
+        estimator.fold(record, at: record.at.adding(seconds: 1))
+    }
+
     private mutating func capacity(at second: Double) -> PoolCapacity {
         estimator.estimate(at: Self.start.adding(seconds: second))
     }
@@ -37,7 +42,7 @@ import Testing
     }
 
     @Test mutating func `a header limit below the contract is believed at once, and for a minute`() {
-        estimator.fold(
+        fold(
             response(1, windows: [QuotaWindow(resource: .tokens, limit: 200_000, windowSeconds: 60)]))
         let found = capacity(at: 1.5)
         #expect(found.capacity == Rates(rpm: 600, tpm: 200_000))
@@ -46,7 +51,7 @@ import Testing
     }
 
     @Test mutating func `a header limit above the contract does not raise it, and a daily one is not a rate`() {
-        estimator.fold(
+        fold(
             response(
                 1,
                 windows: [
@@ -57,7 +62,7 @@ import Testing
     }
 
     @Test mutating func `an overload never lowers the estimate`() {
-        for n in 0..<600 { estimator.fold(call(Double(n) / 10, outcome: n % 2 == 0 ? .overload : .ok, tokens: 500)) }
+        for n in 0..<600 { fold(call(Double(n) / 10, outcome: n % 2 == 0 ? .overload : .ok, tokens: 500)) }
         let found = capacity(at: 63)
         #expect(found.capacity == Rates(rpm: 600, tpm: 600_000))
         #expect(found.calls[Outcome.overload.rawValue] == 300)
@@ -66,8 +71,8 @@ import Testing
     @Test mutating func `refusals say what there is`() throws {
         // 5 a second of 1,000 tokens get through, as many again are refused for tokens.
         for n in 0..<600 {
-            estimator.fold(call(Double(n) / 10, outcome: n % 2 == 0 ? .ok : .quota))
-            if n % 2 == 1 { estimator.fold(response(Double(n) / 10, status: 429, exhausted: ResourceSet(.tokens))) }
+            fold(call(Double(n) / 10, outcome: n % 2 == 0 ? .ok : .quota))
+            if n % 2 == 1 { fold(response(Double(n) / 10, status: 429, exhausted: ResourceSet(.tokens))) }
         }
         let found = capacity(at: 63)
         let tpm = try #require(found.capacity[.tokens])
@@ -77,22 +82,22 @@ import Testing
     }
 
     @Test mutating func `what the gateway denied or served from its cache says nothing of the upstream`() {
-        for n in 0..<600 { estimator.fold(call(Double(n) / 10, outcome: n % 2 == 0 ? .denied : .cached)) }
+        for n in 0..<600 { fold(call(Double(n) / 10, outcome: n % 2 == 0 ? .denied : .cached)) }
         let found = capacity(at: 63)
         #expect(found.capacity == Rates(rpm: 600, tpm: 600_000))
         #expect(found.recentAttempts == 0)
     }
 
     @Test mutating func `a line a minute late changes nothing, and hours of silence cost no time`() {
-        estimator.fold(call(1))
+        fold(call(1))
         _ = capacity(at: 1_000_000)
-        for n in 0..<100 { estimator.fold(call(Double(n), outcome: .quota)) }
+        for n in 0..<100 { fold(call(Double(n), outcome: .quota)) }
         #expect(capacity(at: 1_000_010).state == .healthy)
     }
 
     @Test mutating func `a window line is spread over its seconds`() throws {
         for start in stride(from: 0.0, to: 60, by: 10) {
-            estimator.fold(
+            fold(
                 .window(
                     WindowRecord(
                         start: Self.start.adding(seconds: start), seconds: 10, gateway: "gw-1", tenant: "acme",
@@ -103,5 +108,54 @@ import Testing
         #expect(found.calls[Outcome.quota.rawValue] == 60)
         // 9 a second are 540 a minute.
         #expect(abs(try #require(found.capacity[.requests]) / 540 - 1) < 0.15)
+    }
+
+    /// Senders that keep to the estimate, calls that last for seconds and are told when they end, and a limit that drops
+    /// to half at second 60.
+    @Test(arguments: 1...5) mutating func `calls in flight neither hide a drop nor look like one`(seed: UInt64) throws {
+        var generator = SplitMix64(seed: seed)
+        var level = 60_000.0
+        var tellings: [(at: Double, record: TelemetryRecord)] = []
+        var estimates = [600_000.0, 600_000]
+        var firstRefusal: Double?
+        var lowest = 600_000.0
+        for second in 0..<120 {
+            let limit = second < 60 ? 600_000.0 : 300_000
+            level = min(limit / 10, level + limit / 60)
+            var left = min(estimates[0], 780_000) / 60
+            while left > 0 {
+                let tokens = Int64(200 + 3_600 * .random(in: 0..<1, using: &generator) * .random(in: 0..<1, using: &generator))
+                left -= Double(tokens)
+                let start = Double(second) + .random(in: 0..<1, using: &generator)
+                let isServed = level >= Double(tokens)
+                let latency = isServed ? 1 + 2 * .random(in: 0..<1, using: &generator) : 0.02
+                if isServed { level -= Double(tokens) } else { firstRefusal = firstRefusal ?? Double(second) }
+                tellings.append(
+                    (
+                        start + latency,
+                        .call(
+                            CallRecord(
+                                at: Self.start.adding(seconds: start + latency), gateway: "gw-1", tenant: "acme",
+                                pool: Self.pool, outcome: isServed ? .ok : .quota,
+                                latencyMilliseconds: latency * 1000, inputTokens: isServed ? tokens : 0))
+                    ))
+                if !isServed {
+                    tellings.append((start, response(start, status: 429, exhausted: ResourceSet(.tokens))))
+                }
+            }
+            let now = Double(second) + 1
+            for telling in tellings where telling.at <= now {
+                estimator.fold(telling.record, at: Self.start.adding(seconds: now))
+            }
+            tellings.removeAll { $0.at <= now }
+            let estimate = try #require(capacity(at: now).capacity[.tokens])
+            if second < 60 { lowest = min(lowest, estimate) }
+            if let firstRefusal, firstRefusal >= 60, now == firstRefusal + 15 {
+                #expect(abs(estimate / 300_000 - 1) < 0.1, "seed \(seed): \(estimate)")
+            }
+            estimates = [estimates[1], estimate]
+        }
+        #expect(firstRefusal != nil)
+        #expect(lowest > 540_000, "seed \(seed): \(lowest) before the drop")
     }
 }

@@ -7,13 +7,13 @@ private struct HiddenLimit {
     var perMinute: Double
     var level: Double
     let burstSeconds: Double
-    var generator: SplitMix
+    var generator: SplitMix64
 
     init(perMinute: Double, burstSeconds: Double, seed: UInt64) {
         self.perMinute = perMinute
         self.burstSeconds = burstSeconds
         level = perMinute / 60 * burstSeconds
-        generator = SplitMix(state: seed)
+        generator = SplitMix64(seed: seed)
     }
 
     /// One second in which calls of about `size` are sent until `budget` is spent.
@@ -23,7 +23,7 @@ private struct HiddenLimit {
         var delivered = 0.0
         var isRefused = false
         while sent < budget {
-            let tokens = size * (0.2 + 1.6 * generator.unit())
+            let tokens = size * (0.2 + 1.6 * .random(in: 0..<1, using: &generator))
             sent += tokens
             if level >= tokens {
                 level -= tokens
@@ -34,20 +34,6 @@ private struct HiddenLimit {
         }
         return (delivered, isRefused)
     }
-}
-
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 }
 
 @Suite struct LimitEstimatorTests {
@@ -75,7 +61,7 @@ private struct SplitMix {
         }
     }
 
-    @Test(arguments: 1...20) func `finds a silent drop to half within 15 s of the first refusal`(seed: UInt64) throws {
+    @Test(arguments: 1...10) func `finds a silent drop to half within 15 s of the first refusal`(seed: UInt64) throws {
         var error = Double.infinity
         run(seconds: 76, demand: 780_000, seed: seed, limit: { $0 < 60 ? 600_000 : 300_000 }) { t, truth, estimator in
             error = abs((estimator.estimate[.tokens] ?? 0) / truth - 1)
@@ -83,7 +69,7 @@ private struct SplitMix {
         #expect(error < 0.1, "seed \(seed)")
     }
 
-    @Test(arguments: 1...20) func `a cut that shows in one resource is believed of the other`(seed: UInt64) throws {
+    @Test(arguments: 1...10) func `a cut that shows in one resource is believed of the other`(seed: UInt64) throws {
         var error = Double.infinity
         run(seconds: 80, demand: 780_000, seed: seed, limit: { $0 < 60 ? 600_000 : 300_000 }) { t, truth, estimator in
             error = abs((estimator.estimate[.requests] ?? 0) / 300 - 1)
@@ -103,7 +89,7 @@ private struct SplitMix {
         #expect(try #require(estimator.estimate[.requests]) > 0.9 * 600)
     }
 
-    @Test(arguments: 1...20) func `comes back within 60 s of a recovery`(seed: UInt64) {
+    @Test(arguments: 1...10) func `comes back within 60 s of a recovery`(seed: UInt64) {
         run(seconds: 241, demand: 780_000, seed: seed, limit: { (60..<180).contains($0) ? 300_000 : 600_000 }) {
             t, truth, estimator in
             if t == 240 { #expect((estimator.estimate[.tokens] ?? 0) >= 0.9 * truth, "seed \(seed)") }
