@@ -7,13 +7,14 @@ enum DemoCommand {
 
         Starts the service on loopback with a database in a temporary directory, a simulated model provider, and four
         enforcement gateways. They poll allocations, enforce them, call the provider and post telemetry, all over HTTP.
-        The provider grants the mean demand of what is played; silently half of it from a third to two thirds of the run.
+        The provider grants the mean demand of what is played; silently half of it from one third to two thirds of the
+        run.
         Ends by itself with a summary; Ctrl-C ends it earlier. Exit code 1 when a line of telemetry was lost or a
         generation gave out more than the capacity estimate.
 
-          --trace FILE   a trace (CSV: offset_ms,client,model,input_tokens,output_tokens; .gz is unpacked), - for standard
-                         input. Rows without a client get synthetic tenants. Without it a workload is drawn by seed
-                         from published statistics of such traces.
+          --trace FILE   a trace (CSV: offset_ms,client,model,input_tokens,output_tokens; .gz is unpacked), - for
+                         standard input. Rows without a client get synthetic tenants. Without it a workload is drawn
+                         by seed from published statistics of such traces.
           --speed X      how much faster arrivals come than in the trace; all else runs in wall time. By default what
                          makes about 60 requests a second, or less when the trace would not last.
           --seconds N    length of the run, 10 to 3600 (90)

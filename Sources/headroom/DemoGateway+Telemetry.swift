@@ -23,11 +23,9 @@ extension DemoGateway {
 
     /// After the last call: until all is answered, or the service will not have it.
     func reportRest() async {
-        for _ in 0..<DemoGateway.mostTriesAtEnd where spool.hasUnsent {
-            guard await sendOnce() else {
-                try? await Task.sleep(for: .seconds(DemoGateway.periodSeconds))
-                continue
-            }
+        for _ in 0..<DemoGateway.mostTriesAtEnd {
+            if await sendOnce() { return }
+            try? await Task.sleep(for: .seconds(DemoGateway.periodSeconds))
         }
     }
 
@@ -56,7 +54,7 @@ struct DemoSpool: Sendable {
 
     /// Lines so far, by kind.
     private(set) var counts: [TelemetryKind: Int] = [:]
-    /// Lines that the service counted as seen before: a batch whose first answer was lost.
+    /// What the service refused, which it should not.
     private(set) var rejected: [TelemetryReceipt.Fault] = []
     private var encoder = TelemetryEncoder()
     /// Sealed, so that it is resent byte for byte under its number.
@@ -64,7 +62,6 @@ struct DemoSpool: Sendable {
     private var batches = 0
 
     var appended: Int { counts.values.reduce(0, +) }
-    var hasUnsent: Bool { pending != nil || encoder.lines > 0 }
 
     mutating func append(
         _ record: TelemetryRecord, id: String? = nil, headers: [(name: String, value: String)] = [],

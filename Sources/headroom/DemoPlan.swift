@@ -1,4 +1,3 @@
-import Foundation
 import HeadroomModel
 import HeadroomSimulator
 
@@ -49,7 +48,7 @@ struct DemoPlan: Sendable {
         let whole: Trace
         if let path = options.trace {
             source = path == "-" ? "standard input" : path
-            whole = try DemoPlan.readTrace(path, seed: seed)
+            whole = try TraceFile.read(path, seed: seed)
         } else {
             source = "drawn by seed \(seed) from published statistics of such traces"
             // A tenth more than needed: a seed may draw a quiet start.
@@ -99,28 +98,6 @@ struct DemoPlan: Sendable {
                     outputTokens: row.outputTokens))
         }
         return arrivals
-    }
-
-    private static func readTrace(_ path: String, seed: UInt64) throws -> Trace {
-        let bytes = path.hasSuffix(".gz") ? try unzip(path) : try Terminal.read(path)
-        do {
-            return try TraceReader.read(bytes, seed: seed)
-        } catch {
-            throw CommandError("\(path) is no trace:\n\(error.message)")
-        }
-    }
-
-    private static func unzip(_ path: String) throws -> [UInt8] {
-        let gzip = Process()
-        gzip.executableURL = URL(filePath: "/usr/bin/env")
-        gzip.arguments = ["gzip", "-dc", "--", path]
-        let output = Pipe()
-        gzip.standardOutput = output
-        try gzip.run()
-        let bytes = Array(output.fileHandleForReading.readDataToEndOfFile())
-        gzip.waitUntilExit()
-        guard gzip.terminationStatus == 0 else { throw CommandError("\(path): gzip could not unpack it") }
-        return bytes
     }
 }
 
