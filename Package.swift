@@ -89,6 +89,9 @@ let package = Package(
         tests("HeadroomCommandTests", ["headroom", "HeadroomModel", "HeadroomJSON", "HeadroomStorage"]),
         tests(
             "HeadroomSimulatorTests",
-            ["HeadroomSimulator", "HeadroomModel", "HeadroomJSON", "HeadroomControl", "HeadroomEnforcement", "HeadroomLoop"]),
+            [
+                "HeadroomSimulator", "HeadroomModel", "HeadroomJSON", "HeadroomControl", "HeadroomEnforcement",
+                "HeadroomLoop",
+            ]),
     ]
 )

@@ -259,7 +259,8 @@ package struct CapacityEstimator: Sendable {
         state = nextState(estimate: estimate, attempts: attempts, refusals: refusals)
         return PoolCapacity(
             pool: policy.pool, capacity: estimate, nominal: policy.nominal, reason: reason,
-            confidence: limits.confidence, state: state, calls: calls, recentAttempts: attempts, recentRefusals: refusals)
+            confidence: limits.confidence, state: state, calls: calls, recentAttempts: attempts,
+            recentRefusals: refusals)
     }
 
     private func reason(estimate: Rates, limits: Rates, refusals: Int) -> CapacityReason {

@@ -177,7 +177,8 @@ package struct DemandEstimator: Sendable {
         let tokens = Work(tokens: input + output, inputTokens: input, outputTokens: output)
         let served = Work(requests: Double(window.ok)) + tokens
         let arrived =
-            Work(requests: Double(window.requests - window.retries + window.denied), tokens: Double(window.deniedTokens))
+            Work(
+                requests: Double(window.requests - window.retries + window.denied), tokens: Double(window.deniedTokens))
             + tokens
         let last = window.end.adding(seconds: -0.001).second
         let count = max(1, min(60, Int64(window.seconds.rounded(.up))))

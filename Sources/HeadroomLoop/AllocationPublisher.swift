@@ -109,9 +109,12 @@ package actor AllocationPublisher {
         let living = board.gateways(since: now.adding(seconds: -policy.leaseSeconds - policy.graceSeconds))
             .map(\.gateway)
         var parts = living.map { gateway in
-            (gateway: gateway, snapshot: Snapshot(
-                version: whole.version, issuedAt: whole.issuedAt, leaseSeconds: whole.leaseSeconds,
-                policy: whole.policy, pools: []))
+            (
+                gateway: gateway,
+                snapshot: Snapshot(
+                    version: whole.version, issuedAt: whole.issuedAt, leaseSeconds: whole.leaseSeconds,
+                    policy: whole.policy, pools: [])
+            )
         }
         guard !parts.isEmpty else { return Publication(whole: whole, parts: []) }
         let division = Parts(maxParts: policy.maxParts)

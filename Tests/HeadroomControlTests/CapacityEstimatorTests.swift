@@ -124,7 +124,8 @@ import Testing
             level = min(limit / 10, level + limit / 60)
             var left = min(estimates[0], 780_000) / 60
             while left > 0 {
-                let tokens = Int64(200 + 3_600 * .random(in: 0..<1, using: &generator) * .random(in: 0..<1, using: &generator))
+                let tokens = Int64(
+                    200 + 3_600 * .random(in: 0..<1, using: &generator) * .random(in: 0..<1, using: &generator))
                 left -= Double(tokens)
                 let start = Double(second) + .random(in: 0..<1, using: &generator)
                 let isServed = level >= Double(tokens)

@@ -63,17 +63,21 @@ private struct HiddenLimit {
 
     @Test(arguments: 1...10) func `finds a silent drop to half within 15 s of the first refusal`(seed: UInt64) throws {
         var error = Double.infinity
-        run(seconds: 76, demand: 780_000, seed: seed, limit: { $0 < 60 ? 600_000 : 300_000 }) { t, truth, estimator in
-            error = abs((estimator.estimate[.tokens] ?? 0) / truth - 1)
-        }
+        run(
+            seconds: 76, demand: 780_000, seed: seed, limit: { $0 < 60 ? 600_000 : 300_000 },
+            check: { t, truth, estimator in
+                error = abs((estimator.estimate[.tokens] ?? 0) / truth - 1)
+            })
         #expect(error < 0.1, "seed \(seed)")
     }
 
     @Test(arguments: 1...10) func `a cut that shows in one resource is believed of the other`(seed: UInt64) throws {
         var error = Double.infinity
-        run(seconds: 80, demand: 780_000, seed: seed, limit: { $0 < 60 ? 600_000 : 300_000 }) { t, truth, estimator in
-            error = abs((estimator.estimate[.requests] ?? 0) / 300 - 1)
-        }
+        run(
+            seconds: 80, demand: 780_000, seed: seed, limit: { $0 < 60 ? 600_000 : 300_000 },
+            check: { t, truth, estimator in
+                error = abs((estimator.estimate[.requests] ?? 0) / 300 - 1)
+            })
         #expect(error < 0.1, "seed \(seed)")
     }
 
@@ -90,10 +94,11 @@ private struct HiddenLimit {
     }
 
     @Test(arguments: 1...10) func `comes back within 60 s of a recovery`(seed: UInt64) {
-        run(seconds: 241, demand: 780_000, seed: seed, limit: { (60..<180).contains($0) ? 300_000 : 600_000 }) {
-            t, truth, estimator in
-            if t == 240 { #expect((estimator.estimate[.tokens] ?? 0) >= 0.9 * truth, "seed \(seed)") }
-        }
+        run(
+            seconds: 241, demand: 780_000, seed: seed, limit: { (60..<180).contains($0) ? 300_000 : 600_000 },
+            check: { t, truth, estimator in
+                if t == 240 { #expect((estimator.estimate[.tokens] ?? 0) >= 0.9 * truth, "seed \(seed)") }
+            })
     }
 
     @Test func `never exceeds the known limits, and an idle pool says nothing`() {

@@ -47,7 +47,8 @@ import Testing
     }
 
     @Test func `the parts by criticality follow demand in their order and sum to the assured rate`() throws {
-        let decision = decide([tenant("acme", interactive: 100_000, batch: 200_000)], capacity: Rates(rpm: 1_000, tpm: 250_000))
+        let decision = decide(
+            [tenant("acme", interactive: 100_000, batch: 200_000)], capacity: Rates(rpm: 1_000, tpm: 250_000))
         let acme = try #require(decision.allocation.tenants.first)
         #expect(acme.assured[.tokens] == 250_000)
         #expect(acme.criticality.interactive[.tokens] == 100_000)
