@@ -56,6 +56,12 @@ package struct ProviderAnswer: Sendable {
         return headers.map { (name: $0.0, value: $0.1) }
     }
 
+    /// Until the call would pass, as the headers of a refusal say; `nil` for other answers.
+    package var retryAfterSeconds: Double? {
+        guard case .refused = verdict else { return nil }
+        return Double(ProviderAnswer.wholeMilliseconds(wait)) / 1000
+    }
+
     package var body: String {
         switch verdict {
         case .served:

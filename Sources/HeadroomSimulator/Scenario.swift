@@ -107,8 +107,8 @@ package struct Scenario: Sendable {
 
     /// What some tenants do otherwise than the trace says.
     package enum WorkChange: Sendable {
-        /// So many times the work, whole requests drawn from their own; less than 1 thins it out. It grows linearly over
-        /// the first `ramp` seconds.
+        /// So many times the work, whole requests drawn from their own; less than 1 thins it out. It grows linearly
+        /// over the first `ramp` seconds.
         case times(Double, of: Who, during: Span, rampSeconds: Double)
         /// Nothing comes.
         case silent(Who, during: Span)
@@ -138,7 +138,8 @@ package struct Scenario: Sendable {
         case controlPlaneDown(Span)
         /// Reports take so many seconds longer.
         case telemetryLate(seconds: Double, during: Span)
-        /// A gateway's wall clock jumps: reports that it has not sent yet look that much older (or come from the future).
+        /// A gateway's wall clock jumps: reports that it has not sent yet look that much older (or come from the
+        /// future).
         case clockJump(gateway: Int, at: Double, seconds: Double)
 
         var span: Span {

@@ -18,6 +18,12 @@ enum CommandTable {
             name: "classify", summary: "type provider responses and read their limits", help: ClassifyCommand.help,
             run: ClassifyCommand.run),
         Command(
+            name: "simulate scoreboard", summary: "every strategy against every scenario",
+            help: ScoreboardCommand.help, run: ScoreboardCommand.run),
+        Command(
+            name: "simulate", summary: "one run of the four actors on virtual time", help: SimulateCommand.help,
+            run: SimulateCommand.run),
+        Command(
             name: "policy check", summary: "check a directory of policies", help: PolicyCheckCommand.help,
             run: PolicyCheckCommand.run),
         Command(
@@ -64,11 +70,7 @@ enum CommandTable {
         default:
             break
         }
-        guard let (command, rest) = match(arguments) else {
-            Terminal.error(
-                "headroom: there is no command \"\(arguments.joined(separator: " "))\"; \"headroom --help\" lists them")
-            return 2
-        }
+        guard let (command, rest) = match(arguments) else { return refuse(arguments) }
         if rest.contains("--help") || rest.contains("-h") {
             Terminal.print(command.help)
             return 0
@@ -76,7 +78,8 @@ enum CommandTable {
         do {
             return try await command.run(rest)
         } catch let error as UsageError {
-            Terminal.error("headroom \(command.name): \(error.message)\n\"headroom \(command.name) --help\" tells more.")
+            Terminal.error(
+                "headroom \(command.name): \(error.message)\n\"headroom \(command.name) --help\" tells more.")
             return 2
         } catch let error as CommandError {
             Terminal.error("headroom \(command.name): \(error.message)")
@@ -85,5 +88,21 @@ enum CommandTable {
             Terminal.error("headroom \(command.name): \(error)")
             return 1
         }
+    }
+
+    /// `arguments` name no command: those that begin with the same word are what would be right.
+    private static func refuse(_ arguments: [String]) -> Int32 {
+        let family = commands.filter { $0.name.hasPrefix(arguments[0] + " ") }
+        if !family.isEmpty, arguments.contains("--help") || arguments.contains("-h") {
+            Terminal.print(family.map(\.help).joined(separator: "\n\n"))
+            return 0
+        }
+        let wanted =
+            family.isEmpty
+            ? "\"headroom --help\" lists them"
+            : "there is " + family.map { "\"\($0.name)\"" }.joined(separator: ", ")
+        let given = arguments.prefix(family.isEmpty ? 1 : 2).joined(separator: " ")
+        Terminal.error("headroom: there is no command \"\(given)\"; \(wanted)")
+        return 2
     }
 }

@@ -1,0 +1,257 @@
+import HeadroomModel
+
+/// Checks everything that is published, every step from one generation to the next, and what gateways and the loop make
+/// of it, against ``AuditRule``.
+///
+/// It is written from the design and shares no code with what it audits: nothing here divides, decides or holds a lease
+/// but to compare. It is told what happens, in the order in which it happens, and throws at the first rule broken.
+package struct Auditor: Sendable {
+    /// Those of the last tick: what is published between two ticks was decided by them.
+    private(set) var rules: Rules
+    private(set) var now: Timestamp
+    private(set) var tick = 0
+    package private(set) var report = AuditReport()
+
+    /// The newest of this term, and the one before it.
+    private var published: Publication?
+    private var before: Publication?
+    private var newest: SnapshotVersion?
+    private var greatestGeneration = Int64.min
+    private var lastWritten: Snapshot?
+    /// Seen before the ledger could take them, oldest first.
+    private var unwritten: [SnapshotVersion] = []
+    /// The last snapshot of the term before, and until when it may stay in force.
+    private var inherited: (snapshot: Snapshot, until: Timestamp)?
+
+    private var gateways: [GatewayID: SpendingAudit] = [:]
+    private var reading = ReadingAudit()
+
+    /// How many publications the loop keeps in memory while the ledger takes none.
+    private static let mostUnwritten = 64
+
+    package init(rules: Rules, at now: Timestamp) {
+        self.rules = rules
+        self.now = now
+    }
+
+    package mutating func advance(to now: Timestamp) { self.now = now }
+
+    // MARK: The loop
+
+    /// A tick begins, under these rules.
+    package mutating func beginTick(under rules: Rules) {
+        tick += 1
+        if rules.policy.pools != self.rules.policy.pools || rules.policy.capacity != self.rules.policy.capacity {
+            reading.startCounting()
+        }
+        self.rules = rules
+    }
+
+    /// A new term has stored its epoch.
+    package mutating func beginTerm() {
+        published = nil
+        before = nil
+        unwritten = []
+        inherited = lastWritten.map { ($0, now.adding(seconds: rules.policy.loop.learningSeconds)) }
+    }
+
+    /// The process of the loop was killed.
+    package mutating func endTerm() {
+        published = nil
+        reading.endTerm()
+    }
+
+    /// The ledger has it.
+    package mutating func write(_ snapshot: Snapshot) throws(AuditViolation) {
+        if let oldest = unwritten.first {
+            if snapshot.version == oldest {
+                unwritten.removeFirst()
+            } else if snapshot.version > oldest {
+                throw broken(.ledger, "\(snapshot.version) was written and \(oldest), seen before it, was not")
+            }
+        }
+        lastWritten = snapshot
+    }
+
+    /// Anyone can see it from now on.
+    package mutating func publish(_ publication: Publication) throws(AuditViolation) {
+        report.publications += 1
+        before = published
+        published = publication
+        let version = publication.whole.version
+        if let newest, version <= newest || version.epoch < newest.epoch || version.generation <= greatestGeneration {
+            throw broken(.version, "\(version) after \(newest)")
+        }
+        newest = version
+        greatestGeneration = max(greatestGeneration, version.generation)
+
+        try check(publication)
+        if let before, AuditedNumbers(publication) == AuditedNumbers(before) {
+            throw broken(.change, "\(version) is \(before.whole.version) again")
+        }
+        let isWritten = lastWritten?.version == version
+        if isWritten {
+            if lastWritten != publication.whole { throw broken(.ledger, "the ledger has other numbers for \(version)") }
+        } else {
+            try checkNothingRises(publication.whole)
+            unwritten = (unwritten + [version]).suffix(Auditor.mostUnwritten)
+        }
+        for pool in publication.whole.pools where isNew(pool) {
+            try checkPromises(pool, isLowered: !isWritten)
+        }
+    }
+
+    /// A tick has ended.
+    package mutating func endTick(_ outcome: LoopReport) throws(AuditViolation) {
+        let failsToRead = outcome.failures.contains { $0.stage == .read }
+        if !failsToRead, !outcome.hasBacklog, let missed = reading.unread {
+            throw broken(.telemetry, "\(missed) records that were answered have not been read")
+        }
+        guard outcome.failures.isEmpty else { return }
+        for pool in outcome.pools {
+            if rules.policy.pools.count == 1, let fault = reading.miscounted(in: pool.calls) {
+                throw broken(.telemetry, fault)
+            }
+            guard let allocation = published?.whole.pools.first(where: { $0.pool == pool.pool }) else { continue }
+            for resource in Resource.allCases {
+                guard let budget = allocation.budget[resource], let most = pool.estimated[resource] else { continue }
+                if budget + (allocation.float[resource] ?? 0) > most {
+                    throw broken(.decrease, "\(pool.pool) \(resource.name): budget \(budget), capacity now \(most)")
+                }
+            }
+        }
+    }
+
+    // MARK: Telemetry
+
+    /// A gateway was told that so many records are stored.
+    package mutating func answer(records: Int) { reading.answer(records, at: now) }
+
+    /// The loop was given these records, the first of which is the `first`-th of all that were ever stored.
+    package mutating func read(_ records: [TelemetryRecord], from first: Int) throws(AuditViolation) {
+        let oldest = now.adding(seconds: -rules.policy.telemetry.lateSeconds)
+        // A start reads again what the windows of demand would hold.
+        let window = now.adding(seconds: -rules.policy.demand.windowSeconds)
+        if let fault = reading.read(records, from: first, liveSince: oldest, windowSince: window) {
+            throw broken(.telemetry, fault)
+        }
+    }
+
+    // MARK: Gateways
+
+    /// A gateway has this in force, or its lease was renewed by it.
+    package mutating func apply(
+        _ part: Snapshot, at gateway: GatewayID, leaseUntil: Timestamp
+    ) throws(AuditViolation) {
+        if let applied = gateways[gateway]?.applied, part.version < applied {
+            throw broken(.application, "\(gateway) has \(applied) and applies \(part.version)")
+        }
+        guard published?.parts.first(where: { $0.gateway == gateway })?.snapshot == part else {
+            throw broken(.application, "\(gateway) applies a \(part.version) that was not published for it")
+        }
+        let most = now.adding(seconds: part.leaseSeconds)
+        if leaseUntil > most { throw broken(.lease, "\(gateway) until \(leaseUntil), at most \(most)") }
+        gateways[gateway, default: SpendingAudit()].apply(part, leaseUntil: leaseUntil, at: now)
+    }
+
+    /// Its process ended; the next one knows nothing.
+    package mutating func stop(_ gateway: GatewayID) { gateways[gateway] = nil }
+
+    package mutating func enqueue(_ estimate: Work, at gateway: GatewayID) {
+        gateways[gateway, default: SpendingAudit()].enqueue(estimate)
+    }
+
+    /// A gateway sends a call to the provider.
+    package mutating func dispatch(_ call: Int, _ estimate: Work, at gateway: GatewayID) throws(AuditViolation) {
+        report.dispatches += 1
+        if let fault = gateways[gateway, default: SpendingAudit()].dispatch(call, estimate, at: now) {
+            throw broken(.spending, "\(gateway), call \(call): \(fault)")
+        }
+    }
+
+    /// The provider took the call, and this is what it cost. `nil`: it refused, and keeps what the attempt cost.
+    package mutating func settle(_ call: Int, cost: Work?, at gateway: GatewayID) {
+        gateways[gateway]?.settle(call, cost: cost, at: now)
+    }
+
+    /// Once a second: what gateways may spend together just now, over what there is.
+    package mutating func measure() {
+        guard let whole = (published ?? before)?.whole else { return }
+        for pool in whole.pools {
+            for resource in Resource.allCases {
+                guard let capacity = pool.capacity[resource], capacity > 0 else { continue }
+                let inForce = gateways.values.reduce(0) { $0 + $1.inForce(resource, of: pool.pool, at: now) }
+                report.mostCommitted = max(report.mostCommitted, inForce / capacity)
+                if inForce > capacity {
+                    report.overcommittedSeconds += 1
+                    return
+                }
+            }
+        }
+    }
+
+    // MARK: Parts of the checks
+
+    func broken(_ rule: AuditRule, _ detail: String) -> AuditViolation {
+        let state = [before, published].compactMap { $0?.auditText }.joined(separator: "\nthen ")
+        return AuditViolation(rule: rule, at: now, tick: tick, detail: detail, state: state)
+    }
+
+    /// Less can be published from memory and written later; more cannot.
+    private func checkNothingRises(_ whole: Snapshot) throws(AuditViolation) {
+        guard let before = before?.whole else {
+            throw broken(.ledger, "\(whole.version) was seen and is not in the ledger, and nothing was before it")
+        }
+        for pool in whole.pools {
+            guard let old = before.pools.first(where: { $0.pool == pool.pool }) else {
+                throw broken(.ledger, "\(whole.version) is not in the ledger and brings pool \(pool.pool)")
+            }
+            let risen = pool.rises(above: old)
+            if let risen { throw broken(.ledger, "\(whole.version) is not in the ledger and raises \(risen)") }
+        }
+    }
+
+    /// False for numbers that were judged when they were published first, maybe under other rules or from memory, and
+    /// for those of the term before while the loop learns.
+    private func isNew(_ pool: PoolAllocation) -> Bool {
+        let old = before?.whole.pools.first { $0.pool == pool.pool }
+        if let old, old.budget == pool.budget, old.tenants.isSame(as: pool.tenants) { return false }
+        guard let inherited, now < inherited.until,
+            let kept = inherited.snapshot.pools.first(where: { $0.pool == pool.pool })
+        else { return true }
+        return !kept.tenants.isSame(as: pool.tenants)
+    }
+}
+
+extension [TenantAllocation] {
+    /// Whatever their service clocks are.
+    fileprivate func isSame(as other: [TenantAllocation]) -> Bool {
+        count == other.count
+            && zip(self, other).allSatisfy { mine, theirs in
+                var mine = mine
+                mine.serviceClock = theirs.serviceClock
+                return mine == theirs
+            }
+    }
+}
+
+/// A publication without what rides along: two that are equal here are one generation.
+private struct AuditedNumbers: Equatable {
+    let whole: [PoolAllocation]
+    let parts: [[PoolAllocation]]
+    let gateways: [GatewayID]
+
+    init(_ publication: Publication) {
+        whole = publication.whole.pools.map(AuditedNumbers.enforced)
+        parts = publication.parts.map { $0.snapshot.pools.map(AuditedNumbers.enforced) }
+        gateways = publication.parts.map(\.gateway)
+    }
+
+    private static func enforced(_ pool: PoolAllocation) -> PoolAllocation {
+        var pool = pool
+        pool.level = 0
+        pool.capacity = .none
+        for index in pool.tenants.indices { pool.tenants[index].serviceClock = 0 }
+        return pool
+    }
+}

@@ -1,0 +1,90 @@
+import HeadroomModel
+
+/// What happened in one run, as much as the metrics need. Metrics are computed from it and from nothing else.
+package struct RunRecord: Sendable {
+    package static let stepSeconds = 10.0
+
+    package let seconds: Double
+    package let tenantCount: Int
+    /// Genuine work by step and tenant (``index(atSecond:tenant:)``): when the provider took it.
+    package var served: [Work]
+    /// All work that the provider took, junk too, by step.
+    package var delivered: [Work]
+    /// By minute of the work's first arrival and tenant: what came, and what of it was served, sooner or later.
+    package var wanted: [Work]
+    package var got: [Work]
+    /// Attempts at the provider, or at a limiter that turns calls away.
+    package var attempts = 0
+    /// Attempts answered with 429, by either.
+    package var refusals = 0
+    /// Attempts answered with 529.
+    package var overloads = 0
+    /// Calls that were never served: patience ended, or they were refused too often.
+    package var lost = 0
+    package var servedCalls = 0
+    /// Seconds from a call's arrival to its last dispatch, by tenant; served calls only.
+    package var waits: [[Double]]
+    /// By second: what is really granted, and what the strategy takes it to be, both as a part of the contract in their
+    /// scarcest resource. No estimates: empty.
+    package var granted: [Double] = []
+    package var estimated: [Double] = []
+    /// By second: what gateways may spend together (their budgets; where nobody lends, their tenants' rates), over what
+    /// the strategy takes capacity to be.
+    package var committed: [Double] = []
+    /// Each set of limits that was decided: tokens a minute by tenant.
+    package var limits: [(second: Double, tokens: [Double])] = []
+    /// By second: how long the gateway that is furthest behind has not applied the newest generation.
+    package var driftSeconds: [Double] = []
+    /// Of every attempt and every limit, in order: the same run has the same digest on every machine and in every
+    /// build.
+    package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    package init(seconds: Double, tenantCount: Int) {
+        self.seconds = seconds
+        self.tenantCount = tenantCount
+        let steps = Int((seconds / RunRecord.stepSeconds).rounded(.up))
+        let minutes = Int((seconds / 60).rounded(.up))
+        served = Array(repeating: .zero, count: steps * tenantCount)
+        delivered = Array(repeating: .zero, count: steps)
+        wanted = Array(repeating: .zero, count: minutes * tenantCount)
+        got = wanted
+        waits = Array(repeating: [], count: tenantCount)
+    }
+
+    package var stepCount: Int { delivered.count }
+    package var minuteCount: Int { wanted.count / max(1, tenantCount) }
+
+    package func step(atSecond second: Double) -> Int {
+        max(0, min(stepCount - 1, Int(second / RunRecord.stepSeconds)))
+    }
+
+    /// Into ``wanted`` and ``got``.
+    package func minuteIndex(atSecond second: Double, tenant: Int) -> Int {
+        max(0, min(minuteCount - 1, Int(second / 60))) * tenantCount + tenant
+    }
+
+    /// The provider took a job's attempt at `second`.
+    mutating func serve(_ job: Job, arrivedAt arrival: Double, at second: Double) {
+        let step = step(atSecond: second)
+        delivered[step] += job.cost
+        servedCalls += 1
+        guard job.isGenuine else { return }
+        served[step * tenantCount + job.tenant] += job.cost
+        got[minuteIndex(atSecond: arrival, tenant: job.tenant)] += job.cost
+        waits[job.tenant].append(second - arrival)
+    }
+
+    mutating func note(limits tokens: [Double], at second: Double) {
+        limits.append((second, tokens))
+        for rate in tokens { mix(rate.bitPattern) }
+    }
+
+    /// FNV-1a over the bytes of `bits`.
+    mutating func mix(_ bits: UInt64) {
+        var bits = bits
+        for _ in 0..<8 {
+            digest = (digest ^ (bits & 0xFF)) &* 0x100_0000_01B3
+            bits >>= 8
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import HeadroomEnforcement
+import HeadroomModel
+
+/// Headroom and the network: polls, telemetry, the loop's turns, and what breaks.
+extension Simulation {
+    mutating func tick() async {
+        switch controller {
+        case .headroom(let plane):
+            events.plan(.tick, at: now.adding(seconds: rules.policy.loop.periodSeconds))
+            guard let loop = plane.loop else { return }
+            let before = plane.board.contents.publication?.whole.version
+            await loop.tick(at: now)
+            notePublication(since: before, plane.board)
+        case .rates, .oracle:
+            events.plan(.tick, at: now.adding(seconds: decideAsRival()))
+        case .admission, .nobody: break
+        }
+    }
+
+    /// A new generation ends the long polls of all gateways, each after its own lag.
+    private mutating func notePublication(since before: SnapshotVersion?, _ board: MemoryBoard) {
+        guard let publication = board.contents.publication, publication.whole.version != before else { return }
+        generations.append((publication.whole.version, now))
+        let entries = publication.whole.pools[0].tenants
+        record.note(limits: limits(of: entries), at: second)
+        for gateway in gateways.indices { planPush(gateway) }
+    }
+
+    /// In the order of the roster; the entries ascend by tenant.
+    func limits(of entries: [TenantAllocation]) -> [Double] {
+        let known = Dictionary(uniqueKeysWithValues: entries.map { ($0.tenant, $0.assured[.tokens] ?? 0) })
+        return tenants.map { known[$0] ?? 0 }
+    }
+
+    mutating func planPush(_ gateway: Int) {
+        events.plan(
+            .push, gateway, at: now.adding(seconds: scenario.network.pollLagSeconds * network.drawUniform()))
+    }
+
+    /// A gateway asks for its allocation, or its long poll is answered.
+    mutating func poll(_ gateway: Int, isUsual: Bool) async {
+        guard case .headroom(let plane) = controller else { return takePending(gateway) }
+        guard gateways[gateway].isUp else {
+            if isUsual { events.plan(.poll, gateway, at: now.adding(seconds: 1)) }
+            return
+        }
+        let isLost = network.drawUniform() < scenario.network.lostPolls
+        if let loop = plane.loop, !isLost {
+            let presence = GatewayPresence(
+                gateway: gateways[gateway].id, lastSeen: now, applied: gateways[gateway].holder.applied,
+                sent: plane.board.contents.publication?.whole.version)
+            if plane.board.note(presence), let before = plane.board.contents.publication?.whole.version {
+                await loop.admitGateways(at: now)
+                notePublication(since: before, plane.board)
+            }
+            receive(plane.board.contents.publication, at: gateway)
+        } else {
+            gateways[gateway].holder.noteFailure(at: now)
+        }
+        if isUsual {
+            let next = gateways[gateway].holder.nextPoll(jitter: network.drawUniform(), at: now)
+            events.plan(.poll, gateway, at: max(next, now.adding(seconds: 0.1)))
+        }
+        serve(gateway)
+    }
+
+    private mutating func receive(_ publication: Publication?, at gateway: Int) {
+        let id = gateways[gateway].id
+        guard let part = publication?.parts.first(where: { $0.gateway == id })?.snapshot else {
+            return gateways[gateway].holder.noteFailure(at: now)
+        }
+        let acceptance = gateways[gateway].holder.accept(part, at: now)
+        guard let until = gateways[gateway].holder.lease.until else { return }
+        switch acceptance {
+        case .applied: gateways[gateway].gate.load(enforced(part.pools[0]), leaseUntil: until, at: now)
+        case .renewed: gateways[gateway].gate.renew(leaseUntil: until, at: now)
+        case .ignored: break
+        }
+    }
+
+    /// A gateway that takes one plain number knows no other: it is both what the tenant is sure of and the most it
+    /// gets.
+    private func enforced(_ allocation: PoolAllocation) -> PoolAllocation {
+        guard case .headroom(gatewaysLend: false) = strategy.kind else { return allocation }
+        var plain = allocation
+        for index in plain.tenants.indices {
+            plain.tenants[index].assured = plain.tenants[index].plain
+            plain.tenants[index].ceiling = plain.tenants[index].plain
+        }
+        return plain
+    }
+
+    // MARK: Telemetry
+
+    /// Once a second.
+    mutating func flush(_ gateway: Int) {
+        guard case .headroom = controller else { return }
+        events.plan(.flush, gateway, at: now.adding(seconds: 1))
+        guard gateways[gateway].isUp else { return }
+        gateways[gateway].reports += gateways[gateway].gate.queues(at: now).map { .queue($0) }
+        guard !gateways[gateway].reports.isEmpty else { return }
+        let due = now.adding(seconds: telemetryDelay)
+        gateways[gateway].outbox.append((due, gateways[gateway].reports))
+        gateways[gateway].reports.removeAll(keepingCapacity: true)
+        events.plan(.delivery, gateway, at: due)
+    }
+
+    private var telemetryDelay: Double {
+        scenario.faults.reduce(scenario.network.telemetryDelaySeconds) { delay, fault in
+            guard case .telemetryLate(let seconds, let span) = fault,
+                span.seconds(ofRun: workload.seconds).contains(second)
+            else { return delay }
+            return delay + seconds
+        }
+    }
+
+    /// What a gateway has flushed is stored, unless nobody is there to store it: then it goes with the next.
+    mutating func deliver(_ gateway: Int) {
+        guard case .headroom(let plane) = controller, gateways[gateway].isUp, plane.loop != nil else { return }
+        while let batch = gateways[gateway].outbox.first, batch.due <= now {
+            plane.telemetry.append(batch.records, at: now)
+            gateways[gateway].outbox.removeFirst()
+        }
+        if let clocks = plane.board.contents.serviceClocks[Simulation.pool] {
+            gateways[gateway].gate.update(serviceClocks: clocks, at: now)
+        }
+    }
+
+    // MARK: Faults
+
+    mutating func planFaults() {
+        if let change = scenario.provider.versionChange {
+            events.plan(.fault, -1, at: Simulation.start.adding(seconds: change.from * workload.seconds))
+        }
+        for (index, fault) in scenario.faults.enumerated() {
+            let span = fault.span.seconds(ofRun: workload.seconds)
+            events.plan(.fault, index, at: Simulation.start.adding(seconds: span.lowerBound))
+            if span.upperBound > span.lowerBound {
+                events.plan(.fault, index, at: Simulation.start.adding(seconds: span.upperBound))
+            }
+        }
+    }
+
+    /// A fault begins, or ends when it had begun. -1 is the new version of the model.
+    mutating func toggle(_ index: Int) {
+        guard index >= 0 else { return reportVersionChange() }
+        switch scenario.faults[index] {
+        case .gatewayDown(let gateway, _):
+            let gateway = gateway % gateways.count
+            if gateways[gateway].isUp {
+                gateways[gateway].isUp = false
+                for queue in gateways[gateway].gate.queues(at: now) {
+                    record.lost += Int(queue.depth)
+                    guard let tenant = tenants.firstIndex(of: queue.tenant) else { continue }
+                    observed.leave(tenant, Work(requests: Double(queue.depth), tokens: Double(queue.tokens)))
+                }
+            } else {
+                gateways[gateway].restart(at: now)
+            }
+        case .controlPlaneDown:
+            guard case .headroom(var plane) = controller else { return }
+            if plane.loop != nil { plane.kill() } else { plane.start(at: now) }
+            controller = .headroom(plane)
+        case .telemetryLate: break  // Asked for when reports are sent.
+        case .clockJump(let gateway, _, let seconds):
+            let gateway = gateway % gateways.count
+            for index in gateways[gateway].reports.indices {
+                let told = gateways[gateway].reports[index].at.adding(seconds: -seconds)
+                gateways[gateway].reports[index].at = min(now, told)
+            }
+        }
+    }
+
+    private mutating func reportVersionChange() {
+        guard case .headroom = controller else { return }
+        gateways[0].reports.append(
+            .model(
+                ModelRecord(
+                    at: now, gateway: gateways[0].id, pool: Simulation.pool, model: "simulated-1", version: "2")))
+    }
+}

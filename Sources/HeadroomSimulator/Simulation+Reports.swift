@@ -1,0 +1,37 @@
+import HeadroomEnforcement
+import HeadroomModel
+
+/// What gateways tell Headroom of each call.
+extension Simulation {
+    mutating func report(_ attempt: Attempt, outcome: Outcome, signal: ProviderSignal?) {
+        guard case .headroom = controller else { return }
+        let call = attempt.dispatch.call
+        let job = jobs[call.id]
+        var report = callRecord(call, gateway: attempt.gateway, outcome: outcome)
+        report.attempt = attempt.dispatch.attempt
+        report.status = attempt.answer?.status
+        report.latencyMilliseconds = 1000 * now.seconds(since: attempt.sentAt)
+        report.queuedMilliseconds = 1000 * attempt.sentAt.seconds(since: call.arrival)
+        if outcome == .ok {
+            report.outputTokens = job.outputTokens
+            report.countedTokens = Int64(job.cost[.tokens])
+        }
+        gateways[attempt.gateway].reports.append(.call(report))
+        if let signal, let answer = attempt.answer {
+            gateways[attempt.gateway].reports.append(
+                .response(
+                    ResponseRecord(
+                        at: now, request: report.request, gateway: gateways[attempt.gateway].id, pool: Simulation.pool,
+                        provider: "openai", status: answer.status, signal: signal)))
+        }
+    }
+
+    /// Its tokens are the estimate until the provider's answer tells better.
+    func callRecord(_ call: WaitingCall, gateway: Int, outcome: Outcome) -> CallRecord {
+        CallRecord(
+            request: String(call.id), at: now, gateway: gateways[gateway].id, tenant: call.tenant,
+            pool: Simulation.pool, criticality: call.criticality, task: jobs[call.id].task.map { String($0) },
+            outcome: outcome, inputTokens: jobs[call.id].inputTokens,
+            countedTokens: Int64(call.estimate[.tokens].rounded()))
+    }
+}

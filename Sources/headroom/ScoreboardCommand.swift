@@ -1,0 +1,117 @@
+import HeadroomJSON
+import HeadroomModel
+import HeadroomSimulator
+
+/// `headroom simulate scoreboard`: every strategy against every scenario.
+enum ScoreboardCommand {
+    static let help = """
+        usage: headroom simulate scoreboard [--quick] [--traces FILE,FILE] [--scenarios NAME,NAME]
+                                            [--strategies NAME,NAME] [--seeds N] [--minutes N] [--json]
+
+        Runs every strategy in every scenario on every trace with seeds 1 to N, and prints a table a scenario: the mean
+        over traces and seeds, ± how far seeds differ. What lies within the spread of the best is a tie: both bear a *.
+        Progress goes to standard error. --json has every single run.
+
+          --quick         three scenarios: \(ScenarioLibrary.quick.joined(separator: ", "))
+          --traces F,F    CSV traces (.gz is unpacked); without it workloads drawn by seed
+          --scenarios S   only these
+          --strategies S  only these
+          --seeds N       1 to 1000 (3)
+          --minutes N     of each trace, at most; 1 to 1440 (60)
+        """
+
+    static func run(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(
+            arguments, flags: ["--json", "--quick"],
+            options: [
+                "--traces": "FILE,FILE", "--scenarios": "NAME,NAME", "--strategies": "NAME,NAME", "--seeds": "N",
+                "--minutes": "N",
+            ])
+        func list(_ option: String) -> [String]? {
+            arguments[option].map { $0.split(separator: ",").map(String.init) }
+        }
+        let seeds = try arguments.integer("--seeds", in: 1...1000) ?? 3
+        let seconds = 60 * (try arguments.number("--minutes", in: 1...1440) ?? 60)
+        let names =
+            list("--scenarios") ?? (arguments.has("--quick") ? ScenarioLibrary.quick : ScenarioLibrary.all.map(\.name))
+        let plan = Scoreboard.Plan(
+            traces: try list("--traces")?.map { (name: $0, trace: try TraceFile.read($0, seed: 1)) }
+                ?? [(name: "drawn", trace: SimulateCommand.synthetic(seconds, seed: 1))],
+            scenarios: try names.map(SimulateCommand.scenario),
+            strategies: try list("--strategies")?.map(SimulateCommand.strategy) ?? Strategy.all,
+            seeds: (1...seeds).map(UInt64.init), seconds: seconds)
+
+        let clock = ContinuousClock()
+        let begun = clock.now
+        let board = await Scoreboard.run(plan, width: 2) { done in
+            let took = (clock.now - begun) / .seconds(1)
+            let left = took / Double(done) * Double(plan.runCount - done)
+            Terminal.error("\(done) of \(plan.runCount) runs, about \(Int(left.rounded(.up))) s left")
+        }
+        Terminal.print(arguments.has("--json") ? board.json : board.text(plan))
+        return 0
+    }
+}
+
+extension Scoreboard {
+    private static let columns: [(metric: Metric, title: String, isPercent: Bool)] = [
+        (.shortfall, "shortfall", false), (.shortfallWhileDown, "in drop", false), (.useful, "useful", false),
+        (.utilisation, "util", false), (.starvedMinutes, "starved", false), (.satisfactionCritical, "crit", false),
+        (.satisfactionPremium, "prem", false), (.satisfactionStandard, "std", false),
+        (.satisfactionFree, "free", false), (.inversions, "inv %", true), (.refusedShare, "429 %", true),
+        (.overcommittedSeconds, "over s", false), (.reversals, "rev/h", false), (.estimateError, "est err", false),
+        (.gamingGain, "gain", false),
+    ]
+
+    /// A table for each scenario, and one for all of them.
+    fileprivate func text(_ plan: Plan) -> String {
+        let scenarios: [Scenario?] = plan.scenarios.map { $0 } + (plan.scenarios.count > 1 ? [nil] : [])
+        return scenarios.map { scenario in
+            let title = scenario.map { "\($0.name): \($0.intent)" } ?? "all scenarios"
+            return title + "\n" + table(plan.strategies.map(\.name), scenario: scenario?.name)
+        }.joined(separator: "\n\n")
+    }
+
+    private func table(_ strategies: [String], scenario: String?) -> String {
+        var table = TextTable(["strategy"] + Self.columns.map(\.title))
+        let best = Self.columns.map { self.best($0.metric, of: strategies, scenario: scenario) }
+        for strategy in strategies {
+            let cells = Self.columns.indices.map { index -> String in
+                let column = Self.columns[index]
+                guard let value = summary(column.metric, strategy: strategy, scenario: scenario) else { return "-" }
+                let factor = column.isPercent ? 100.0 : 1
+                let spread = value.spread > 0 ? "±" + SimulationResult.figure(value.spread * factor) : ""
+                let mark = best[index].contains(strategy) ? "*" : ""
+                return SimulationResult.figure(value.mean * factor) + spread + mark
+            }
+            table.add([strategy] + cells)
+        }
+        return table.text
+    }
+
+    fileprivate var json: String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("runs")
+        writer.beginArray()
+        for entry in entries {
+            writer.beginObject()
+            writer.key("scenario")
+            writer.string(entry.scenario)
+            writer.key("strategy")
+            writer.string(entry.strategy)
+            writer.key("trace")
+            writer.string(entry.trace)
+            writer.key("seed")
+            writer.integer(entry.seed)
+            writer.key("digest")
+            writer.string(String(entry.digest, radix: 16))
+            writer.key("metrics")
+            SimulationResult.write(entry.metrics, to: &writer)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,82 @@
+import HeadroomModel
+import HeadroomSimulator
+import Testing
+
+@Suite struct WorkloadTests {
+    private static let trace = SyntheticWorkload.trace(requests: 2400, seed: 5)
+    private static let seconds = 600.0
+
+    private func workload(_ changes: [Scenario.WorkChange], seed: UInt64 = 1) -> Workload {
+        var scenario = Scenario(name: "x", intent: "y")
+        scenario.changes = changes
+        return Workload(trace: Self.trace, scenario: scenario, seconds: Self.seconds, seed: seed)
+    }
+
+    private let whole = Scenario.Span(from: 0, to: 1)
+
+    /// Jobs of each tenant.
+    private func counts(_ workload: Workload) -> [Int] {
+        var counts = Array(repeating: 0, count: workload.roster.entries.count)
+        for job in workload.jobs { counts[job.tenant] += 1 }
+        return counts
+    }
+
+    @Test func `the contract follows the trace whatever is changed`() {
+        let plain = workload([])
+        let changed = workload([.times(5, of: .everyone, during: whole, rampSeconds: 0)])
+        #expect(plain.nominal == changed.nominal)
+        #expect(changed.jobs.count == 5 * plain.jobs.count)
+        #expect(plain.roster.entries.map(\.tier) == changed.roster.entries.map(\.tier))
+    }
+
+    @Test func `jobs ascend by time and stay inside the run`() {
+        let changed = workload([
+            .times(2.5, of: .every(2), during: whole, rampSeconds: 60), .junk(1, of: .rank(0), during: whole),
+            .tasks(users: 5, calls: 20, atOnce: 4, of: .rank(1), from: 0.5, withinSeconds: 60),
+        ])
+        for (job, next) in zip(changed.jobs, changed.jobs.dropFirst()) { #expect(job.seconds <= next.seconds) }
+        #expect(changed.jobs.allSatisfy { $0.seconds >= 0 && $0.seconds < changed.seconds && $0.gateway < 4 })
+    }
+
+    @Test func `a factor below one thins out, zero silences`() {
+        let plain = counts(workload([]))
+        let third = counts(workload([.times(0.3, of: .everyone, during: whole, rampSeconds: 0)]))
+        let ratio = Double(third.reduce(0, +)) / Double(plain.reduce(0, +))
+        #expect(abs(ratio - 0.3) < 0.05, "\(ratio)")
+        #expect(workload([.times(0, of: .everyone, during: whole, rampSeconds: 0)]).jobs.isEmpty)
+    }
+
+    @Test func `a tenant that is silent for a part comes back`() {
+        let silent = workload([.silent(.rank(0), during: Scenario.Span(from: 0, to: 0.5))])
+        let back = silent.returns[0]
+        #expect(back.second == silent.seconds / 2)
+        #expect(silent.jobs.allSatisfy { $0.tenant != back.tenant || $0.seconds >= back.second })
+        #expect(silent.jobs.contains { $0.tenant == back.tenant })
+    }
+
+    @Test func `junk is not genuine and names its sender a gamer`() {
+        let plain = workload([])
+        let junked = workload([.junk(3, of: .rank(2), during: whole)])
+        let junk = junked.jobs.filter { !$0.isGenuine }
+        #expect(Set(junk.map(\.tenant)) == Set(junked.gamers))
+        #expect(junk.count == 3 * counts(plain)[junked.gamers[0]])
+        #expect(junked.jobs.count - junk.count == plain.jobs.count)
+    }
+
+    @Test func `a task's calls come in rounds`() {
+        let plain = workload([])
+        let storm = workload([.tasks(users: 10, calls: 80, atOnce: 8, of: .rank(0), from: 0.2, withinSeconds: 30)])
+        #expect(storm.jobs.count == plain.jobs.count + 800)
+        for user in 0..<10 {
+            let calls = storm.jobs.filter { $0.task == user }
+            #expect(calls.count == 80)
+            let span = (calls.last?.seconds ?? 0) - (calls.first?.seconds ?? 0)
+            #expect(span > 44 && span < 47, "\(span)")
+        }
+    }
+
+    @Test func `the same seed gives the same jobs`() {
+        #expect(workload([]).jobs == workload([]).jobs)
+        #expect(workload([]).jobs != workload([], seed: 2).jobs)
+    }
+}
