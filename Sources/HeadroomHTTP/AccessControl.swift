@@ -16,11 +16,15 @@ package final class AccessControl: Sendable {
     private let time: TimeSource
 
     /// `digest` is SHA-256.
+    ///
+    /// - Parameter wasClosed: there has been a token before, whatever became of it.
     package init(
-        tokens: [AccessToken], time: TimeSource, digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+        tokens: [AccessToken], wasClosed: Bool = false, time: TimeSource,
+        digest: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) {
         self.time = time
         self.digest = digest
+        if wasClosed { state.withLock { $0.isOpen = false } }
         replace(tokens)
     }
 

@@ -32,6 +32,8 @@ struct IncomingBody {
     private var reserved = 0
     private var dropped = 0
 
+    /// Most bodies fit; larger ones grow as they come.
+    private static let mostReserved = 256 << 10
     /// Eight times the largest body that any call takes.
     static let dropLimit = 64 << 20
 
@@ -39,7 +41,8 @@ struct IncomingBody {
     mutating func begin(limit: Int, announced: Int?) {
         self.limit = limit
         refusal = announced.map { $0 > limit } == true ? .tooLarge : nil
-        if refusal == nil, let announced, announced > 0 { bytes.reserveCapacity(announced) }
+        // What is announced has not come yet: ten thousand who announce the most must not claim 80 GB.
+        if refusal == nil, let announced, announced > 0 { bytes.reserveCapacity(min(announced, Self.mostReserved)) }
     }
 
     /// False when the client is to be cut off.

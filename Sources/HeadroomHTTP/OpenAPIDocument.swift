@@ -90,7 +90,10 @@ enum OpenAPIDocument {
               "get": {
                 "summary": "What is served can be relied on, or why not",
                 "security": [],
-                "responses": {"200": {"description": "Ready"}, "503": {"description": "Not ready, with the reasons"}}
+                "responses": {
+                  "200": {"description": "Ready; warnings tell what else to look at"},
+                  "503": {"description": "Not ready, with the reasons"}
+                }
               }
             },
             "/metrics": {

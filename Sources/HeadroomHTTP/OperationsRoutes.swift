@@ -36,7 +36,7 @@ struct OperationsRoutes: Sendable {
         return HTTPResponse(type: MetricsText.contentType, body: Array(metrics.render().utf8))
     }
 
-    /// 200 when what is served can be relied on, else 503; both say how old it is, and why not.
+    /// 200 when what is served can be relied on, else 503; both say how old it is, why not, and what else to look at.
     private func readiness() -> HTTPResponse {
         let now = board.time.now()
         let report = board.loop.newest
@@ -48,6 +48,10 @@ struct OperationsRoutes: Sendable {
         writer.key("reasons")
         writer.beginArray()
         for reason in reasons { writer.string(reason) }
+        writer.endArray()
+        writer.key("warnings")
+        writer.beginArray()
+        if let refusal = report?.rulesRefusal { writer.string(refusal) }
         writer.endArray()
         if let version = board.current?.version {
             writer.key("epoch")
@@ -69,6 +73,7 @@ struct OperationsRoutes: Sendable {
     private func reasons(_ report: LoopReport?, _ now: Timestamp) -> [String] {
         var reasons: [String] = []
         if board.current == nil { reasons.append("no generation has been published yet") }
+        if let failure = counters.storageFailure { reasons.append("telemetry is refused: \(failure)") }
         guard let report else { return reasons + ["the control loop has not run yet"] }
         for failure in report.failures { reasons.append("\(failure.stage.rawValue) failed: \(failure.message)") }
         if !report.isLedgerWritable {

@@ -12,8 +12,14 @@ package final class TelemetryCounters: Sendable {
     }
 
     private let counts = Mutex<[Key: Int]>([:])
+    private let failure = Mutex<String?>(nil)
 
     package init() {}
+
+    /// Why the last request was not stored; `nil` once one is.
+    package var storageFailure: String? { failure.withLock { $0 } }
+
+    package func noteFailure(_ reason: String) { failure.withLock { $0 = reason } }
 
     /// Counts the lines of `batch` once; the four results part them.
     ///
@@ -40,6 +46,7 @@ package final class TelemetryCounters: Sendable {
         }
         added[Key(type: "unknown", result: .rejected)] = rejected.count - (batch.lines.count - taken.count)
         counts.withLock { $0.merge(added) { $0 + $1 } }
+        failure.withLock { $0 = nil }
     }
 
     /// Ascending by type, then in the order of ``Result``; without zeros.

@@ -63,6 +63,7 @@ package struct TelemetryIntake: Sendable {
         do {
             receipt = try await sink.append(batch)
         } catch {
+            counters.noteFailure(String(describing: error))
             return HTTPResponse(
                 HTTPError(
                     .storage, "nothing of this request was stored: \(error)",

@@ -1,3 +1,4 @@
+import Glibc
 import HeadroomModel
 
 /// Headroom's SQLite file: opened, checked, migrated, and the stores on it.
@@ -27,6 +28,7 @@ package final class Database: Sendable {
         path: String, use: Use, coding: SnapshotStore.Coding, settings: TelemetrySettings = TelemetrySettings(),
         now: Timestamp
     ) throws(StorageError) {
+        try Self.checkIsFile(path)
         self.path = path
         lock = use == .service ? try InstanceLock(databasePath: path) : nil
         let executor = DiskExecutor(label: "headroom.writer")
@@ -42,5 +44,17 @@ package final class Database: Sendable {
         contracts = ContractStore(connection: writer)
         tokens = TokenStore(connection: writer)
         snapshots = SnapshotStore(connection: writer, coding: coding)
+    }
+
+    /// SQLite takes some names for databases that end with the process; nothing acknowledged may.
+    private static func checkIsFile(_ path: String) throws(StorageError) {
+        guard !path.isEmpty, path != ":memory:" else {
+            throw StorageError(code: .cannotOpen, message: "\"\(path)\" is no name of a file; give one that stays")
+        }
+        var status = stat()
+        guard unsafe stat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
+            throw StorageError(
+                code: .cannotOpen, message: "\(path): is a directory; name a file in it, as \(path)/headroom.sqlite")
+        }
     }
 }

@@ -16,24 +16,17 @@ enum ClassifyCommand {
 
     static func run(_ arguments: [String]) throws -> Int32 {
         let file = try Arguments(arguments, maxPositionals: 1).positionals.first ?? "-"
-        let input: FileHandle
-        if file == "-" {
-            input = .standardInput
-        } else if let handle = FileHandle(forReadingAtPath: file) {
-            input = handle
-        } else {
-            throw CommandError("\(file) cannot be read")
-        }
+        let input = try Terminal.open(file)
         var lines = LineBuffer()
         while let chunk = try input.read(upToCount: 65536), !chunk.isEmpty {
-            try answer(lines.append(chunk))
+            answer(lines.append(chunk))
         }
-        try answer(lines.finish())
+        answer(lines.finish())
         return 0
     }
 
     /// One write for the lines of one chunk; each line is answered as soon as it is whole.
-    private static func answer(_ lines: [LineBuffer.Line]) throws {
+    private static func answer(_ lines: [LineBuffer.Line]) {
         var writer = JSONWriter()
         for line in lines {
             do throws(ClassificationLine.Fault) {
@@ -44,7 +37,7 @@ enum ClassifyCommand {
                 ClassificationLine.write(error, to: &writer)
             }
         }
-        if !writer.bytes.isEmpty { try FileHandle.standardOutput.write(contentsOf: Data(writer.bytes)) }
+        if !writer.bytes.isEmpty { Terminal.print(bytes: writer.bytes) }
     }
 }
 

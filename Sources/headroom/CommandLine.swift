@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// One sub-command of `headroom`.
 struct Command: Sendable {
@@ -60,7 +61,10 @@ struct Arguments {
             } else {
                 let known = (knownFlags.map { $0 } + knownOptions.map { "\($0.key) \($0.value)" }).sorted()
                 throw UsageError(
-                    "unknown option \(name)" + (known.isEmpty ? "" : "; known are " + known.joined(separator: ", ")))
+                    "unknown option \(name)"
+                        + (known.isEmpty
+                            ? "; there are none but --help" : "; known are " + known.joined(separator: ", "))
+                )
             }
         }
         guard positionals.count <= maxPositionals else {
@@ -96,24 +100,42 @@ struct Arguments {
 /// Data goes to standard output, everything else to standard error.
 enum Terminal {
     static func print(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+        print(bytes: Array((text + "\n").utf8))
     }
 
+    /// Ends the process with exit code 1 when it cannot be written: a part of the data must not pass for all of it.
     static func print(bytes: [UInt8]) {
-        FileHandle.standardOutput.write(Data(bytes))
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(bytes))
+        } catch {
+            Terminal.error("headroom: standard output cannot be written: its reader has gone, or the disk is full")
+            exit(1)
+        }
     }
 
     static func error(_ text: String) {
-        FileHandle.standardError.write(Data((text + "\n").utf8))
+        // A service does not end because whoever read its log has.
+        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
     }
 
     /// The whole of a file, or of standard input for `-`.
     static func read(_ path: String) throws -> [UInt8] {
-        if path == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
-        do {
-            return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
-        } catch {
-            throw CommandError("\(path): cannot be read: \((error as NSError).localizedDescription)")
+        try open(path).readAll()
+    }
+
+    /// A file for reading, or standard input for `-`.
+    static func open(_ path: String) throws(CommandError) -> FileHandle {
+        if path == "-" { return .standardInput }
+        // Foundation's own errors do not say why.
+        let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw CommandError("\(path): cannot be read: \(unsafe String(cString: strerror(errno)))")
         }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+            throw CommandError("\(path): cannot be read: it is a directory; name a file")
+        }
+        return file
     }
 }

@@ -40,7 +40,7 @@ enum PolicyCheckCommand {
         let pools = policy.pools.map(\.pool.text).joined(separator: ", ")
         return
             "\(path): \(policy.name)@\(policy.digest), \(policy.tiers.count) tiers, "
-            + "\(policy.pools.count) pools: \(pools)"
+            + "\(policy.pools.count == 1 ? "1 pool" : "\(policy.pools.count) pools"): \(pools)"
     }
 
     private static func printJSON(policy: Policy?, faults: [PolicyFault]) {

@@ -55,8 +55,8 @@ final class Service: Sendable {
         for migration in database.applied { configuration.log("applied migration \(migration)") }
 
         access = AccessControl(
-            tokens: try await database.tokens.accessTokens(at: time.now()), time: time,
-            digest: { SHA256.digest(of: $0) })
+            tokens: try await database.tokens.accessTokens(at: time.now()),
+            wasClosed: try await !database.tokens.all().isEmpty, time: time, digest: { SHA256.digest(of: $0) })
         try Self.check(configuration, isOpen: access.isOpen)
 
         board = SnapshotBoard(time: time)

@@ -50,6 +50,8 @@ struct ServiceStatus {
 
     let isReady: Bool
     let reasons: [String]
+    /// What to look at although the service may be ready.
+    let warnings: [String]
     let version: SnapshotVersion?
     let publishedAgeSeconds: Double?
     /// In the order of the metrics: ascending by name.
@@ -62,6 +64,7 @@ struct ServiceStatus {
         guard let root = try? JSONNode.parse(readiness), let isReady = root["ready"]?.bool else { return nil }
         self.isReady = isReady
         reasons = root["reasons"]?.array?.compactMap(\.string) ?? []
+        warnings = root["warnings"]?.array?.compactMap(\.string) ?? []
         if let epoch = root["epoch"]?.number, let generation = root["generation"]?.number {
             version = SnapshotVersion(epoch: Int64(epoch), generation: Int64(generation))
         } else {
@@ -103,7 +106,7 @@ struct ServiceStatus {
 extension ServiceStatus {
     var text: String {
         var lines = [isReady ? "ready" : "not ready"]
-        lines += reasons.map { "  \($0)" }
+        lines += reasons.map { "  \($0)" } + warnings.map { "  warning: \($0)" }
         if let version {
             let age = publishedAgeSeconds.map { String(format: ", published %.1f s ago", $0) } ?? ""
             lines.append("generation \(version)\(age)")
@@ -137,6 +140,10 @@ extension ServiceStatus {
         writer.key("reasons")
         writer.beginArray()
         for reason in reasons { writer.string(reason) }
+        writer.endArray()
+        writer.key("warnings")
+        writer.beginArray()
+        for warning in warnings { writer.string(warning) }
         writer.endArray()
         for (key, value) in [("epoch", version?.epoch), ("generation", version?.generation)] {
             writer.key(key)

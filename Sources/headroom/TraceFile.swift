@@ -20,7 +20,7 @@ enum TraceFile {
         let output = Pipe()
         gzip.standardOutput = output
         try gzip.run()
-        let bytes = Array(output.fileHandleForReading.readDataToEndOfFile())
+        let bytes = try output.fileHandleForReading.readAll()
         gzip.waitUntilExit()
         guard gzip.terminationStatus == 0 else { throw CommandError("\(path): gzip could not unpack it") }
         return bytes

@@ -38,6 +38,47 @@ import Testing
         }
     }
 
+    @Test func `rules that were refused are a warning, and the service stays ready`() async throws {
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7)
+            var report = LoopReport(at: fixture.clock.now)
+            report.rulesRefusal = "the changed policy was refused: rules.json5:1:2: no"
+            fixture.board.report(report)
+            let reply = try await fixture.client().get("/readyz")
+            #expect(reply.status == 200)
+            let document = try JSONNode.parse(reply.body)
+            #expect(document["ready"]?.bool == true)
+            #expect(document["reasons"]?.array?.isEmpty == true)
+            #expect(
+                document["warnings"]?.array?.map(\.string) == ["the changed policy was refused: rules.json5:1:2: no"])
+        }
+    }
+
+    @Test func `telemetry that storage refuses is a reason until it takes some again`() async throws {
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7)
+            fixture.board.report(LoopReport(at: fixture.clock.now))
+            let client = try fixture.client()
+            func post() async throws -> Int {
+                let line = #"{"type":"model","at":1793000000000,"pool":"p","model":"m","version":"1"}"#
+                return try await client.call(
+                    "POST", "/v1/telemetry", headers: ["Content-Type: application/x-ndjson"], body: Array(line.utf8)
+                ).status
+            }
+            fixture.sink.fill()
+            #expect(try await post() == 503)
+            let reply = try await client.get("/readyz")
+            #expect(reply.status == 503)
+            #expect(
+                try JSONNode.parse(reply.body)["reasons"]?.array?.map(\.string) == [
+                    "telemetry is refused: the disk is full"
+                ])
+            fixture.sink.empty()
+            #expect(try await post() == 200)
+            #expect(try await client.get("/readyz").status == 200)
+        }
+    }
+
     @Test func `the description names every path`() async throws {
         try await ServiceFixture.run { fixture in
             let client = try fixture.client()

@@ -98,6 +98,7 @@ final class TestSink: TelemetrySink {
 
     func close() { state.withLock { $0.isOpen = false } }
     func fill() { state.withLock { $0.isFull = true } }
+    func empty() { state.withLock { $0.isFull = false } }
 
     func open() {
         let waiting = state.withLock { state in

@@ -44,10 +44,8 @@ import Testing
         #expect(shortfall == shortfall.sorted(), "\(shortfall)")
     }
 
-    @Test func `on a real trace the order is the same`() async throws {
-        let file = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-            .appending(path: "../../../shared/data/traces/azure-llm-2023-code.csv.gz").standardized
-        guard let trace = try GzipFile.trace(file) else { return }
+    @Test(.enabled(if: RecordedTraces.areThere)) func `on a real trace the order is the same`() async throws {
+        guard let trace = try RecordedTraces.read("traces/azure-llm-2023-code") else { return }
         var plan = try Self.plan(["headroom", "fcfs", "oracle"], ["silent-drop"], seeds: [1])
         plan.traces = [("azure-code", trace)]
         plan.seconds = 900
@@ -65,20 +63,4 @@ import Testing
 
 extension Scoreboard {
     fileprivate static func run(_ plan: Plan) async -> Scoreboard { await run(plan, width: 2) { _ in } }
-}
-
-private enum GzipFile {
-    /// `nil` when the file is not there.
-    static func trace(_ file: URL) throws -> Trace? {
-        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
-        let gzip = Process()
-        gzip.executableURL = URL(filePath: "/usr/bin/env")
-        gzip.arguments = ["gzip", "-dc", "--", file.path]
-        let output = Pipe()
-        gzip.standardOutput = output
-        try gzip.run()
-        let bytes = Array(output.fileHandleForReading.readDataToEndOfFile())
-        gzip.waitUntilExit()
-        return try TraceReader.read(bytes, seed: 1)
-    }
 }

@@ -116,23 +116,14 @@ import Testing
         #expect(trace.folded(toLargest: 4) == trace)
     }
 
-    private static let traces = URL(filePath: #filePath).appending(path: "../../../../shared/data/traces").standardized
-
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: TraceTests.traces.path)))
+    @Test(.enabled(if: RecordedTraces.areThere))
     func `public traces are read whole`() throws {
         let table = [
             ("azure-llm-2023-code", 8819, 20), ("azure-llm-2023-conv-a", 9732, 20),
             ("mooncake-fast25-conversation-a", 5606, 20), ("lmsys-arena-vtc-a", 713, 22),
         ]
         for (name, rows, tenants) in table {
-            let unzip = Process()
-            unzip.executableURL = URL(filePath: "/bin/gzip")
-            unzip.arguments = ["-dc", TraceTests.traces.appending(path: name + ".csv.gz").path]
-            let output = Pipe()
-            unzip.standardOutput = output
-            try unzip.run()
-            let trace = try TraceReader.read(Array(output.fileHandleForReading.readDataToEndOfFile()), seed: 1)
-            unzip.waitUntilExit()
+            let trace = try #require(try RecordedTraces.read("traces/" + name))
             #expect(trace.rows.count == rows && trace.tenants.count == tenants, "\(name)")
         }
     }

@@ -1,0 +1,136 @@
+import Foundation
+import HeadroomJSON
+import HeadroomStorage
+import Testing
+
+@Suite struct DatabaseCommandTests {
+    private static let contracts = """
+        tenant,tier,strategic,pool,floor_tpm,ceiling_rpm
+        acme,premium,true,test:model,1000,400
+        globex,free,,,,
+        """
+
+    // MARK: tenants
+
+    @Test func `an import with faults changes nothing`() async throws {
+        let house = try House()
+        let good = try house.directory.write(Self.contracts, to: "good.csv")
+        let imported = try await HeadroomProgram.run("tenants", "import", good, "--database", house.database)
+        #expect(imported.code == 0 && imported.output == "")
+        #expect(imported.errors.contains("all contracts replaced by 2"))
+        let before = try await list(house)
+        #expect(before.array?.map { $0["tenant"]?.string } == ["acme", "globex"])
+        #expect(before.array?.first?["pools"]?.array?.first?["floor"]?["tpm"]?.number == 1000)
+
+        let faulty = """
+            tenant,tier,pool,floor_tpm
+            initech,premium,test:model,500
+            initech,premium,test:model,500
+            a b,premium,test:model,-5
+            """
+        let refused = try await HeadroomProgram.run(
+            "tenants", "import", "-", "--format", "csv", "--database", house.database, input: faulty)
+        #expect(refused.code == 1 && refused.output == "")
+        for words in ["-: line 3: tenant initech", "-: line 4: tenant must", "-: line 4: floor_tpm must", "3 faults"] {
+            #expect(refused.errors.contains(words), "\(words) in \(refused.errors)")
+        }
+        #expect(refused.errors.hasSuffix("nothing was imported\n"))
+        #expect(try await list(house) == before)
+
+        // What no policy can keep: a tier and a pool that do not exist, a floor beyond the pool.
+        let impossible = #"""
+            [{"tenant":"acme","tier":"gold","pools":[{"pool":"test:other"}]},
+             {"tenant":"globex","pools":[{"pool":"test:model","floor":{"tpm":600001}}]}]
+            """#
+        let checked = try await HeadroomProgram.run(
+            ["tenants", "import", "-", "--format", "json"] + house.options, input: impossible)
+        #expect(checked.code == 1)
+        for words in ["gold", "test:other", "600000", "nothing was imported"] {
+            #expect(checked.errors.contains(words), "\(words) in \(checked.errors)")
+        }
+        #expect(try await list(house) == before)
+    }
+
+    @Test func `what is listed can be imported again`() async throws {
+        let house = try House()
+        _ = try await HeadroomProgram.run(
+            "tenants", "import", "-", "--format", "csv", "--database", house.database, input: Self.contracts)
+        let listed = try await HeadroomProgram.run("tenants", "list", "--json", "--database", house.database)
+        let other = house.directory.file("other.sqlite")
+        let imported = try await HeadroomProgram.run(
+            "tenants", "import", "-", "--format", "json", "--database", other, input: listed.output)
+        #expect(imported.code == 0)
+        let again = try await HeadroomProgram.run("tenants", "list", "--json", "--database", other)
+        #expect(again.output == listed.output)
+    }
+
+    private func list(_ house: House) async throws -> JSONNode {
+        let outcome = try await HeadroomProgram.run("tenants", "list", "--json", "--database", house.database)
+        #expect(outcome.code == 0)
+        return try JSONNode.parse(Array(outcome.output.utf8))
+    }
+
+    // MARK: token
+
+    @Test func `a token's secret is printed once and not stored`() async throws {
+        let house = try House()
+        let created = try await HeadroomProgram.run(
+            "token", "create", "--name", "gw-1", "--role", "gateway", "--gateways", "gw-1", "--database", house.database
+        )
+        #expect(created.code == 0)
+        let secret = created.output.trimmingCharacters(in: .newlines)
+        #expect(secret.hasPrefix("hr_") && secret.utf8.count > 40)
+        #expect(!created.errors.contains(secret))
+        for ending in ["", "-wal"] {
+            guard let bytes = FileManager.default.contents(atPath: house.database + ending) else { continue }
+            #expect(bytes.range(of: Data(secret.utf8)) == nil)
+        }
+        let digest = SHA256.digest(of: Array(secret.utf8))
+        let database = try Database(path: house.database, use: .command, coding: .none, now: .init(milliseconds: 0))
+        #expect(try await database.tokens.all().map(\.secretDigest) == [digest])
+
+        let listed = try await HeadroomProgram.run("token", "list", "--json", "--database", house.database)
+        let token = try JSONNode.parse(Array(listed.output.utf8)).array?.first
+        #expect(token?["state"]?.string == "valid")
+        #expect(token?["gateways"]?.array?.map(\.string) == ["gw-1"])
+        #expect(!listed.output.contains(secret))
+
+        let again = try await HeadroomProgram.run(
+            "token", "create", "--name", "gw-1", "--role", "viewer", "--database", house.database)
+        #expect(again.code == 1)
+        #expect(again.output == "" && again.errors.contains("gw-1"), "\(again.errors)")
+        let revoked = try await HeadroomProgram.run("token", "revoke", "gw-1", "--database", house.database)
+        #expect(revoked.code == 0 && revoked.errors.contains("token gw-1 is revoked"))
+        let unknown = try await HeadroomProgram.run("token", "revoke", "gw-2", "--database", house.database)
+        #expect(unknown.code == 1 && unknown.errors.contains(#"no token "gw-2""#))
+    }
+
+    // MARK: migrate
+
+    @Test func `a database is migrated once`() async throws {
+        let house = try House()
+        let first = try await HeadroomProgram.run("migrate", "--database", house.database)
+        #expect(first.code == 0 && first.errors == "")
+        let names = first.output.split(separator: "\n").map(String.init)
+        #expect(names.first == "0001_create_telemetry.sql")
+        #expect(names == names.sorted() && names.count >= 5)
+        let second = try await HeadroomProgram.run("migrate", "--database", house.database)
+        #expect(second.code == 0 && second.output == "" && second.errors.contains("nothing to do"))
+    }
+
+    @Test func `a command that only looks leaves no file behind`() async throws {
+        let house = try House()
+        for words in [["tenants", "list"], ["token", "list"], ["token", "revoke", "x"]] {
+            let outcome = try await HeadroomProgram.run(words + ["--database", house.database])
+            #expect(outcome.code == 1)
+            #expect(outcome.errors.contains("no such database; name it with --database FILE"), "\(outcome.errors)")
+            #expect(!FileManager.default.fileExists(atPath: house.database))
+        }
+    }
+}
+
+extension SnapshotStore.Coding {
+    /// For a database whose snapshots nobody looks at.
+    fileprivate static let none = SnapshotStore.Coding(
+        encode: { _ in [] }, decode: { _ in throw StorageError(code: .misuse, message: "no snapshots here") })
+}
