@@ -78,10 +78,7 @@ final class DemoProvider: Sendable {
     func capacity(at now: Timestamp) -> Rates { state.withLock { $0.model.capacity(at: now) } }
 
     private func answer(_ body: [UInt8]) async -> HTTPResponse {
-        guard let lengths = try? JSONNode.parse(body)["simulate"],
-            let input = lengths["prompt_tokens"]?.number.flatMap({ Int64(exactly: $0) }),
-            let output = lengths["completion_tokens"]?.number.flatMap({ Int64(exactly: $0) })
-        else {
+        guard let (input, output) = Self.lengths(body) else {
             let message = "simulate: must have prompt_tokens and completion_tokens, whole numbers"
             let error = #"{"error":{"message":"\#(message)","type":"invalid_request_error","param":null,"code":null}}"#
             return HTTPResponse(status: 400, type: "application/json", body: Array(error.utf8))
@@ -96,6 +93,14 @@ final class DemoProvider: Sendable {
         return HTTPResponse(
             status: answer.status, type: "application/json",
             headers: answer.headers.filter { $0.name != "content-type" }, body: Array(answer.body.utf8))
+    }
+
+    /// How long the prompt is that a gateway means, and how long the answer shall be.
+    private static func lengths(_ body: [UInt8]) -> (input: Int64, output: Int64)? {
+        guard let lengths = try? JSONNode.parse(body)["simulate"] else { return nil }
+        func tokens(_ key: String) -> Int64? { lengths[key]?.number.flatMap { Int64(exactly: $0) } }
+        guard let input = tokens("prompt_tokens"), let output = tokens("completion_tokens") else { return nil }
+        return (input, output)
     }
 }
 
