@@ -4,10 +4,8 @@ import Synchronization
 /// Copies the write-ahead log into the database file on a thread of its own, beside the writer.
 ///
 /// A checkpoint that runs while commits go on never reaches the log's end, so that the log could grow for as long as
-/// telemetry keeps coming. At `mostPages` the writer therefore does the short rest itself, between two commits.
+/// telemetry keeps coming. At `mostPages` the writer therefore waits for one, between two commits.
 package final class SQLiteCheckpointer: Sendable {
-    /// Owns this object, and is the one to call it.
-    private unowned let writer: SQLiteConnection
     private let connection: SQLiteConnection
     private let pagesPerCheckpoint: Int32
     private let mostPages: Int32
@@ -20,7 +18,6 @@ package final class SQLiteCheckpointer: Sendable {
     @discardableResult package init(
         writer: SQLiteConnection, pagesPerCheckpoint: Int32 = 1_000, mostPages: Int32 = 16_000
     ) throws(StorageError) {
-        self.writer = writer
         self.pagesPerCheckpoint = pagesPerCheckpoint
         self.mostPages = mostPages
         connection = try SQLiteConnection(
@@ -31,8 +28,10 @@ package final class SQLiteCheckpointer: Sendable {
     /// On the writer's executor, after each commit.
     fileprivate func logHas(pages: Int32) {
         if pages >= mostPages {
-            // It failed: the commit that has just succeeded stays, and the next one tries again.
-            try? writer.checkpoint()
+            // On the other thread: two checkpoints at a time are one too many, and SQLite would refuse the second. Should
+            // it fail, the commit that has just succeeded stays, and the next one tries again.
+            try? connection.executor.performAndWait { () throws(StorageError) in try connection.checkpoint() }
+            return
         }
         guard pages >= pagesPerCheckpoint,
             !isScheduled.exchange(true, ordering: .acquiringAndReleasing)
