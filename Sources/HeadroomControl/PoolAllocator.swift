@@ -42,7 +42,7 @@ package struct PoolAllocator: Sendable {
         allocation.tenants = tenants.indices.map { index in
             let tenant = tenants[index]
             return TenantAllocation(
-                tenant: tenant.id, assured: assured[index], ceiling: tenant.ceiling.map { $1.rounded(.down) },
+                tenant: tenant.id, assured: assured[index], ceiling: tenant.ceiling,
                 plain: Rates.least(assured[index] * Self.plainOverbooking, tenant.ceiling)
                     .limited(to: shared.resources).map { $1.rounded(.down) },
                 safe: assured[index].map { ($1 * loop.fallbackShare).rounded(.down) }, weight: tenant.weight,
@@ -77,7 +77,9 @@ package struct PoolAllocator: Sendable {
             return FillTenant(
                 id: id, tier: tier.name, weight: rules.weight(of: id),
                 demand: demand, floor: terms?.floor ?? .none,
-                ceiling: Rates.least(terms?.ceiling ?? .none, tierCeiling), shape: shape ?? .none)
+                // Whole, so that no rounding of what is below it ends above it.
+                ceiling: Rates.least(terms?.ceiling ?? .none, tierCeiling).map { $1.rounded(.down) },
+                shape: shape ?? .none)
         }
         giveIdleTenantsAStart(&tenants, sharing: capacity, policy: rules.policy.start)
         return tenants

@@ -30,13 +30,13 @@ package struct Bucket: Equatable, Sendable {
         return true
     }
 
-    package mutating func charge(_ work: Work) {
+    /// Less than nothing gives back; what would flow over is lost. What time has brought comes first: a full bucket
+    /// gains nothing from the time in which it was full.
+    package mutating func charge(_ work: Work, at now: Timestamp) {
+        refill(at: now)
         level -= work.amounts
         level = level.replacing(with: burst, where: level .> burst)
     }
-
-    /// Takes a charge back; what would flow over is lost.
-    package mutating func refund(_ work: Work) { charge(.zero - work) }
 
     /// Other rates from now on: a level keeps its proportion to the burst, so a change neither refills the bucket nor
     /// leaves a gap; a debt stays as large as it is. A resource that was not limited before starts full.

@@ -30,7 +30,8 @@ package struct GatewayShare: Equatable, Sendable {
 ///
 /// *Ceilings are divided*, although that may fence a tenant in whose traffic moves faster than the minute of demand:
 /// a ceiling promises the most that a tenant may get, and a gateway sees only its own part of what it gets. Were the
-/// whole ceiling given to each, it would bind at none. Each gateway's part is its assured part and a share of the rest.
+/// whole ceiling given to each, it would bind at none. Each gateway's part of `plain` is its assured part and a share of
+/// what is above; of a ceiling its part of `plain` and a share of what is above: the order of the three holds everywhere.
 package struct Parts: Sendable {
     /// Gateways beyond the first `maxParts` - 1 by id share the last part evenly, and get identical bodies; the units
     /// that this does not divide evenly stay unused.
@@ -85,8 +86,8 @@ package struct Parts: Sendable {
         }
         for (tenant, entry) in whole.tenants.enumerated() {
             let rates = parts.indices.map { assured[tenant, $0] }
-            let ceilings = Parts.divide(entry.ceiling, above: rates, by: demand[tenant])
-            let plain = Parts.divide(entry.plain, by: demand[tenant])
+            let plain = Parts.divide(entry.plain, above: rates, by: demand[tenant])
+            let ceilings = Parts.divide(entry.ceiling, above: plain, by: demand[tenant])
             let byCriticality = Parts.divide(entry.criticality, within: rates)
             for gateway in parts.indices {
                 parts[gateway].tenants[tenant].assured = rates[gateway]
@@ -145,16 +146,12 @@ extension Parts {
         return parts.isEmpty ? [Rates](repeating: .none, count: weights(.requests, 0).count) : parts
     }
 
-    fileprivate static func divide(_ whole: Rates, by shares: [Double]) -> [Rates] {
-        divide(whole) { _, _ in shares }
-    }
-
-    /// A ceiling: each gateway's assured part and a share of what is above.
-    fileprivate static func divide(_ ceiling: Rates, above assured: [Rates], by shares: [Double]) -> [Rates] {
-        let least = ceiling.map { resource, _ in assured.reduce(0) { $0 + ($1[resource] ?? 0) } }
-        var parts = divide(ceiling.map { max(0, $1 - (least[$0] ?? 0)) }, by: shares)
+    /// A bound: what each gateway has below it, and a share of what is above that.
+    fileprivate static func divide(_ bound: Rates, above below: [Rates], by shares: [Double]) -> [Rates] {
+        let least = bound.map { resource, _ in below.reduce(0) { $0 + ($1[resource] ?? 0) } }
+        var parts = divide(bound.map { max(0, $1 - (least[$0] ?? 0)) }) { _, _ in shares }
         for gateway in parts.indices {
-            parts[gateway] = parts[gateway].map { $1 + (assured[gateway][$0] ?? 0) }
+            parts[gateway] = parts[gateway].map { $1 + (below[gateway][$0] ?? 0) }
         }
         return parts
     }

@@ -20,7 +20,7 @@ extension PoolGate {
         } else {
             for index in backlogged {
                 while let queued = head(of: index, at: now) {
-                    dispatched.append(send(queued, from: index, grant: .unlimited))
+                    dispatched.append(send(queued, from: index, grant: .unlimited, at: now))
                 }
             }
         }
@@ -37,7 +37,7 @@ extension PoolGate {
         while budget.admits(at: now), let best = candidates.popLeast() {
             if right == .assured { assuredTime = max(assuredTime, accounts[best.account].assuredPass) }
             let grant = right == .assured && best.account == 0 ? .unlisted : right
-            dispatched.append(send(best.call, from: best.account, grant: grant))
+            dispatched.append(send(best.call, from: best.account, grant: grant, at: now))
             if let next = candidate(best.account, for: right, at: now) { candidates.push(next) }
         }
     }
@@ -72,13 +72,13 @@ extension PoolGate {
         return nil
     }
 
-    private mutating func send(_ queued: QueuedCall, from index: Int, grant: Grant) -> Dispatch {
+    private mutating func send(_ queued: QueuedCall, from index: Int, grant: Grant, at now: Timestamp) -> Dispatch {
         _ = accounts[index].queue.popLeast()
         guard var call = calls[queued.id] else { preconditionFailure("head(of:) returns calls that wait") }
         call.grant = grant
         call.attempts += 1
         calls[queued.id] = call
-        charge(call.waiting.estimate, account: index, grant: grant)
+        charge(call.waiting.estimate, account: index, grant: grant, at: now)
         counts.add(grant)
         return Dispatch(call: call.waiting, grant: grant, attempt: call.attempts)
     }

@@ -11,8 +11,8 @@ extension PoolGate {
         let difference = actual - call.waiting.estimate
         let more = Work(amounts: difference.amounts.replacing(with: 0, where: difference.amounts .< 0))
         let index = index(of: call.waiting.tenant)
-        if more != .zero { charge(more, account: index, grant: grant) }
-        if more != difference { charge(difference - more, account: index, grant: grant) }
+        if more != .zero { charge(more, account: index, grant: grant, at: now) }
+        if more != difference { charge(difference - more, account: index, grant: grant, at: now) }
     }
 
     /// What becomes of a refused call.
@@ -36,7 +36,7 @@ extension PoolGate {
         counts.refused += 1
         let index = index(of: call.waiting.tenant)
         if let capacity = allocation?.capacity, holds(grant, account: index) {
-            accounts[index].charge(.zero - call.waiting.estimate, grant: grant, capacity: capacity)
+            accounts[index].charge(.zero - call.waiting.estimate, grant: grant, capacity: capacity, at: now)
         }
         let pause = allocation?.retry ?? PoolAllocation.Retry(afterMilliseconds: 1000, jitterMilliseconds: 1000)
         let entry = index > 0 ? allocation?.tenants[index - 1] : nil
@@ -71,11 +71,11 @@ extension PoolGate {
         return denied
     }
 
-    mutating func charge(_ work: Work, account index: Int, grant: Grant) {
+    mutating func charge(_ work: Work, account index: Int, grant: Grant, at now: Timestamp) {
         guard let allocation else { return }
-        if grant != .unlimited { budget.charge(work) }
+        if grant != .unlimited { budget.charge(work, at: now) }
         if holds(grant, account: index) {
-            accounts[index].charge(work, grant: grant, capacity: allocation.capacity)
+            accounts[index].charge(work, grant: grant, capacity: allocation.capacity, at: now)
         }
     }
 

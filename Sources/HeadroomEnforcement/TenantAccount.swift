@@ -49,13 +49,13 @@ struct TenantAccount: Sendable {
     }
 
     /// Service of `work` on the right of `grant`; taken back with negative work.
-    mutating func charge(_ work: Work, grant: Grant, capacity: Rates) {
+    mutating func charge(_ work: Work, grant: Grant, capacity: Rates, at now: Timestamp) {
         let sign = work.amounts.sum() < 0 ? -1.0 : 1.0
         unpublished += sign * (work * sign).seconds(of: capacity) / weight
         guard grant != .unlimited else { return }
-        ceiling.charge(work)
+        ceiling.charge(work, at: now)
         if grant != .lent {
-            own.charge(work)
+            own.charge(work, at: now)
             assuredPass += sign * (work * sign).seconds(of: own.rates)
         }
     }

@@ -21,6 +21,7 @@ package actor AllocationPublisher {
     private var published: Publication?
     private var publishedAt: Timestamp?
     private var unwritten: [Snapshot] = []
+    private var isLedgerWritable = true
     /// Where work arrives, by pool, as of the last decision.
     private var traffic: [PoolID: [GatewayShare]] = [:]
 
@@ -65,7 +66,7 @@ package actor AllocationPublisher {
     }
 
     private var state: State {
-        State(version: published?.whole.version, publishedAt: publishedAt, isLedgerWritable: unwritten.isEmpty)
+        State(version: published?.whole.version, publishedAt: publishedAt, isLedgerWritable: isLedgerWritable)
     }
 
     // MARK: One generation
@@ -74,16 +75,23 @@ package actor AllocationPublisher {
         guard let epoch else { return }
         await writeBacklog()
         var next = publication(of: candidate, under: policy, at: now)
-        if let published, next.enforcesSame(as: published) { return }
+        if let published, next.enforcesSame(as: published) {
+            // What is in force is wanted, and the ledger has it.
+            if unwritten.isEmpty { isLedgerWritable = true }
+            return
+        }
 
         let version = SnapshotVersion(epoch: epoch, generation: try await ledger.reserveGeneration())
         next.number(version)
         do {
             try await ledger.append(next.whole)
+            isLedgerWritable = true
         } catch {
+            isLedgerWritable = false
             // Nobody may be given more than the ledger shows; less can be published and written later.
             guard let published else { throw error }
             next = publication(of: candidate.lowered(to: published.whole), under: policy, at: now)
+            if next.enforcesSame(as: published) { return }
             next.number(version)
             unwritten = (unwritten + [next.whole]).suffix(Self.maxUnwritten)
         }
@@ -98,6 +106,7 @@ package actor AllocationPublisher {
             do {
                 try await ledger.append(oldest)
                 unwritten.removeAll { $0.version == oldest.version }
+                isLedgerWritable = true
             } catch {
                 return  // Still not writable; `State.isLedgerWritable` says so.
             }

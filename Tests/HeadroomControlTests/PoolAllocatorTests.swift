@@ -46,6 +46,21 @@ import Testing
         }
     }
 
+    @Test func `rounding takes nobody above a ceiling that is not whole`() throws {
+        let decision = decide(
+            [tenant("a", interactive: 5_000_000), tenant("b", interactive: 5_000_000)],
+            contracts: ["a", "b"].map { id in
+                Contract(
+                    tenant: id,
+                    terms: [Contract.Terms(pool: "demo:pool", ceiling: Rates(rpm: 30.75, tpm: 202_410.75))])
+            })
+        for tenant in decision.allocation.tenants {
+            #expect(tenant.ceiling == Rates(rpm: 30, tpm: 202_410))
+            #expect(try #require(tenant.assured[.requests]) <= 30)
+            #expect(try #require(tenant.assured[.tokens]) <= 202_410)
+        }
+    }
+
     @Test func `the parts by criticality follow demand in their order and sum to the assured rate`() throws {
         let decision = decide(
             [tenant("acme", interactive: 100_000, batch: 200_000)], capacity: Rates(rpm: 1_000, tpm: 250_000))

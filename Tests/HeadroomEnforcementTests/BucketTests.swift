@@ -16,7 +16,7 @@ import Testing
                 now += Double.random(in: 0...0.2, using: &random)
                 let work = Work(requests: 1, tokens: Double.random(in: 1...20_000, using: &random))
                 if bucket.admits(at: after(now)) {
-                    bucket.charge(work)
+                    bucket.charge(work, at: after(now))
                     admitted += work
                     largest.amounts = largest.amounts.replacing(
                         with: work.amounts, where: work.amounts .> largest.amounts)
@@ -34,25 +34,32 @@ import Testing
 
     @Test func `all limited resources must have some left, the others do not count`() {
         var bucket = Bucket(Rates(rpm: 60, tpm: 6000), burstSeconds: 5, at: start)
-        bucket.charge(Work(requests: 1, tokens: 500))
+        bucket.charge(Work(requests: 1, tokens: 500), at: start)
         #expect(bucket.admits(at: start) == false)
         #expect(bucket.admits(at: after(0.1)) == true)
-        bucket.charge(Work(requests: 1, tokens: 1, inputTokens: 1e9))
+        bucket.charge(Work(requests: 1, tokens: 1, inputTokens: 1e9), at: after(0.1))
         #expect(bucket.admits(at: after(0.1)) == true)
     }
 
     @Test func `a call larger than the burst goes, and the debt is paid before the next`() {
         var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 5, at: start)
         #expect(bucket.admits(at: start) == true)
-        bucket.charge(Work(tokens: 2500))
+        bucket.charge(Work(tokens: 2500), at: start)
         #expect(bucket.admits(at: after(19.9)) == false)
         #expect(bucket.admission(after: start) == after(20.001))
         #expect(bucket.admits(at: after(20.1)) == true)
     }
 
+    @Test func `a full bucket gains nothing from the time in which it was full`() {
+        var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 5, at: start)
+        bucket.charge(Work(tokens: 1500), at: after(60))
+        #expect(bucket.admits(at: after(69.9)) == false)
+        #expect(bucket.admits(at: after(70.1)) == true)
+    }
+
     @Test func `a change keeps the level in proportion, neither refilled nor emptied`() {
         var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 10, at: start)
-        bucket.charge(Work(tokens: 750))
+        bucket.charge(Work(tokens: 750), at: start)
         for (rate, level) in [(12_000.0, 500.0), (600, 25), (6000, 250)] {
             bucket.change(to: Rates(tpm: rate), burstSeconds: 10, at: start)
             #expect(abs(bucket.remaining[.tokens] - level) < 1e-9)
@@ -61,7 +68,7 @@ import Testing
 
     @Test func `a debt outlives a change as large as it was`() {
         var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 10, at: start)
-        bucket.charge(Work(tokens: 1500))
+        bucket.charge(Work(tokens: 1500), at: start)
         bucket.change(to: Rates(tpm: 600), burstSeconds: 10, at: start)
         #expect(abs(bucket.remaining[.tokens] + 500) < 1e-9)
     }
@@ -79,7 +86,7 @@ import Testing
     @Test func `the least burst is one request, however small the rate`() {
         var bucket = Bucket(Rates(rpm: 1), burstSeconds: 5, at: start)
         #expect(abs(bucket.remaining[.requests] - 1) < 1e-9)
-        bucket.charge(Work(requests: 1))
+        bucket.charge(Work(requests: 1), at: start)
         #expect(bucket.admits(at: after(120)) == true)
         #expect(abs(bucket.remaining[.requests] - 1) < 1e-9)
     }

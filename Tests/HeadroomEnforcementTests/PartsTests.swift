@@ -89,8 +89,8 @@ import Testing
                 }
                 entry.assured[resource] = whole
                 entry.safe[resource] = (whole * 0.9).rounded(.down)
-                entry.plain[resource] = whole * 2
                 if Bool.random(using: &random) { entry.ceiling[resource] = whole + Double(scale) }
+                entry.plain[resource] = min(whole * 2, entry.ceiling[resource] ?? .infinity)
                 sum[resource] = (sum[resource] ?? 0) + whole
             }
             tenants.append(entry)
@@ -149,8 +149,10 @@ import Testing
                 for entry in part.tenants {
                     let parts = Criticality.allCases.reduce(0) { $0 + (entry.criticality[$1][resource] ?? 0) }
                     if parts != entry.assured[resource] { faults.append("criticalities \(parts) at \(gateway)") }
-                    if let ceiling = entry.ceiling[resource], ceiling < entry.assured[resource] ?? 0 {
-                        faults.append("ceiling \(ceiling) at \(gateway)")
+                    let (assured, plain) = (entry.assured[resource] ?? 0, entry.plain[resource] ?? 0)
+                    if plain < assured { faults.append("plain \(plain) of assured \(assured) at \(gateway)") }
+                    if let ceiling = entry.ceiling[resource], ceiling < plain {
+                        faults.append("ceiling \(ceiling) of plain \(plain) at \(gateway)")
                     }
                 }
             }

@@ -141,6 +141,20 @@ import Testing
         #expect(generations.contains(during.whole.version.generation))
     }
 
+    @Test func `with the ledger full a turn that lowers nothing publishes nothing`() async throws {
+        let loop = loop()
+        await loop.tick(at: at(0))
+        telemetry.append(calls("acme", rate: 4, over: 0..<20))
+        await loop.tick(at: at(20))
+        ledger.fill(true)
+        telemetry.append(calls("beta", rate: 30, over: 20..<40))
+        await loop.tick(at: at(40))
+        let lowered = board.publications.count
+        // Beta's demand waits for the ledger; nothing else has changed.
+        await loop.tick(at: at(40))
+        #expect(board.publications.count == lowered)
+    }
+
     @Test func `after a start the last allocations hold until the loop has learned`() async throws {
         var first: ControlLoop? = loop()
         telemetry.append(calls("acme", rate: 8, over: 0..<20) + calls("beta", rate: 1, over: 0..<20))
