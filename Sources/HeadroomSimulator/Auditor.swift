@@ -15,6 +15,8 @@ package struct Auditor: Sendable {
     /// The newest of this term, and the one before it.
     private var published: Publication?
     private var before: Publication?
+    /// As published last, whoever lives.
+    private var inForce: [PoolAllocation] = []
     private var newest: SnapshotVersion?
     private var greatestGeneration = Int64.min
     private var lastWritten: Snapshot?
@@ -78,6 +80,7 @@ package struct Auditor: Sendable {
         report.publications += 1
         before = published
         published = publication
+        inForce = publication.whole.pools
         let version = publication.whole.version
         if let newest, version <= newest || version.epoch < newest.epoch || version.generation <= greatestGeneration {
             throw broken(.version, "\(version) after \(newest)")
@@ -176,8 +179,7 @@ package struct Auditor: Sendable {
 
     /// Once a second: what gateways may spend together just now, over what there is.
     package mutating func measure() {
-        guard let whole = (published ?? before)?.whole else { return }
-        for pool in whole.pools {
+        for pool in inForce {
             for resource in Resource.allCases {
                 guard let capacity = pool.capacity[resource], capacity > 0 else { continue }
                 let inForce = gateways.values.reduce(0) { $0 + $1.inForce(resource, of: pool.pool, at: now) }

@@ -35,6 +35,8 @@ package struct RunRecord: Sendable {
     package var limits: [(second: Double, tokens: [Double])] = []
     /// By second: how long the gateway that is furthest behind has not applied the newest generation.
     package var driftSeconds: [Double] = []
+    /// What the auditor has to say; `nil` where it is not Headroom that decides.
+    package var audit: AuditReport?
     /// Of every attempt and every limit, in order: the same run has the same digest on every machine and in every
     /// build.
     package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325

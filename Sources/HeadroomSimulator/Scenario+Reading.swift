@@ -155,7 +155,10 @@ extension Scenario.WorkChange {
 
 extension Scenario.Fault {
     fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
-        let kinds = ["gateway_down", "control_plane_down", "telemetry_late", "clock_jump"]
+        let kinds = [
+            "gateway_down", "control_plane_down", "telemetry_late", "clock_jump", "ledger_full", "telemetry_locked",
+            "new_rules",
+        ]
         switch try fields.requiredChoice("do", of: kinds) {
         case "gateway_down":
             self = .gatewayDown(
@@ -165,10 +168,19 @@ extension Scenario.Fault {
         case "telemetry_late":
             self = .telemetryLate(
                 seconds: try fields.required("by_seconds", in: 0...600), during: try Scenario.Span(&fields))
-        default:
+        case "clock_jump":
             self = .clockJump(
                 gateway: try fields.whole("gateway", in: 0...63) ?? 0, at: try fields.required("at", in: 0...1),
                 seconds: try fields.required("by_seconds", in: -86_400...86_400))
+        case "ledger_full": self = .ledgerFull(try Scenario.Span(&fields))
+        case "telemetry_locked": self = .telemetryLocked(try Scenario.Span(&fields))
+        default:
+            self = .newRules(
+                at: try fields.required("at", in: 0...1),
+                RuleChange(
+                    nominalFactor: try fields.number("nominal_factor", in: 0.01...100) ?? 1,
+                    tierSteps: try fields.whole("tier_steps", in: 0...100) ?? 0,
+                    lapsed: try fields.whole("lapsed_every", in: 1...1000)))
         }
     }
 }

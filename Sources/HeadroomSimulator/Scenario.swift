@@ -141,11 +141,19 @@ package struct Scenario: Sendable {
         /// A gateway's wall clock jumps: reports that it has not sent yet look that much older (or come from the
         /// future).
         case clockJump(gateway: Int, at: Double, seconds: Double)
+        /// No snapshot can be written, and no term can begin.
+        case ledgerFull(Span)
+        /// Stored telemetry cannot be read.
+        case telemetryLocked(Span)
+        /// Policy and contracts change while the run goes on.
+        case newRules(at: Double, RuleChange)
 
         var span: Span {
             switch self {
-            case .gatewayDown(_, let span), .controlPlaneDown(let span), .telemetryLate(_, let span): span
-            case .clockJump(_, let at, _): Span(from: at, seconds: 0)
+            case .gatewayDown(_, let span), .controlPlaneDown(let span), .telemetryLate(_, let span),
+                .ledgerFull(let span), .telemetryLocked(let span):
+                span
+            case .clockJump(_, let at, _), .newRules(let at, _): Span(from: at, seconds: 0)
             }
         }
     }

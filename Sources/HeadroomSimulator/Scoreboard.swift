@@ -33,6 +33,8 @@ package struct Scoreboard: Sendable {
         package let seed: UInt64
         package let metrics: RunMetrics
         package let digest: UInt64
+        /// A rule of the auditor's that the run broke.
+        package let violation: AuditViolation?
     }
 
     /// In the order of scenarios, then strategies, traces and seeds.
@@ -85,7 +87,7 @@ package struct Scoreboard: Sendable {
             entries.append(
                 Entry(
                     trace: trace.name, scenario: scenario.name, strategy: strategy.name, seed: seed, metrics: metrics,
-                    digest: record.digest))
+                    digest: record.digest, violation: record.audit?.violation))
         }
         return entries
     }

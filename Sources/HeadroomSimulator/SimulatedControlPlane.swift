@@ -5,15 +5,21 @@ import Synchronization
 /// Headroom without its disk and its network: the real loop on ports in memory. Ledger and telemetry survive when it is
 /// killed, as a database does.
 struct SimulatedControlPlane: Sendable {
-    let telemetry = MemoryTelemetry()
-    let board = MemoryBoard()
-    private let ledger = MemoryLedger()
-    private let rules: FixedRules
+    let telemetry: MemoryTelemetry
+    let board: MemoryBoard
+    let ledger: MemoryLedger
+    let rules: MemoryRules
+    let audit: Audit
     /// `nil` while it is down.
     private(set) var loop: ControlLoop?
 
     init(rules: Rules, at now: Timestamp) {
-        self.rules = FixedRules(rules: rules)
+        let audit = Audit(rules: rules, at: now)
+        telemetry = MemoryTelemetry(audit: audit)
+        board = MemoryBoard(audit: audit)
+        ledger = MemoryLedger(audit: audit)
+        self.rules = MemoryRules(rules)
+        self.audit = audit
         start(at: now)
     }
 
@@ -25,12 +31,25 @@ struct SimulatedControlPlane: Sendable {
     mutating func kill() {
         loop = nil
         board.forget()
+        audit.note { $0.endTerm() }
     }
 }
 
-private struct FixedRules: RuleSource {
-    let rules: Rules
-    func current() async throws -> Rules { rules }
+/// A disk that is full or locked.
+private struct DiskFault: Error {}
+
+final class MemoryRules: RuleSource {
+    private let state: Mutex<Rules>
+
+    init(_ rules: Rules) {
+        state = Mutex(rules)
+    }
+
+    var inForce: Rules { state.withLock { $0 } }
+
+    func change(to rules: Rules) { state.withLock { $0 = rules } }
+
+    func current() async throws -> Rules { inForce }
 }
 
 /// Stored telemetry, as one list in the order of arrival.
@@ -38,25 +57,37 @@ final class MemoryTelemetry: TelemetrySource {
     private struct State {
         var records: [TelemetryRecord] = []
         var arrivals: [Timestamp] = []
+        var isLocked = false
     }
 
     private let state = Mutex(State())
+    private let audit: Audit
+
+    init(audit: Audit) {
+        self.audit = audit
+    }
+
+    /// Nothing can be read while it is locked.
+    func toggleLock() { state.withLock { $0.isLocked.toggle() } }
 
     func append(_ records: [TelemetryRecord], at now: Timestamp) {
         state.withLock { state in
             state.records += records
             state.arrivals += repeatElement(now, count: records.count)
         }
+        audit.note(at: now) { $0.answer(records: records.count) }
     }
 
     func page(after cursor: TelemetryCursor, limit: Int) async throws -> TelemetryPage {
-        state.withLock { state in
+        try state.withLock { state in
+            if state.isLocked { throw DiskFault() }
             let first = Int(cursor.call)
             let end = min(state.records.count, first + limit)
             var next = cursor
             next.call = Int64(end)
-            return TelemetryPage(
-                records: Array(state.records[first..<end]), next: next, isLast: end == state.records.count)
+            let records = Array(state.records[first..<end])
+            audit.note { auditor throws(AuditViolation) in try auditor.read(records, from: first) }
+            return TelemetryPage(records: records, next: next, isLast: end == state.records.count)
         }
     }
 
@@ -74,13 +105,24 @@ final class MemoryLedger: SnapshotLedger {
         var epoch: Int64 = 0
         var generation: Int64 = 0
         var last: Snapshot?
+        var isFull = false
     }
 
     private let state = Mutex(State())
+    private let audit: Audit
+
+    init(audit: Audit) {
+        self.audit = audit
+    }
+
+    /// Nothing can be written while it is full; numbers that were reserved before are left.
+    func toggleFull() { state.withLock { $0.isFull.toggle() } }
 
     func begin(at now: Timestamp) async throws -> LedgerStart {
-        state.withLock { state in
+        try state.withLock { state in
+            if state.isFull { throw DiskFault() }
             state.epoch = max(state.epoch + 1, now.milliseconds / 1000)
+            audit.note { $0.beginTerm() }
             return LedgerStart(epoch: state.epoch, last: state.last)
         }
     }
@@ -92,7 +134,13 @@ final class MemoryLedger: SnapshotLedger {
         }
     }
 
-    func append(_ snapshot: Snapshot) async throws { state.withLock { $0.last = snapshot } }
+    func append(_ snapshot: Snapshot) async throws {
+        try state.withLock { state in
+            if state.isFull { throw DiskFault() }
+            state.last = snapshot
+        }
+        audit.note { auditor throws(AuditViolation) in try auditor.write(snapshot) }
+    }
 
     func end() async throws {}
 }
@@ -108,10 +156,18 @@ final class MemoryBoard: SnapshotPublishing {
     }
 
     private let state = Mutex(Contents())
+    private let audit: Audit
+
+    init(audit: Audit) {
+        self.audit = audit
+    }
 
     var contents: Contents { state.withLock { $0 } }
 
-    func publish(_ publication: Publication) { state.withLock { $0.publication = publication } }
+    func publish(_ publication: Publication) {
+        state.withLock { $0.publication = publication }
+        audit.note { auditor throws(AuditViolation) in try auditor.publish(publication) }
+    }
 
     func update(serviceClocks: [PoolID: [TenantID: Double]]) { state.withLock { $0.serviceClocks = serviceClocks } }
 

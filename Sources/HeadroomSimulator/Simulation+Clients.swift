@@ -22,6 +22,7 @@ extension Simulation {
             id: index, tenant: tenants[job.tenant], criticality: job.criticality, estimate: estimate, arrival: now,
             deadline: now.adding(seconds: patience))
         if gateways[gateway].gate.enqueue(call, at: now) {
+            audit?.note { [id = gateways[gateway].id] in $0.enqueue(estimate, at: id) }
             serve(gateway)
         } else {
             deny(call, at: gateway)

@@ -9,7 +9,9 @@ extension Simulation {
             events.plan(.tick, at: now.adding(seconds: rules.policy.loop.periodSeconds))
             guard let loop = plane.loop else { return }
             let before = plane.board.contents.publication?.whole.version
-            await loop.tick(at: now)
+            plane.audit.note(at: now) { $0.beginTick(under: plane.rules.inForce) }
+            let outcome = await loop.tick(at: now)
+            plane.audit.note { auditor throws(AuditViolation) in try auditor.endTick(outcome) }
             notePublication(since: before, plane.board)
         case .rates, .oracle:
             events.plan(.tick, at: now.adding(seconds: decideAsRival()))
@@ -44,6 +46,7 @@ extension Simulation {
             if isUsual { events.plan(.poll, gateway, at: now.adding(seconds: 1)) }
             return
         }
+        plane.audit.note(at: now) { _ in }
         let isLost = network.drawUniform() < scenario.network.lostPolls
         if let loop = plane.loop, !isLost {
             let presence = GatewayPresence(
@@ -71,6 +74,11 @@ extension Simulation {
         }
         let acceptance = gateways[gateway].holder.accept(part, at: now)
         guard let until = gateways[gateway].holder.lease.until else { return }
+        if acceptance != .ignored {
+            audit?.note(at: now) { auditor throws(AuditViolation) in
+                try auditor.apply(part, at: id, leaseUntil: until)
+            }
+        }
         switch acceptance {
         case .applied: gateways[gateway].gate.load(enforced(part.pools[0]), leaseUntil: until, at: now)
         case .renewed: gateways[gateway].gate.renew(leaseUntil: until, at: now)
@@ -144,11 +152,13 @@ extension Simulation {
     /// A fault begins, or ends when it had begun. -1 is the new version of the model.
     mutating func toggle(_ index: Int) {
         guard index >= 0 else { return reportVersionChange() }
+        let plane = if case .headroom(let plane) = controller { plane } else { SimulatedControlPlane?.none }
         switch scenario.faults[index] {
         case .gatewayDown(let gateway, _):
             let gateway = gateway % gateways.count
             if gateways[gateway].isUp {
                 gateways[gateway].isUp = false
+                audit?.note { [id = gateways[gateway].id] in $0.stop(id) }
                 for queue in gateways[gateway].gate.queues(at: now) {
                     record.lost += Int(queue.depth)
                     guard let tenant = tenants.firstIndex(of: queue.tenant) else { continue }
@@ -162,6 +172,9 @@ extension Simulation {
             if plane.loop != nil { plane.kill() } else { plane.start(at: now) }
             controller = .headroom(plane)
         case .telemetryLate: break  // Asked for when reports are sent.
+        case .ledgerFull: plane?.ledger.toggleFull()
+        case .telemetryLocked: plane?.telemetry.toggleLock()
+        case .newRules(_, let change): plane?.rules.change(to: change.rules(from: rules, pool: Simulation.pool))
         case .clockJump(let gateway, _, let seconds):
             let gateway = gateway % gateways.count
             for index in gateways[gateway].reports.indices {

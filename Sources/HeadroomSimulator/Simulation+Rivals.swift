@@ -114,6 +114,7 @@ extension Simulation {
         switch controller {
         case .headroom(let plane):
             // While it is down, gateways go by what it said last.
+            plane.audit.note(at: now) { $0.measure() }
             believed = plane.board.contents.report?.pools.first?.estimated ?? believed
             record.estimated.append(Simulation.part(believed, of: nominal))
             record.committed.append(committed(of: believed))

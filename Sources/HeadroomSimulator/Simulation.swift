@@ -11,7 +11,7 @@ import HeadroomProviders
 package struct Simulation: Sendable {
     static let pool: PoolID = "simulated:pool"
     /// Any instant will do; digests depend on it.
-    static let start = Timestamp(milliseconds: 1_800_000_000_000)
+    package static let start = Timestamp(milliseconds: 1_800_000_000_000)
 
     let workload: Workload
     let scenario: Scenario
@@ -35,6 +35,8 @@ package struct Simulation: Sendable {
     var generations: [(version: SnapshotVersion, at: Timestamp)] = []
     /// What rivals observe, and the service clocks that their lending gateways go by.
     var observed: Observer
+    /// Of everything that Headroom publishes and its gateways do; `nil` for others.
+    var audit: Audit? { if case .headroom(let plane) = controller { plane.audit } else { nil } }
 
     /// Who stands where Headroom stands.
     enum Controller: Sendable {
@@ -101,6 +103,7 @@ package struct Simulation: Sendable {
         CallingThreadExecutor().run { [self] in
             var simulation = self
             await simulation.play()
+            simulation.record.audit = simulation.audit?.report
             return simulation.record
         }
     }
@@ -108,7 +111,8 @@ package struct Simulation: Sendable {
     private mutating func play() async {
         begin()
         let end = Simulation.start.adding(seconds: workload.seconds)
-        while let event = events.next(), event.at < end {
+        let audit = audit
+        while let event = events.next(), event.at < end, audit?.hasFailed != true {
             now = event.at
             switch event.kind {
             case .arrival: arrive(event.subject)
@@ -168,6 +172,10 @@ extension Simulation {
     private mutating func send(_ dispatch: Dispatch, from gateway: Int) {
         let index = dispatch.call.id
         let job = jobs[index]
+        let id = gateways[gateway].id
+        audit?.note(at: now) { auditor throws(AuditViolation) in
+            try auditor.dispatch(index, dispatch.call.estimate, at: id)
+        }
         observed.leave(job.tenant, dispatch.call.estimate)
         record.attempts += 1
         var answer: ProviderAnswer?
@@ -198,6 +206,7 @@ extension Simulation {
     private mutating func conclude(_ index: Int) {
         guard let attempt = attempts.removeValue(forKey: index), gateways[attempt.gateway].isUp else { return }
         let gateway = attempt.gateway
+        let id = gateways[gateway].id
         let call = attempt.dispatch.call
         let job = jobs[index]
         tellAdmitter(attempt, job)
@@ -206,10 +215,12 @@ extension Simulation {
         switch attempt.answer?.verdict {
         case .served:
             gateways[gateway].gate.settle(index, actual: job.cost, at: now)
+            audit?.note(at: now) { $0.settle(index, cost: job.cost, at: id) }
             gateways[gateway].estimator.learn(
                 from: call.tenant, outputTokens: Double(job.outputTokens), maxTokens: job.maxTokens.map(Double.init))
         case .refused, .overloaded, nil:
             outcome = attempt.answer?.verdict == .overloaded ? .overload : .quota
+            audit?.note(at: now) { $0.settle(index, cost: nil, at: id) }
             if let signal { gateways[gateway].gate.observe(signal, at: now) }
             let retry = gateways[gateway].gate.refused(
                 index, resetSeconds: attempt.answer.flatMap(resetSeconds), jitter: jitter.drawUniform(), at: now)

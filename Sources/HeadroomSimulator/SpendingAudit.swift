@@ -10,6 +10,7 @@ struct SpendingAudit: Sendable {
     private(set) var applied: SnapshotVersion?
     private var pool: PoolAllocation?
     private var leaseUntil = Timestamp(milliseconds: .min)
+    private var isOnFallback = false
     private var rates = Rates.none
     /// By the lanes of ``Resource``.
     private var level: [Double] = [0, 0, 0, 0]
@@ -28,15 +29,17 @@ struct SpendingAudit: Sendable {
     }
 
     mutating func apply(_ part: Snapshot, leaseUntil until: Timestamp, at now: Timestamp) {
-        let isRenewal = part.version == applied
-        if isRenewal { leaseUntil = max(leaseUntil, until) }
-        fill(to: now)
-        guard !isRenewal else { return change(to: now < leaseUntil ? pool?.budget : pool?.fallback) }
-        applied = part.version
-        pool = part.pools.first
-        leaseUntil = until
-        change(to: pool?.budget)
-        filledAt = now
+        if part.version == applied {
+            leaseUntil = max(leaseUntil, until)
+            fill(to: now)
+            if isOnFallback, now < leaseUntil { change(to: pool?.budget, isFallback: false) }
+        } else {
+            fill(to: now)
+            applied = part.version
+            pool = part.pools.first
+            leaseUntil = until
+            change(to: pool?.budget, isFallback: false)
+        }
     }
 
     /// Returns what is wrong with it.
@@ -68,9 +71,9 @@ struct SpendingAudit: Sendable {
     }
 
     private mutating func fill(to now: Timestamp) {
-        if let pool, leaseUntil > filledAt, now >= leaseUntil {
+        if let pool, !isOnFallback, now >= leaseUntil {
             refill(to: leaseUntil)
-            change(to: pool.fallback)
+            change(to: pool.fallback, isFallback: true)
         }
         refill(to: now)
     }
@@ -84,7 +87,8 @@ struct SpendingAudit: Sendable {
         }
     }
 
-    private mutating func change(to new: Rates?) {
+    private mutating func change(to new: Rates?, isFallback: Bool) {
+        isOnFallback = isFallback
         let new = new ?? .none
         for resource in Resource.allCases {
             let lane = resource.rawValue

@@ -49,7 +49,13 @@ enum ScoreboardCommand {
             Terminal.error("\(done) of \(plan.runCount) runs, about \(Int(left.rounded(.up))) s left")
         }
         Terminal.print(arguments.has("--json") ? board.json : board.text(plan))
-        return 0
+        let broken = board.entries.filter { $0.violation != nil }
+        for entry in broken {
+            Terminal.error(
+                "seed \(entry.seed), trace \(entry.trace), scenario \(entry.scenario), strategy \(entry.strategy): "
+                    + (entry.violation?.description ?? ""))
+        }
+        return broken.isEmpty ? 0 : 1
     }
 }
 

@@ -9,7 +9,9 @@ enum SimulateCommand {
                headroom simulate scoreboard …
 
         One run: a trace under a scenario, enforced by a strategy, by the same loop and gateways as in production but
-        on virtual time. The same arguments give the same run. Prints every metric that has a value.
+        on virtual time. The same arguments give the same run. Prints every metric that has a value. An auditor checks every
+        snapshot that Headroom publishes and what gateways make of it; at the first rule broken the run stops, says what
+        is needed to replay it, and exits with 1.
 
           --trace FILE     a trace (CSV: offset_ms,client,model,input_tokens,output_tokens; .gz is unpacked), - for
                            standard input. Without it a workload is drawn by seed from published statistics.
@@ -45,6 +47,15 @@ enum SimulateCommand {
             strategy, trace: trace, workload: workload, reference: reference, scenario: scenario, seconds: seconds,
             seed: seed)
         let took = (clock.now - begun) / .seconds(1)
+        if let violation = record.audit?.violation {
+            let given = ["--trace", "--scenario", "--strategy", "--seed", "--minutes"].compactMap { option in
+                arguments[option].map { "\(option) \($0)" }
+            }
+            Terminal.error(
+                "second \(violation.at.seconds(since: Simulation.start)), \(violation)\n"
+                    + "This replays it: headroom simulate \(given.joined(separator: " ")) (seed \(seed))")
+            return 1
+        }
         let result = SimulationResult(
             scenario: scenario, strategy: strategy, seed: seed, workload: workload, metrics: metrics, record: record)
         Terminal.error(
