@@ -126,16 +126,13 @@ package struct CapacityEstimator: Sendable {
         calls[Outcome.overload.rawValue] += Int(window.overload)
         calls[Outcome.error.rawValue] += Int(window.error)
         calls[Outcome.denied.rawValue] += Int(window.denied)
-        let input = Double(window.inputTokens)
-        let output = Double(window.outputTokens)
-        let work = Work(requests: Double(window.ok), tokens: input + output, inputTokens: input, outputTokens: output)
-        let last = window.end.adding(seconds: -0.001).second
-        let count = max(1, min(60, Int64(window.seconds.rounded(.up))))
-        for second in (last - count + 1)...last {
-            delay.add(work.seconds(of: policy.nominal) / Double(count), ofSecond: second, at: now)
+        let span = window.spannedSeconds
+        let work = window.served * (1 / Double(span.count))
+        for second in span {
+            delay.add(work.seconds(of: policy.nominal), ofSecond: second, at: now)
             with(second: second) { slot in
-                slot.delivered += work * (1 / Double(count))
-                if second == last {
+                slot.delivered += work
+                if second == span.upperBound {
                     slot.attempts += Int(window.requests)
                     slot.refusals += Int(window.quota)
                 } else if window.ok > 0 {

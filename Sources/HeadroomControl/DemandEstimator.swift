@@ -172,23 +172,19 @@ package struct DemandEstimator: Sendable {
     }
 
     private mutating func fold(_ window: WindowRecord) {
-        let input = Double(window.inputTokens)
-        let output = Double(window.outputTokens)
-        let tokens = Work(tokens: input + output, inputTokens: input, outputTokens: output)
-        let served = Work(requests: Double(window.ok)) + tokens
-        let arrived =
-            Work(
-                requests: Double(window.requests - window.retries + window.denied), tokens: Double(window.deniedTokens))
-            + tokens
-        let last = window.end.adding(seconds: -0.001).second
-        let count = max(1, min(60, Int64(window.seconds.rounded(.up))))
+        let served = window.served
+        var arrived = served
+        arrived[.requests] = Double(window.requests - window.retries + window.denied)
+        arrived[.tokens] += Double(window.deniedTokens)
+        let span = window.spannedSeconds
+        let part = 1 / Double(span.count)
         let nominal = pool.nominal
         let cost = withProfile(window.tenant, at: window.end) { profile -> Double in
             profile.retries[window.criticality] += Int(window.retries)
             if window.ok > 0 { profile.learnShape(served) }
-            for second in (last - count + 1)...last {
-                profile.served.add(served * (1 / Double(count)), at: second)
-                profile.arrive(arrived * (1 / Double(count)), window.criticality, at: second)
+            for second in span {
+                profile.served.add(served * part, at: second)
+                profile.arrive(arrived * part, window.criticality, at: second)
             }
             return arrived.seconds(of: nominal)
         }

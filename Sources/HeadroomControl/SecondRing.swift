@@ -54,3 +54,18 @@ extension Timestamp {
         milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
     }
 }
+
+extension WindowRecord {
+    /// What was served in it.
+    package var served: Work {
+        let input = Double(inputTokens)
+        let output = Double(outputTokens)
+        return Work(requests: Double(ok), tokens: input + output, inputTokens: input, outputTokens: output)
+    }
+
+    /// The seconds that it spans, over which its work is spread evenly: at most the last minute.
+    var spannedSeconds: ClosedRange<Int64> {
+        let last = end.adding(seconds: -0.001).second
+        return (last - max(1, min(60, Int64(seconds.rounded(.up)))) + 1)...last
+    }
+}

@@ -1,4 +1,3 @@
-import Dispatch
 import HeadroomModel
 
 /// A server with one call that is none of Headroom's: what a demo lets play a model provider.
@@ -32,12 +31,6 @@ package final class StandInServer: Sendable {
     package func stop() async {
         server.beginStopping()
         server.calls.close()
-        await withCheckedContinuation { continuation in
-            // The end waits for the server's threads, which no cooperative thread may do.
-            DispatchQueue.global().async {
-                self.server.finish()
-                continuation.resume()
-            }
-        }
+        await OwnThread.run { self.server.finish() }
     }
 }

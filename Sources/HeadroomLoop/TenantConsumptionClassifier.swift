@@ -77,9 +77,7 @@ extension TenantConsumptionClassifier.Watched {
         case .call(let call) where call.outcome == .ok:
             served[call.tenant, default: .zero] += call.work
         case .window(let window):
-            served[window.tenant, default: .zero] += Work(
-                requests: Double(window.ok), tokens: Double(window.inputTokens + window.outputTokens),
-                inputTokens: Double(window.inputTokens), outputTokens: Double(window.outputTokens))
+            served[window.tenant, default: .zero] += window.served
         case .call, .queue, .response, .task, .model: break
         }
     }
