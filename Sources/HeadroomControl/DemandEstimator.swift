@@ -15,11 +15,20 @@ package struct TenantDemand: Equatable, Sendable {
     /// Where its work arrives: counted seconds of the pool's nominal capacity of about the last minute. Ascending by
     /// gateway.
     package var gateways: [GatewayTraffic]
+    /// 0 to 1, by the amount of evidence: what a cold start waits for.
+    package var confidence: Double
+    /// 0 to 1: how reliably it returns to its base after a burst.
+    package var repayment: Double
+    /// What its tasks in progress say that they still need; `nil` without one.
+    package var midTask: Work?
+    /// A gaming flag stands: its credible demand is at most a factor of what it consumed.
+    package var isDiscounted: Bool
 
     package init(
         tenant: TenantID, demand: PerCriticality<Rates>, shape: Work? = nil, consumed: Rates = .none,
         queue: PerCriticality<TenantReport.Queue> = PerCriticality(repeating: TenantReport.Queue()),
-        retries: PerCriticality<Int> = PerCriticality(repeating: 0), gateways: [GatewayTraffic] = []
+        retries: PerCriticality<Int> = PerCriticality(repeating: 0), gateways: [GatewayTraffic] = [],
+        confidence: Double = 1, repayment: Double = 1, midTask: Work? = nil, isDiscounted: Bool = false
     ) {
         self.tenant = tenant
         self.demand = demand
@@ -28,6 +37,10 @@ package struct TenantDemand: Equatable, Sendable {
         self.queue = queue
         self.retries = retries
         self.gateways = gateways
+        self.confidence = confidence
+        self.repayment = repayment
+        self.midTask = midTask
+        self.isDiscounted = isDiscounted
     }
 
     /// Over all criticalities.

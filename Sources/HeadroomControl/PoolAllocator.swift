@@ -68,14 +68,14 @@ package struct PoolAllocator: Sendable {
         let profiles = Dictionary(uniqueKeysWithValues: demand.tenants.map { ($0.tenant, $0) })
         var tenants = ids.sorted().map { id in
             let terms = rules.terms(of: id, in: pool.pool)
-            let tier = rules.tier(of: id)
+            let tier = rules.tier(of: id, in: pool.pool)
             let demand = profiles[id]?.demand ?? PerCriticality(repeating: .none)
             // Work comes in the direction of what is wanted now; the mean request stands in while nothing is.
             let isIdle = Criticality.allCases.allSatisfy { demand[$0].perMinute == .zero }
             let shape = isIdle ? profiles[id]?.shape?.rates(overSeconds: 60, of: pool.nominal.resources) : nil
             let tierCeiling = tier.ceilingShare.map { share in pool.nominal * share } ?? .none
             return FillTenant(
-                id: id, tier: tier.name, weight: rules.weight(of: id),
+                id: id, tier: tier.name, weight: rules.weight(of: id, in: pool.pool),
                 demand: demand, floor: terms?.floor ?? .none,
                 // Whole, so that no rounding of what is below it ends above it.
                 ceiling: Rates.least(terms?.ceiling ?? .none, tierCeiling).map { $1.rounded(.down) },
@@ -155,6 +155,7 @@ extension FillBand {
             case .floorInDemand: .floorInDemand
             case .start: .start
             case .demand: .demand
+            case .burst: .burst
             case .ceiling: .ceiling
             }
         self.init(bound, criticality: band.criticality, tiers: band.tiers)

@@ -20,7 +20,7 @@ package actor AllocationPublisher {
     private var epoch: Int64?
     private var published: Publication?
     private var publishedAt: Timestamp?
-    private var unwritten: [Snapshot] = []
+    private var unwritten: [Publication] = []
     private var isLedgerWritable = true
     /// Where work arrives, by pool, as of the last decision.
     private var traffic: [PoolID: [GatewayShare]] = [:]
@@ -34,7 +34,7 @@ package actor AllocationPublisher {
     /// snapshot of the term before.
     package func begin(at now: Timestamp) async throws -> Snapshot? {
         guard epoch == nil else { return nil }
-        let start = try await ledger.begin(at: now)
+        let start = try await ledger.begin(at: now, rememberingSeconds: 0)
         epoch = start.epoch
         return start.last
     }
@@ -84,7 +84,7 @@ package actor AllocationPublisher {
         let version = SnapshotVersion(epoch: epoch, generation: try await ledger.reserveGeneration())
         next.number(version)
         do {
-            try await ledger.append(next.whole)
+            try await ledger.append(next)
             isLedgerWritable = true
         } catch {
             isLedgerWritable = false
@@ -93,7 +93,7 @@ package actor AllocationPublisher {
             next = publication(of: candidate.lowered(to: published.whole), under: policy, at: now)
             if next.enforcesSame(as: published) { return }
             next.number(version)
-            unwritten = (unwritten + [next.whole]).suffix(Self.maxUnwritten)
+            unwritten = (unwritten + [next]).suffix(Self.maxUnwritten)
         }
         published = next
         publishedAt = now
@@ -105,7 +105,7 @@ package actor AllocationPublisher {
         while let oldest = unwritten.first {
             do {
                 try await ledger.append(oldest)
-                unwritten.removeAll { $0.version == oldest.version }
+                unwritten.removeAll { $0.whole.version == oldest.whole.version }
                 isLedgerWritable = true
             } catch {
                 return  // Still not writable; `State.isLedgerWritable` says so.

@@ -107,7 +107,7 @@ extension TenantConsumptionClassifier.Watched {
             demand.tenants.map { tenant in
                 ServiceClocks.Activity(
                     tenant: tenant.tenant, served: served[tenant.tenant] ?? .zero,
-                    weight: rules.weight(of: tenant.tenant),
+                    weight: rules.weight(of: tenant.tenant, in: policy.pool),
                     isBacklogged: Criticality.allCases.contains { tenant.queue[$0].depth > 0 })
             }, capacity: capacity)
         served.removeAll(keepingCapacity: true)

@@ -115,10 +115,12 @@ package protocol TelemetrySink: Sendable {
 /// Every snapshot before anyone sees it, so that no number is ever used twice.
 package protocol SnapshotLedger: Sendable {
     /// A new term: the epoch is stored before this returns.
-    func begin(at now: Timestamp) async throws -> LedgerStart
+    /// - Parameter rememberingSeconds: how far back ``LedgerStart/budgets`` reach: lease and grace.
+    func begin(at now: Timestamp, rememberingSeconds: Double) async throws -> LedgerStart
     /// The next number; numbers are reserved in blocks, so that a crash skips some and reuses none.
     func reserveGeneration() async throws -> Int64
-    func append(_ snapshot: Snapshot) async throws
+    /// The whole and the budgets of its parts, in one transaction.
+    func append(_ publication: Publication) async throws
     /// Gives back what is left of the block.
     func end() async throws
 }
@@ -127,11 +129,94 @@ package struct LedgerStart: Sendable {
     package var epoch: Int64
     /// The last snapshot that was published, if there was one.
     package var last: Snapshot?
+    /// What gateways may still be using: every part published within the remembered time, and the last of each gateway
+    /// before it. Ascending by version, gateway, pool.
+    package var budgets: [SentBudget]
 
-    package init(epoch: Int64, last: Snapshot?) {
+    package init(epoch: Int64, last: Snapshot?, budgets: [SentBudget] = []) {
         self.epoch = epoch
         self.last = last
+        self.budgets = budgets
     }
+}
+
+/// What one gateway was given of one pool in one generation.
+package struct SentBudget: Equatable, Sendable {
+    package var version: SnapshotVersion
+    package var gateway: GatewayID
+    package var pool: PoolID
+    package var budget: Rates
+    package var fallback: Rates
+    package var publishedAt: Timestamp
+
+    package init(
+        version: SnapshotVersion, gateway: GatewayID, pool: PoolID, budget: Rates, fallback: Rates,
+        publishedAt: Timestamp
+    ) {
+        self.version = version
+        self.gateway = gateway
+        self.pool = pool
+        self.budget = budget
+        self.fallback = fallback
+        self.publishedAt = publishedAt
+    }
+}
+
+/// What a decision leaves behind that must outlive the process.
+package protocol DecisionRecords: Sendable {
+    /// Every balance, for a start; ascending by pool, then tenant.
+    func credits() async throws -> [CreditBalance]
+    /// In one transaction.
+    func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws
+}
+
+package struct DecisionOutcome: Sendable {
+    /// Questions to people, all pending: each updates the pending one of its kind, tenant and pool, if there is one.
+    package var questions: [Proposal]
+    /// Pending questions that no longer stand, as the tenant's demand went elsewhere: withdrawn as expired.
+    package var withdrawn: [Int64]
+    /// Balances that changed.
+    package var credits: [CreditBalance]
+    /// Of the numbers that this generation changed.
+    package var explanations: [PoolExplanation]
+
+    package var isEmpty: Bool {
+        questions.isEmpty && withdrawn.isEmpty && credits.isEmpty && explanations.isEmpty
+    }
+
+    package init(
+        questions: [Proposal] = [], withdrawn: [Int64] = [], credits: [CreditBalance] = [],
+        explanations: [PoolExplanation] = []
+    ) {
+        self.questions = questions
+        self.withdrawn = withdrawn
+        self.credits = credits
+        self.explanations = explanations
+    }
+}
+
+/// What the loop knows of telemetry, stored once a minute, so that a start reads only the rows since.
+package struct Checkpoint: Sendable {
+    package var at: Timestamp
+    /// Everything in front of it is in the state and in the roll-ups.
+    package var cursor: TelemetryCursor
+    /// As the actors encode it; another version's is not read.
+    package var observer: [UInt8]
+    package var classifier: [UInt8]
+
+    package init(at: Timestamp, cursor: TelemetryCursor, observer: [UInt8], classifier: [UInt8]) {
+        self.at = at
+        self.cursor = cursor
+        self.observer = observer
+        self.classifier = classifier
+    }
+}
+
+package protocol CheckpointStore: Sendable {
+    func latest() async throws -> Checkpoint?
+    /// In one transaction, so that every row counts once in the roll-ups: adds `rollups` to the minutes and hours that
+    /// they belong to.
+    func save(_ checkpoint: Checkpoint, rollups: [Rollup]) async throws
 }
 
 /// One generation, whole and divided over gateways.

@@ -131,8 +131,21 @@ package struct PoolAllocation: Equatable, Sendable {
         }
     }
 
+    /// How a model behind the pool fares: its breaker, where models have limits of their own.
+    package struct Model: Equatable, Sendable {
+        package var model: String
+        package var state: PoolState
+
+        package init(model: String, state: PoolState) {
+            self.model = model
+            self.state = state
+        }
+    }
+
     package var pool: PoolID
     package var state: PoolState
+    /// Ascending by name.
+    package var models: [Model]
     package var mode: PoolMode
     /// False: gateways count and let pass.
     package var enforce: Bool
@@ -159,7 +172,8 @@ package struct PoolAllocation: Equatable, Sendable {
     package var unlisted: Rates
 
     package init(
-        pool: PoolID, state: PoolState = .healthy, mode: PoolMode = .full, enforce: Bool = true, level: Double = 0,
+        pool: PoolID, state: PoolState = .healthy, models: [Model] = [], mode: PoolMode = .full, enforce: Bool = true,
+        level: Double = 0,
         capacity: Rates, nominal: Rates, capacityReason: CapacityReason = .contract, budget: Rates,
         float: Rates = .none, fallback: Rates = .none, burstSeconds: Double = 5, failover: [PoolID] = [],
         retry: Retry = Retry(afterMilliseconds: 1000, jitterMilliseconds: 1000), tenants: [TenantAllocation] = [],
@@ -167,6 +181,7 @@ package struct PoolAllocation: Equatable, Sendable {
     ) {
         self.pool = pool
         self.state = state
+        self.models = models
         self.mode = mode
         self.enforce = enforce
         self.level = level
@@ -186,6 +201,19 @@ package struct PoolAllocation: Equatable, Sendable {
 
 /// A tenant's part of a pool in one snapshot. Rates are whole numbers per minute.
 package struct TenantAllocation: Equatable, Sendable {
+    /// A grant from credit; it is part of ``TenantAllocation/assured`` while it lasts.
+    package struct Burst: Equatable, Sendable {
+        package var rates: Rates
+        package var secondsLeft: Double
+
+        package static let none = Burst(rates: .none, secondsLeft: 0)
+
+        package init(rates: Rates, secondsLeft: Double) {
+            self.rates = rates
+            self.secondsLeft = secondsLeft
+        }
+    }
+
     package var tenant: TenantID
     /// The rate that the tenant is sure of.
     package var assured: Rates
@@ -195,6 +223,7 @@ package struct TenantAllocation: Equatable, Sendable {
     package var plain: Rates
     /// The tenant's part of the fallback.
     package var safe: Rates
+    package var burst: Burst
     package var weight: Double
     /// Seconds of the pool's capacity served to the tenant, over all gateways, divided by its weight.
     package var serviceClock: Double
@@ -207,7 +236,8 @@ package struct TenantAllocation: Equatable, Sendable {
 
     package init(
         tenant: TenantID, assured: Rates, ceiling: Rates = .none, plain: Rates = .none, safe: Rates = .none,
-        weight: Double = 1, serviceClock: Double = 0, tier: String = "standard", constraint: Constraint = .level,
+        burst: Burst = .none, weight: Double = 1, serviceClock: Double = 0, tier: String = "standard",
+        constraint: Constraint = .level,
         flags: [String] = [], retryOffsetMilliseconds: Int64 = 0,
         criticality: PerCriticality<Rates> = PerCriticality(repeating: .none)
     ) {
@@ -216,6 +246,7 @@ package struct TenantAllocation: Equatable, Sendable {
         self.ceiling = ceiling
         self.plain = plain
         self.safe = safe
+        self.burst = burst
         self.weight = weight
         self.serviceClock = serviceClock
         self.tier = tier

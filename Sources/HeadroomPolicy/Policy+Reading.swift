@@ -20,6 +20,12 @@ extension Policy {
         if var section = root.object("capacity") { section.read(CapacityPolicy.fields, into: &capacity) }
         if var section = root.object("starvation") { section.read(StarvationPolicy.fields, into: &starvation) }
         if var section = root.object("telemetry") { section.read(TelemetryPolicy.fields, into: &telemetry) }
+        if var section = root.object("dampening") { section.read(DampeningPolicy.fields, into: &dampening) }
+        if var section = root.object("guardrails") { section.read(GuardrailPolicy.fields, into: &guardrails) }
+        if var section = root.object("override_limits") { section.read(OverrideLimits.fields, into: &overrideLimits) }
+        if var section = root.object("credit") { section.read(CreditPolicy.fields, into: &credit) }
+        if var section = root.object("breaker") { section.read(BreakerPolicy.fields, into: &breaker) }
+        if var section = root.object("trust") { section.read(TrustPolicy.fields, into: &trust) }
         root.end()
     }
 }

@@ -61,6 +61,8 @@ extension LoopPolicy {
         PolicyField("max_parts", whole: \.maxParts, 1...1024, "parts per pool"),
         PolicyField("expected_gateways", whole: \.expectedGateways, 1...10_000, "gateways"),
         PolicyField("learning_seconds", \.learningSeconds, 0...3600, "seconds"),
+        PolicyField("float_share", \.floatShare, 0...0.5, "part of the budget"),
+        PolicyField("safe_seconds", \.safeSeconds, 0...604_800, "seconds"),
     ]
 }
 
@@ -96,6 +98,9 @@ extension TelemetryPolicy {
         PolicyField("dedupe_seconds", \.dedupeSeconds, 60...86_400, "seconds"),
         PolicyField("late_seconds", \.lateSeconds, 1...3600, "seconds"),
         PolicyField("raw_hours", \.rawHours, 1...8760, "hours"),
+        PolicyField("minute_days", \.minuteDays, 1...3660, "days"),
+        PolicyField("hour_days", \.hourDays, 1...3660, "days"),
+        PolicyField("checkpoint_seconds", \.checkpointSeconds, 1...3600, "seconds"),
         PolicyField("ledger_hours", \.ledgerHours, 1...8760, "hours"),
         PolicyField("ledger_bytes", whole: \.ledgerBytes, 1_000_000...1_000_000_000_000, "bytes"),
     ]

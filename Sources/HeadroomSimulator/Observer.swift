@@ -65,7 +65,7 @@ struct Observer: Sendable {
         clocks.advance(
             tenants.indices.map { index in
                 ServiceClocks.Activity(
-                    tenant: tenants[index], served: servedInSecond[index], weight: rules.weight(of: tenants[index]),
+                    tenant: tenants[index], served: servedInSecond[index], weight: rules.weight(of: tenants[index], in: Simulation.pool),
                     isBacklogged: waiting[index][.requests] > 0.5)
             }, capacity: capacity)
         for index in servedInSecond.indices {
@@ -86,9 +86,9 @@ struct Observer: Sendable {
     ) -> PoolObservation {
         let observed = roster.entries.indices.map { index in
             let entry = roster.entries[index]
-            let tier = rules.tier(of: entry.tenant)
+            let tier = rules.tier(of: entry.tenant, in: Simulation.pool)
             return PoolObservation.Tenant(
-                tenant: entry.tenant, tier: entry.tier, weight: rules.weight(of: entry.tenant), floor: entry.floor,
+                tenant: entry.tenant, tier: entry.tier, weight: rules.weight(of: entry.tenant, in: Simulation.pool), floor: entry.floor,
                 ceiling: tier.ceilingShare.map { nominal * $0 } ?? .none,
                 demand: demand(of: index).rates(overSeconds: 60, of: nominal.resources),
                 consumed: servedInPeriod[index].rates(overSeconds: periodSeconds, of: nominal.resources),

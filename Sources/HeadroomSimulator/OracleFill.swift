@@ -21,9 +21,9 @@ struct OracleFill: Sendable {
         }
         tenants = roster.entries.map { entry in
             FillTenant(
-                id: entry.tenant, tier: entry.tier, weight: rules.weight(of: entry.tenant),
+                id: entry.tenant, tier: entry.tier, weight: rules.weight(of: entry.tenant, in: Simulation.pool),
                 demand: PerCriticality(repeating: .none), floor: entry.floor,
-                ceiling: rules.tier(of: entry.tenant).ceilingShare.map { nominal * $0 } ?? .none)
+                ceiling: rules.tier(of: entry.tenant, in: Simulation.pool).ceilingShare.map { nominal * $0 } ?? .none)
         }
         criticalities = roster.entries.map(\.criticality)
     }

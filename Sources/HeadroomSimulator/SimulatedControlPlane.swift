@@ -118,7 +118,7 @@ final class MemoryLedger: SnapshotLedger {
     /// Nothing can be written while it is full; numbers that were reserved before are left.
     func toggleFull() { state.withLock { $0.isFull.toggle() } }
 
-    func begin(at now: Timestamp) async throws -> LedgerStart {
+    func begin(at now: Timestamp, rememberingSeconds: Double) async throws -> LedgerStart {
         try state.withLock { state in
             if state.isFull { throw DiskFault() }
             state.epoch = max(state.epoch + 1, now.milliseconds / 1000)
@@ -134,7 +134,8 @@ final class MemoryLedger: SnapshotLedger {
         }
     }
 
-    func append(_ snapshot: Snapshot) async throws {
+    func append(_ publication: Publication) async throws {
+        let snapshot = publication.whole
         try state.withLock { state in
             if state.isFull { throw DiskFault() }
             state.last = snapshot

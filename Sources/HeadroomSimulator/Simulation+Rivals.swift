@@ -56,10 +56,10 @@ extension Simulation {
             burstSeconds: rules.policy.pools[0].burstSeconds, unlisted: nominal.map { _, _ in 0 })
         allocation.tenants = tenants.indices.sorted { tenants[$0] < tenants[$1] }.map { index in
             let rate = nominal.map { resource, most in (rates[index][resource] ?? most).rounded(.down) }
-            let ceiling = rules.tier(of: tenants[index]).ceilingShare.map { nominal * $0 } ?? .none
+            let ceiling = rules.tier(of: tenants[index], in: Simulation.pool).ceilingShare.map { nominal * $0 } ?? .none
             return TenantAllocation(
                 tenant: tenants[index], assured: rate, ceiling: gatewaysLend ? ceiling : rate, plain: rate, safe: rate,
-                weight: rules.weight(of: tenants[index]), serviceClock: observed.clocks[tenants[index]],
+                weight: rules.weight(of: tenants[index], in: Simulation.pool), serviceClock: observed.clocks[tenants[index]],
                 tier: workload.roster.entries[index].tier,
                 criticality: PerCriticality(interactive: rate, nearRealTime: rate * 0, batch: rate * 0))
         }

@@ -35,7 +35,7 @@ package actor SnapshotStore: SnapshotLedger {
 
     /// The epoch is above every earlier one, and not below the seconds since 1970, so that a restored or standby copy
     /// outranks what it replaces.
-    package func begin(at now: Timestamp) throws(StorageError) -> LedgerStart {
+    package func begin(at now: Timestamp, rememberingSeconds: Double) throws(StorageError) -> LedgerStart {
         let epoch = try connection.transaction { () throws(StorageError) in
             let stored = try connection.statement("SELECT epoch FROM ledger").first { $0.integer(0) } ?? 0
             let epoch = max(stored + 1, now.milliseconds / 1000)
@@ -56,7 +56,8 @@ package actor SnapshotStore: SnapshotLedger {
         return block.removeFirst()
     }
 
-    package func append(_ snapshot: Snapshot) throws(StorageError) {
+    package func append(_ publication: Publication) throws(StorageError) {
+        let snapshot = publication.whole
         let body: [UInt8]
         do {
             body = try coding.encode(snapshot)

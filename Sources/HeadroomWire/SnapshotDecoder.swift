@@ -77,7 +77,8 @@ private struct SnapshotReader {
     }
 
     private enum PoolField: String, CaseIterable {
-        case state, mode, enforce, level, capacity, nominal, budget, float, fallback, failover, retry, tenants, unlisted
+        case state, models, mode, enforce, level, capacity, nominal, budget, float, fallback, failover, retry, tenants
+        case unlisted
         case capacityReason = "capacity_reason"
         case burstSeconds = "burst_seconds"
     }
@@ -93,6 +94,7 @@ private struct SnapshotReader {
         while let field = try reader.nextField(of: fields, at: &cursor) {
             switch field {
             case .state: pool.state = try named(PoolState.allCases, \.name)
+            case .models: pool.models = try models()
             case .mode: pool.mode = try named(PoolMode.allCases, \.name)
             case .enforce: pool.enforce = try reader.readBool()
             case .level: pool.level = try reader.readDouble()
@@ -118,6 +120,30 @@ private struct SnapshotReader {
         return pool
     }
 
+    private enum ModelField: String, CaseIterable {
+        case state
+    }
+
+    private static let modelFields = WireFields(ModelField.self)
+
+    private mutating func models() throws -> [PoolAllocation.Model] {
+        var models: [PoolAllocation.Model] = []
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            var model = PoolAllocation.Model(model: reader.string(of: key), state: .healthy)
+            var cursor = FieldCursor()
+            try reader.beginObject()
+            let fields = SnapshotReader.modelFields
+            while let field = try reader.nextField(of: fields, at: &cursor) {
+                switch field {
+                case .state: model.state = try named(PoolState.allCases, \.name)
+                }
+            }
+            models.append(model)
+        }
+        return models
+    }
+
     private enum RetryField: String, CaseIterable {
         case afterMilliseconds = "after_ms"
         case jitterMilliseconds = "jitter_ms"
@@ -140,7 +166,7 @@ private struct SnapshotReader {
     }
 
     private enum TenantField: String, CaseIterable {
-        case rpm, tpm, itpm, otpm, ceiling, plain, safe, weight, tier, constraint, flags, criticality
+        case rpm, tpm, itpm, otpm, ceiling, plain, safe, burst, weight, tier, constraint, flags, criticality
         case serviceClock = "service_clock"
         case retryOffset = "retry_offset_ms"
     }
@@ -161,6 +187,7 @@ private struct SnapshotReader {
             case .ceiling: tenant.ceiling = try rates()
             case .plain: tenant.plain = try rates()
             case .safe: tenant.safe = try rates()
+            case .burst: tenant.burst = try burst()
             case .weight: tenant.weight = try reader.readDouble()
             case .serviceClock: tenant.serviceClock = try reader.readDouble()
             case .tier: tenant.tier = try reader.readString()
@@ -173,6 +200,31 @@ private struct SnapshotReader {
             }
         }
         return tenant
+    }
+
+    private enum BurstField: String, CaseIterable {
+        case rpm, tpm, itpm, otpm
+        case secondsLeft = "seconds_left"
+    }
+
+    private static let burstFields = WireFields(BurstField.self)
+
+    private mutating func burst() throws -> TenantAllocation.Burst {
+        var burst = TenantAllocation.Burst.none
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.burstFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            switch field {
+            case .rpm: burst.rates[.requests] = try rate()
+            case .tpm: burst.rates[.tokens] = try rate()
+            case .itpm: burst.rates[.inputTokens] = try rate()
+            case .otpm: burst.rates[.outputTokens] = try rate()
+            case .secondsLeft: burst.secondsLeft = try reader.readDouble()
+            }
+        }
+        // All zeros is how "none" is written.
+        return burst.secondsLeft > 0 ? burst : .none
     }
 
     private enum CriticalityField: String, CaseIterable {

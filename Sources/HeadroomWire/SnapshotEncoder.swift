@@ -72,9 +72,15 @@ extension JSONWriter {
         bool(pool.enforce)
         key("level")
         number(pool.level)
-        // Pools are not told apart by model; the field is there for readers that look for it.
         key("models")
         beginObject()
+        for model in pool.models {
+            key(model.model)
+            beginObject()
+            key("state")
+            string(model.state.name)
+            endObject()
+        }
         endObject()
         key("capacity")
         rates(pool.capacity)
@@ -123,12 +129,11 @@ extension JSONWriter {
         }
         key("safe")
         rates(tenant.safe)
-        // Nobody is granted a burst; the field is there for readers that look for it.
         key("burst")
         beginObject()
-        rateFields(tenant.assured * 0)
+        rateFields(tenant.burst.rates.isEmpty ? tenant.assured * 0 : tenant.burst.rates)
         key("seconds_left")
-        integer(0)
+        number(tenant.burst.secondsLeft)
         endObject()
         key("weight")
         number(tenant.weight)

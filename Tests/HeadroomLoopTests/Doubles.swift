@@ -45,7 +45,7 @@ final class MemoryLedger: SnapshotLedger {
 
     func fill(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
 
-    func begin(at now: Timestamp) async throws -> LedgerStart {
+    func begin(at now: Timestamp, rememberingSeconds: Double) async throws -> LedgerStart {
         state.withLock { state in
             state.epoch = max(state.epoch + 1, now.milliseconds / 1000)
             return LedgerStart(epoch: state.epoch, last: state.snapshots.last)
@@ -59,7 +59,8 @@ final class MemoryLedger: SnapshotLedger {
         }
     }
 
-    func append(_ snapshot: Snapshot) async throws {
+    func append(_ publication: Publication) async throws {
+        let snapshot = publication.whole
         try state.withLock { state in
             if state.isFull { throw Refused() }
             state.snapshots.append(snapshot)

@@ -36,10 +36,14 @@ import Testing
     {
         let database = try TemporaryDatabase()
         let seconds = start.milliseconds / 1000
-        #expect(try await ledger(database).begin(at: start).epoch == seconds)
-        #expect(try await ledger(database).begin(at: start).epoch == seconds + 1)
-        #expect(try await ledger(database).begin(at: start.adding(seconds: -5_000)).epoch == seconds + 2)
-        #expect(try await ledger(database).begin(at: start.adding(seconds: 5_000)).epoch == seconds + 5_000)
+        #expect(try await ledger(database).begin(at: start, rememberingSeconds: 20).epoch == seconds)
+        #expect(try await ledger(database).begin(at: start, rememberingSeconds: 20).epoch == seconds + 1)
+        #expect(
+            try await ledger(database).begin(at: start.adding(seconds: -5_000), rememberingSeconds: 20).epoch == seconds
+                + 2)
+        #expect(
+            try await ledger(database).begin(at: start.adding(seconds: 5_000), rememberingSeconds: 20).epoch == seconds
+                + 5_000)
     }
 
     @Test func `no generation comes twice over kills, and a graceful stop leaves no gap`() async throws {
@@ -49,7 +53,7 @@ import Testing
         var wasKilled = false
         for _ in 0..<20 {
             let store = ledger(database)
-            _ = try await store.begin(at: start)
+            _ = try await store.begin(at: start, rememberingSeconds: 20)
             for index in 0..<Int.random(in: 1...2_000, using: &random) {
                 let generation = try await store.reserveGeneration()
                 let skipped = generation - last - 1
@@ -63,13 +67,14 @@ import Testing
 
     @Test func `the last snapshot is there after a restart, and so are the recent ones`() async throws {
         let database = try TemporaryDatabase()
-        #expect(try await ledger(database).begin(at: start).last == nil)
+        #expect(try await ledger(database).begin(at: start, rememberingSeconds: 20).last == nil)
         let store = ledger(database)
         for generation in 1...9 as ClosedRange<Int64> {
-            try await store.append(snapshot(generation, at: start.adding(seconds: Double(generation))))
+            try await store.append(
+                Publication(whole: snapshot(generation, at: start.adding(seconds: Double(generation))), parts: []))
         }
         let restarted = ledger(database)
-        #expect(try await restarted.begin(at: start).last?.version.generation == 9)
+        #expect(try await restarted.begin(at: start, rememberingSeconds: 20).last?.version.generation == 9)
         let since = start.adding(seconds: 6)
         let recent = try await restarted.recent(since: since, limit: 100)
         #expect(recent.map(\.version.generation) == [6, 7, 8, 9])
@@ -81,7 +86,9 @@ import Testing
         let store = ledger(database)
         for generation in 1...20 as ClosedRange<Int64> {
             let issued = start.adding(seconds: Double(generation))
-            try await store.append(snapshot(generation, at: issued, policy: String(repeating: "x", count: 1_000)))
+            try await store.append(
+                Publication(
+                    whole: snapshot(generation, at: issued, policy: String(repeating: "x", count: 1_000)), parts: []))
         }
         #expect(try await store.prune(before: start.adding(seconds: 9), mostBytes: .max, limit: 5) == 5)
         #expect(try await store.prune(before: start.adding(seconds: 9), mostBytes: .max, limit: 5) == 3)
@@ -109,7 +116,9 @@ import Testing
     @Test func `a stored snapshot that cannot be read says so`() async throws {
         let database = try TemporaryDatabase()
         try database.execute("INSERT INTO snapshot VALUES (1, 1, 1, 4, x'00112233')")
-        let error = await #expect(throws: StorageError.self) { try await ledger(database).begin(at: start) }
+        let error = await #expect(throws: StorageError.self) {
+            try await ledger(database).begin(at: start, rememberingSeconds: 20)
+        }
         #expect(error?.code == .corrupt)
     }
 }

@@ -17,6 +17,12 @@ package struct Policy: Equatable, Sendable {
     package var capacity: CapacityPolicy
     package var starvation: StarvationPolicy
     package var telemetry: TelemetryPolicy
+    package var dampening: DampeningPolicy
+    package var guardrails: GuardrailPolicy
+    package var overrideLimits: OverrideLimits
+    package var credit: CreditPolicy
+    package var breaker: BreakerPolicy
+    package var trust: TrustPolicy
     /// Ascending by id.
     package var pools: [PoolPolicy]
 
@@ -25,7 +31,10 @@ package struct Policy: Equatable, Sendable {
         defaultTier: String = "standard", strategicFactor: Double = 1.5, bands: [Band] = Band.standardBands,
         start: StartPolicy = StartPolicy(), loop: LoopPolicy = LoopPolicy(), demand: DemandPolicy = DemandPolicy(),
         capacity: CapacityPolicy = CapacityPolicy(), starvation: StarvationPolicy = StarvationPolicy(),
-        telemetry: TelemetryPolicy = TelemetryPolicy(), pools: [PoolPolicy] = []
+        telemetry: TelemetryPolicy = TelemetryPolicy(), dampening: DampeningPolicy = DampeningPolicy(),
+        guardrails: GuardrailPolicy = GuardrailPolicy(), overrideLimits: OverrideLimits = OverrideLimits(),
+        credit: CreditPolicy = CreditPolicy(), breaker: BreakerPolicy = BreakerPolicy(),
+        trust: TrustPolicy = TrustPolicy(), pools: [PoolPolicy] = []
     ) {
         self.name = name
         self.digest = digest
@@ -39,6 +48,12 @@ package struct Policy: Equatable, Sendable {
         self.capacity = capacity
         self.starvation = starvation
         self.telemetry = telemetry
+        self.dampening = dampening
+        self.guardrails = guardrails
+        self.overrideLimits = overrideLimits
+        self.credit = credit
+        self.breaker = breaker
+        self.trust = trust
         self.pools = pools
     }
 
@@ -72,7 +87,7 @@ package struct TierPolicy: Equatable, Sendable {
 /// One step of the fill (DESIGN §5.1).
 package struct Band: Equatable, Sendable {
     package enum Bound: Int, CaseIterable, Sendable, Hashable {
-        case floor, floorInDemand, start, demand, ceiling
+        case floor, floorInDemand, start, demand, burst, ceiling
 
         package var name: String {
             switch self {
@@ -80,6 +95,7 @@ package struct Band: Equatable, Sendable {
             case .floorInDemand: "floor_in_demand"
             case .start: "start"
             case .demand: "demand"
+            case .burst: "burst"
             case .ceiling: "ceiling"
             }
         }
@@ -97,11 +113,11 @@ package struct Band: Equatable, Sendable {
         self.tiers = tiers
     }
 
-    /// Guarantees first, then enough for idle tenants to begin, then what is wanted in its order of urgency, then
-    /// what is left as room to grow.
+    /// Guarantees first, then enough for idle tenants to begin, then what is wanted in its order of urgency, then bursts
+    /// that are paid from credit, then what is left as room to grow.
     package static let standardBands = [
         Band(.floor), Band(.start), Band(.demand, criticality: .interactive),
-        Band(.demand, criticality: .nearRealTime), Band(.demand, criticality: .batch), Band(.ceiling),
+        Band(.demand, criticality: .nearRealTime), Band(.demand, criticality: .batch), Band(.burst), Band(.ceiling),
     ]
 }
 
@@ -136,11 +152,16 @@ package struct LoopPolicy: Equatable, Sendable {
     package var expectedGateways: Int
     /// After a start the last known allocations hold for this long.
     package var learningSeconds: Double
+    /// Part of the budget that stays in the float from the start (Φ); gateways that draw return what they do not use
+    /// to it in any case.
+    package var floatShare: Double
+    /// A gateway that fell silent may live on its fallback for so long; then its part is others'.
+    package var safeSeconds: Double
 
     package init(
         periodSeconds: Double = 2, leaseSeconds: Double = 15, graceSeconds: Double = 5, fallbackShare: Double = 0.95,
         maxTenants: Int = 100_000, unlistedShare: Double = 0.01, maxParts: Int = 64, expectedGateways: Int = 1,
-        learningSeconds: Double = 10
+        learningSeconds: Double = 10, floatShare: Double = 0, safeSeconds: Double = 3600
     ) {
         self.periodSeconds = periodSeconds
         self.leaseSeconds = leaseSeconds
@@ -151,6 +172,8 @@ package struct LoopPolicy: Equatable, Sendable {
         self.maxParts = maxParts
         self.expectedGateways = expectedGateways
         self.learningSeconds = learningSeconds
+        self.floatShare = floatShare
+        self.safeSeconds = safeSeconds
     }
 }
 
@@ -220,17 +243,26 @@ package struct TelemetryPolicy: Equatable, Sendable {
     package var lateSeconds: Double
     /// Raw rows are kept this long; older lines are refused.
     package var rawHours: Double
+    /// Sums by minute and by hour are kept this long.
+    package var minuteDays: Double
+    package var hourDays: Double
+    /// What the windows hold is stored this often; a start reads the rows since.
+    package var checkpointSeconds: Double
     /// Published snapshots are kept this long, and at most this many bytes of them.
     package var ledgerHours: Double
     package var ledgerBytes: Int64
 
     package init(
-        dedupeSeconds: Double = 900, lateSeconds: Double = 300, rawHours: Double = 48, ledgerHours: Double = 48,
+        dedupeSeconds: Double = 900, lateSeconds: Double = 300, rawHours: Double = 48,
+        minuteDays: Double = 35, hourDays: Double = 400, checkpointSeconds: Double = 60, ledgerHours: Double = 48,
         ledgerBytes: Int64 = 2_000_000_000
     ) {
         self.dedupeSeconds = dedupeSeconds
         self.lateSeconds = lateSeconds
         self.rawHours = rawHours
+        self.minuteDays = minuteDays
+        self.hourDays = hourDays
+        self.checkpointSeconds = checkpointSeconds
         self.ledgerHours = ledgerHours
         self.ledgerBytes = ledgerBytes
     }

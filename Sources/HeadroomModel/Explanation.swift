@@ -1,0 +1,153 @@
+/// How one number came about: the chain from what was observed to what was published (DESIGN §5.7), for one tenant in
+/// one pool and generation. Activities are in requests a minute of the tenant's direction.
+package struct Explanation: Equatable, Sendable {
+    package var version: SnapshotVersion
+    package var at: Timestamp
+    package var pool: PoolFacts
+    package var tenant: TenantFacts
+
+    package init(version: SnapshotVersion, at: Timestamp, pool: PoolFacts, tenant: TenantFacts) {
+        self.version = version
+        self.at = at
+        self.pool = pool
+        self.tenant = tenant
+    }
+
+    /// What all tenants of the pool have in common.
+    package struct PoolFacts: Equatable, Sendable {
+        package var pool: PoolID
+        package var mode: PoolMode
+        package var state: PoolState
+        package var nominal: Rates
+        package var capacity: Rates
+        package var capacityReason: CapacityReason
+        /// When the capacity last fell or rose by more than a twentieth, and from what.
+        package var capacityChangedAt: Timestamp?
+        package var capacityBefore: Rates?
+        /// Refused for want of quota, of the attempts of the last 10 s.
+        package var recentAttempts: Int
+        package var recentRefusals: Int
+        /// What tenants share: capacity less what `unlisted` and the float take, times the assured share.
+        package var shared: Rates
+        /// The level that each band of the fill reached, and the resource that ended it.
+        package var bands: [Band]
+        package var isFrozen: Bool
+
+        package struct Band: Equatable, Sendable {
+            package var name: String
+            package var level: Double
+            package var saturated: Resource?
+
+            package init(name: String, level: Double, saturated: Resource?) {
+                self.name = name
+                self.level = level
+                self.saturated = saturated
+            }
+        }
+
+        package init(
+            pool: PoolID, mode: PoolMode = .full, state: PoolState = .healthy, nominal: Rates, capacity: Rates,
+            capacityReason: CapacityReason = .contract, capacityChangedAt: Timestamp? = nil,
+            capacityBefore: Rates? = nil, recentAttempts: Int = 0, recentRefusals: Int = 0, shared: Rates,
+            bands: [Band] = [], isFrozen: Bool = false
+        ) {
+            self.pool = pool
+            self.mode = mode
+            self.state = state
+            self.nominal = nominal
+            self.capacity = capacity
+            self.capacityReason = capacityReason
+            self.capacityChangedAt = capacityChangedAt
+            self.capacityBefore = capacityBefore
+            self.recentAttempts = recentAttempts
+            self.recentRefusals = recentRefusals
+            self.shared = shared
+            self.bands = bands
+            self.isFrozen = isFrozen
+        }
+    }
+
+    package struct TenantFacts: Equatable, Sendable {
+        package var tenant: TenantID
+        package var tier: String
+        package var weight: Double
+        /// The override that set tier or weight; `nil` without.
+        package var override: Int64?
+        /// As estimated, before any discount.
+        package var demand: Rates
+        /// As counted in the fill.
+        package var credibleDemand: Rates
+        package var confidence: Double
+        package var floor: Rates
+        package var ceiling: Rates
+        /// One unit of activity: the work that comes with one request.
+        package var direction: Rates
+        /// What the fill gives undampened, now and as the mean over the observation window.
+        package var target: Double
+        package var mean: Double
+        /// What was published before.
+        package var before: Double
+        /// Between these the fill could move it, and what set each end.
+        package var least: Double
+        package var leastConstraint: Constraint
+        package var most: Double
+        package var mostConstraint: Constraint
+        /// What the fill gave inside them.
+        package var fill: Double
+        /// What was published.
+        package var assured: Rates
+        package var constraint: Constraint
+        /// The burst it was granted; 0 without.
+        package var burst: Double
+        /// The tenant's part of the demand above what it is entitled to, of all tenants'; 0 without pressure.
+        package var excessShare: Double
+
+        package init(
+            tenant: TenantID, tier: String, weight: Double, override: Int64? = nil, demand: Rates,
+            credibleDemand: Rates, confidence: Double = 1, floor: Rates = .none, ceiling: Rates = .none,
+            direction: Rates, target: Double, mean: Double, before: Double, least: Double,
+            leastConstraint: Constraint, most: Double, mostConstraint: Constraint, fill: Double, assured: Rates,
+            constraint: Constraint, burst: Double = 0, excessShare: Double = 0
+        ) {
+            self.tenant = tenant
+            self.tier = tier
+            self.weight = weight
+            self.override = override
+            self.demand = demand
+            self.credibleDemand = credibleDemand
+            self.confidence = confidence
+            self.floor = floor
+            self.ceiling = ceiling
+            self.direction = direction
+            self.target = target
+            self.mean = mean
+            self.before = before
+            self.least = least
+            self.leastConstraint = leastConstraint
+            self.most = most
+            self.mostConstraint = mostConstraint
+            self.fill = fill
+            self.assured = assured
+            self.constraint = constraint
+            self.burst = burst
+            self.excessShare = excessShare
+        }
+    }
+}
+
+/// The chains of one pool in one generation: those of the tenants whose number changed, ascending.
+package struct PoolExplanation: Equatable, Sendable {
+    package var version: SnapshotVersion
+    package var at: Timestamp
+    package var pool: Explanation.PoolFacts
+    package var tenants: [Explanation.TenantFacts]
+
+    package init(
+        version: SnapshotVersion, at: Timestamp, pool: Explanation.PoolFacts, tenants: [Explanation.TenantFacts]
+    ) {
+        self.version = version
+        self.at = at
+        self.pool = pool
+        self.tenants = tenants
+    }
+}

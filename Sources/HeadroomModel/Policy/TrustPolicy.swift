@@ -1,0 +1,15 @@
+/// How far a tenant's claims are believed (DESIGN §4): cold start and gaming.
+package struct TrustPolicy: Equatable, Sendable {
+    /// Calls after which half of a new tenant's estimate is its own and half its tier's prior.
+    package var halfConfidenceCalls: Double
+    /// Demand of a tenant with a gaming flag counts at most as so many times what it really consumed.
+    package var flaggedDemandFactor: Double
+    /// Evidence for gaming is gathered over this time.
+    package var flagSeconds: Double
+
+    package init(halfConfidenceCalls: Double = 20, flaggedDemandFactor: Double = 1.2, flagSeconds: Double = 600) {
+        self.halfConfidenceCalls = halfConfidenceCalls
+        self.flaggedDemandFactor = flaggedDemandFactor
+        self.flagSeconds = flagSeconds
+    }
+}

@@ -1,0 +1,75 @@
+/// Where people steer: what they set is durable and in the audit log before a call returns, and in force at the next
+/// tick. SQLite stands behind it; the HTTP edge and the commands call it.
+package protocol SteeringDesk: Sendable {
+    /// All that holds or is pending.
+    func steering() async throws(SteeringError) -> Steering
+    /// Sets it, or asks for a second person where `needsApproval`.
+    func set(_ override: Override, needsApproval: Bool) async throws(SteeringError) -> OverrideOutcome
+    /// - Parameter mayEndOthers: false lets one end one's own only.
+    func endOverride(_ id: Int64, by author: String, mayEndOthers: Bool, at now: Timestamp) async throws(SteeringError)
+    /// Newest first; `nil` is every state.
+    func proposals(_ kinds: [Proposal.Kind], in state: Proposal.State?) async throws(SteeringError) -> [Proposal]
+    /// Approves or denies a pending one; an override's is set in the same transaction.
+    /// - Throws: `.conflict` once decided, `.forbidden` for one's own.
+    func decide(_ id: Int64, _ state: Proposal.State, as decision: Authorship) async throws(SteeringError) -> Proposal
+    /// In place of an earlier one of the same pool.
+    func pin(_ pin: CapacityPin) async throws(SteeringError)
+    func unpin(_ pool: PoolID, by author: String, at now: Timestamp) async throws(SteeringError)
+    /// With ``Freeze/generation``, a roll-back: the numbers are read from the ledger.
+    func freeze(_ freeze: Freeze) async throws(SteeringError) -> Freeze
+    func endFreeze(_ id: Int64, by author: String, at now: Timestamp) async throws(SteeringError)
+    /// Ascending by sequence, those after `sequence`.
+    func audit(after sequence: Int64, limit: Int) async throws(SteeringError) -> [AuditEntry]
+}
+
+package enum OverrideOutcome: Equatable, Sendable {
+    case set(Override)
+    case awaitsApproval(Proposal)
+}
+
+package struct SteeringError: Error, Equatable, Sendable {
+    package enum Code: Sendable, Hashable {
+        case notFound, conflict, forbidden, invalid, unavailable
+    }
+
+    package var code: Code
+    /// For people.
+    package var message: String
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+/// One row of the audit log. Each row's hash covers its content and the hash of the row before it, so that no row can
+/// be changed or taken out unseen.
+package struct AuditEntry: Equatable, Sendable {
+    package var sequence: Int64
+    package var at: Timestamp
+    package var author: String
+    /// `override.set`, `approval.approve`, `contracts.import`, `token.create`, …
+    package var action: String
+    /// What it is about, as a JSON object.
+    package var detail: String
+    /// SHA-256, in hexadecimal.
+    package var hash: String
+
+    package init(sequence: Int64, at: Timestamp, author: String, action: String, detail: String, hash: String) {
+        self.sequence = sequence
+        self.at = at
+        self.author = author
+        self.action = action
+        self.detail = detail
+        self.hash = hash
+    }
+}
+
+/// What is read back of decisions and of the past.
+package protocol RecordReading: Sendable {
+    /// The chain of the number in force in `generation`, which may be of an earlier one that set it; `nil` for the
+    /// newest. `nil` when it is not known, or no longer.
+    func explanation(of tenant: TenantID, in pool: PoolID, generation: Int64?) async throws -> Explanation?
+    /// By minute where they are still kept, else by hour; ascending by start, at most `limit`. `nil` tenant: all.
+    func rollups(pool: PoolID, tenant: TenantID?, from: Timestamp, to: Timestamp, limit: Int) async throws -> [Rollup]
+}
