@@ -123,6 +123,16 @@ enum Terminal {
         try open(path).readAll()
     }
 
+    /// A whole file, in place of what stood there.
+    static func write(_ text: String, to path: String) throws(CommandError) {
+        do {
+            try Data(text.utf8).write(to: URL(filePath: path))
+        } catch {
+            throw CommandError("\(path): cannot be written: name a file in a directory that you may write to")
+        }
+        Terminal.error("wrote \(path)")
+    }
+
     /// A file for reading, or standard input for `-`.
     static func open(_ path: String) throws(CommandError) -> FileHandle {
         if path == "-" { return .standardInput }

@@ -6,7 +6,8 @@ import HeadroomSimulator
 enum ScoreboardCommand {
     static let help = """
         usage: headroom simulate scoreboard [--quick] [--traces FILE,FILE] [--scenarios NAME,NAME]
-                                            [--strategies NAME,NAME] [--seeds N] [--minutes N] [--json]
+                                            [--strategies NAME,NAME] [--seeds N] [--minutes N]
+                                            [--html FILE] [--json]
 
         Runs every strategy in every scenario on every trace with seeds 1 to N, and prints a table a scenario: the mean
         over traces and seeds, ± how far seeds differ. What lies within the spread of the best is a tie: both bear a *.
@@ -18,6 +19,7 @@ enum ScoreboardCommand {
           --strategies S  only these
           --seeds N       1 to 1000 (3)
           --minutes N     of each trace, at most; 1 to 1440 (60)
+          --html FILE     a page with the tables besides
         """
 
     static func run(_ arguments: [String]) async throws -> Int32 {
@@ -25,7 +27,7 @@ enum ScoreboardCommand {
             arguments, flags: ["--json", "--quick"],
             options: [
                 "--traces": "FILE,FILE", "--scenarios": "NAME,NAME", "--strategies": "NAME,NAME", "--seeds": "N",
-                "--minutes": "N",
+                "--minutes": "N", "--html": "FILE",
             ])
         func list(_ option: String) -> [String]? {
             arguments[option].map { $0.split(separator: ",").map(String.init) }
@@ -48,6 +50,7 @@ enum ScoreboardCommand {
             let left = took / Double(done) * Double(plan.runCount - done)
             Terminal.error("\(done) of \(plan.runCount) runs, about \(Int(left.rounded(.up))) s left")
         }
+        if let path = arguments["--html"] { try Terminal.write(ScoreboardReport(board, plan: plan).html, to: path) }
         Terminal.print(arguments.has("--json") ? board.json : board.text(plan))
         let broken = board.entries.filter { $0.violation != nil }
         for entry in broken {

@@ -5,7 +5,7 @@ import HeadroomSimulator
 enum SimulateCommand {
     static let help = """
         usage: headroom simulate [--trace FILE] [--scenario NAME|FILE] [--strategy NAME] [--seed N]
-                                 [--minutes N] [--json]
+                                 [--minutes N] [--html FILE] [--json]
                headroom simulate scoreboard …
 
         One run: a trace under a scenario, enforced by a strategy, by the same loop and gateways as in production but
@@ -19,6 +19,7 @@ enum SimulateCommand {
           --strategy NAME  who divides the pool (headroom)
           --seed N         of everything that is drawn (1)
           --minutes N      of the trace, at most; 1 to 1440 (60)
+          --html FILE      a page with plots besides: capacity, and each tenant's demand, allocation and service
           --json           as JSON
 
         Scenarios:
@@ -31,6 +32,7 @@ enum SimulateCommand {
             arguments, flags: ["--json"],
             options: [
                 "--trace": "FILE", "--scenario": "NAME|FILE", "--strategy": "NAME", "--seed": "N", "--minutes": "N",
+                "--html": "FILE",
             ])
         let seed = UInt64(try arguments.integer("--seed", in: 0...Int.max) ?? 1)
         let seconds = 60 * (try arguments.number("--minutes", in: 1...1440) ?? 60)
@@ -61,6 +63,12 @@ enum SimulateCommand {
         Terminal.error(
             "\(DemoText.decimal(workload.seconds / 60)) min of virtual time in \(DemoText.decimal(took)) s: "
                 + "\(DemoText.decimal(took * 3600 / workload.seconds)) s an hour")
+        if let path = arguments["--html"] {
+            let report = RunReport(
+                scenario: scenario, strategy: strategy, seed: seed, workload: workload, metrics: metrics,
+                record: record)
+            try Terminal.write(report.html, to: path)
+        }
         Terminal.print(arguments.has("--json") ? result.json : result.text)
         return 0
     }
