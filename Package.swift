@@ -48,8 +48,19 @@ let package = Package(
                 .embedInCode("../../migrations/0003_create_contract.sql"),
                 .embedInCode("../../migrations/0004_create_api_token.sql"),
                 .embedInCode("../../migrations/0005_create_snapshot.sql"),
+                .embedInCode("../../migrations/0006_create_sent_budget.sql"),
+                .embedInCode("../../migrations/0007_create_audit.sql"),
+                .embedInCode("../../migrations/0008_create_steering.sql"),
+                .embedInCode("../../migrations/0009_create_decision_record.sql"),
+                .embedInCode("../../migrations/0010_create_rollup.sql"),
+                .embedInCode("../../migrations/0011_create_erasure.sql"),
             ]),
-        library("HeadroomHTTP", ["HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomProviders", "CMicroHTTPD"]),
+        library(
+            "HeadroomHTTP",
+            [
+                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomProviders",
+                "HeadroomControl", "CMicroHTTPD",
+            ]),
 
         // The same four actors on virtual time, against models of providers, gateways and tenants.
         library(

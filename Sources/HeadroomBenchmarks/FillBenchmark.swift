@@ -145,7 +145,7 @@ private struct TextbookFill {
 }
 
 /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-private struct SplitMix64: RandomNumberGenerator {
+struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) {

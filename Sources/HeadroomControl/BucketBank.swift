@@ -27,7 +27,7 @@ struct BucketBank: Sendable {
     /// The known limit, per minute, above 0: the contract's, or the provider's own word where that is lower.
     let limit: Double
     private let burstSeconds: Double
-    private var levels: [Double]
+    var levels: [Double]
 
     init(limit: Double, burstSeconds: Double) {
         precondition(limit > 0 && limit.isFinite, "a limit is above 0")

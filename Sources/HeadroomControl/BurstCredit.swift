@@ -63,7 +63,7 @@ package struct BurstCredit: Sendable {
     /// Tenants not seen for this long lose their account, and with it their credit.
     private static let keptSeconds = 30.0 * 86_400
 
-    private let pool: PoolID
+    let pool: PoolID
     private var accounts: [TenantID: Account]
     private var settledAt: Timestamp?
     private var changed: Set<TenantID> = []
@@ -191,7 +191,7 @@ package struct BurstCredit: Sendable {
     }
 
     /// Tokens, both kinds where they are limited apart, or requests where no tokens are.
-    private static func amount(_ rates: Rates) -> Double {
+    static func amount(_ rates: Rates) -> Double {
         if let tokens = rates[.tokens] { return tokens }
         let split = (rates[.inputTokens] ?? 0) + (rates[.outputTokens] ?? 0)
         return split > 0 ? split : rates[.requests] ?? 0

@@ -1,91 +1,92 @@
 import HeadroomModel
 
-/// What the upstream grants a pool now, as one explainable estimate.
-package struct PoolCapacity: Equatable, Sendable {
-    package var pool: PoolID
-    /// One rate for each resource of the nominal capacity.
-    package var capacity: Rates
-    package var nominal: Rates
-    package var reason: CapacityReason
-    /// 0 to 1: of the least certain resource.
-    package var confidence: Double
-    package var state: PoolState
-    /// Attempts since the estimator began, by outcome, indexed by `Outcome.rawValue`.
-    package var calls: [Int]
-    /// Attempts of the last 10 s, and how many of them the provider refused for want of quota.
-    package var recentAttempts: Int
-    package var recentRefusals: Int
-
-    package init(
-        pool: PoolID, capacity: Rates, nominal: Rates, reason: CapacityReason = .contract, confidence: Double = 0,
-        state: PoolState = .healthy, calls: [Int] = Array(repeating: 0, count: Outcome.allCases.count),
-        recentAttempts: Int = 0, recentRefusals: Int = 0
-    ) {
-        self.pool = pool
-        self.capacity = capacity
-        self.nominal = nominal
-        self.reason = reason
-        self.confidence = confidence
-        self.state = state
-        self.calls = calls
-        self.recentAttempts = recentAttempts
-        self.recentRefusals = recentRefusals
-    }
-}
-
 /// Estimates one pool's capacity from its telemetry.
 ///
 /// Seconds of calls, by the moment at which the upstream took them, go through a ``LimitEstimator``: for good once they
 /// are told in full, and before that on trial, scaled up by how much of a second is usually told at its age
 /// (``ReportingDelay``). Judged late, a drop would be seen late; judged as told, calls in flight would look like capacity
-/// that is gone. The provider's own word in headers bounds the estimate: a limit below the contract is believed at once.
-/// An overload says nothing about the quota and never enters.
+/// that is gone. The provider's own word bounds the estimate (``HeaderLimits``, ``LongWindowLimits``,
+/// ``OtherConsumers``), latency far over its baseline keeps it from rising, and a person's pin goes before everything.
+/// An overload says nothing about the quota and never enters: it opens the breaker (``UpstreamSignals``).
 package struct CapacityEstimator: Sendable {
     /// What the upstream did in one second.
-    private struct Second: Sendable {
+    struct Second: Equatable, Sendable {
         var delivered = Work.zero
+        /// Without what was overloaded.
         var attempts = 0
         var refusals = 0
+        var overloads = 0
         /// Resources that a refusal named.
         var exhausted: ResourceSet = []
+        /// The last that headers said in it.
+        var samples: [Resource: OtherConsumers.Sample] = [:]
     }
 
-    private struct HeaderLimit: Sendable {
-        var rate: Double
-        var seenAt: Timestamp
+    /// What a call's second is judged by: seconds, attempts and refusals of the last ten.
+    struct Recent: Equatable, Sendable {
+        var second: Int64
+        var attempts: Int
+        var refusals: Int
     }
 
     /// A second is judged for good when this part of its work is usually told, and on trial from half of it on: below
     /// that, scaling up makes noise.
     private static let complete = 0.98
     private static let onTrial = 0.5
-    private static let recentSeconds: Int64 = 10
-    private static let historySeconds: Int64 = 60
+    static let recentSeconds: Int64 = 10
+    static let historySeconds: Int64 = 60
+    /// Seconds that are kept open; clocks that run ahead must not take more.
+    static let maxOpen = 600
 
-    private let policy: PoolPolicy
-    private let settings: CapacityPolicy
+    private(set) var policy: PoolPolicy
+    private(set) var settings: CapacityPolicy
+    private var breakers: BreakerPolicy
     /// What the seconds that were judged for good say.
-    private var limits: LimitEstimator
-    private var delay: ReportingDelay
-    private var headers: [Resource: HeaderLimit] = [:]
+    var limits: LimitEstimator
+    var delay: ReportingDelay
+    var headers = HeaderLimits()
+    var longWindows = LongWindowLimits()
+    /// Lanes in the order of ``Resource``.
+    var others = [OtherConsumers](repeating: OtherConsumers(), count: Resource.allCases.count)
+    var ramp = RampLimit()
+    var signals: UpstreamSignals
     /// Not yet judged for good, by second; at most a few entries.
-    private var open: [Int64: Second] = [:]
-    private var judgedThrough: Int64
-    /// Attempts and refusals of the last seconds, for the state.
-    private var recent: [(second: Int64, attempts: Int, refusals: Int)] = []
-    private var meanRequest: Work
-    private var lastExhausted: ResourceSet = []
-    private var calls = [Int](repeating: 0, count: Outcome.allCases.count)
-    private var state = PoolState.healthy
+    var open: [Int64: Second] = [:]
+    var judgedThrough: Int64
+    var recent: [Recent] = []
+    var meanRequest: Work
+    var lastExhausted: ResourceSet = []
+    var calls = [Int](repeating: 0, count: Outcome.allCases.count)
+    var state = PoolState.healthy
+    /// What was said last, while latency keeps it from rising.
+    var held: Rates?
 
-    package init(policy: PoolPolicy, settings: CapacityPolicy, at now: Timestamp) {
+    package init(
+        policy: PoolPolicy, settings: CapacityPolicy, breakers: BreakerPolicy = BreakerPolicy(), at now: Timestamp
+    ) {
         self.policy = policy
         self.settings = settings
+        self.breakers = breakers
         limits = LimitEstimator(
             limits: policy.nominal, burstSeconds: policy.providerBurstSeconds, settings: settings)
         meanRequest = Work(requests: 1)
         judgedThrough = now.second - 1
         delay = ReportingDelay(at: now)
+        signals = UpstreamSignals(at: now)
+    }
+
+    /// Other terms from now on. What is known of the limits goes with the limits that it is about; the rest stays.
+    package mutating func follow(_ policy: PoolPolicy, settings: CapacityPolicy, breakers: BreakerPolicy) {
+        let knowsLimits =
+            policy.nominal == self.policy.nominal && policy.providerBurstSeconds == self.policy.providerBurstSeconds
+            && settings == self.settings
+        self.policy = policy
+        self.settings = settings
+        self.breakers = breakers
+        guard !knowsLimits else { return }
+        limits = LimitEstimator(
+            limits: policy.nominal, burstSeconds: policy.providerBurstSeconds, settings: settings)
+        held = nil
     }
 
     // MARK: Fold
@@ -95,26 +96,33 @@ package struct CapacityEstimator: Sendable {
         switch record {
         case .call(let call): fold(call, at: now)
         case .window(let window): fold(window, at: now)
-        case .response(let response): fold(response)
-        case .queue, .task, .model: break
+        case .response(let response): fold(response, at: now)
+        case .model(let model): if signals.fold(model, at: now) { limits.widen() }
+        case .queue, .task: break
         }
     }
 
     private mutating func fold(_ call: CallRecord, at now: Timestamp) {
         calls[call.outcome.rawValue] += 1
+        if signals.fold(call, under: breakers, at: now) { limits.widen() }
         // Neither reached the upstream.
         guard call.outcome != .denied, call.outcome != .cached else { return }
+        if call.outcome == .ramp { ramp.noteRefusal(at: call.at) }
         let countsRefused = policy.countsRefused
-        if call.outcome == .ok {
-            delay.add(call.work.seconds(of: policy.nominal), ofSecond: call.startedAt.second, at: now)
-        }
-        with(second: call.startedAt.second) { second in
+        let started = call.startedAt.second
+        let work = call.work
+        if call.outcome == .ok { delay.add(work.seconds(of: policy.nominal), ofSecond: started, at: now) }
+        with(second: started) { second in
+            if call.outcome == .overload {
+                second.overloads += 1
+                return
+            }
             second.attempts += 1
             if call.outcome.isQuotaRefusal {
                 second.refusals += 1
                 if countsRefused { second.delivered += Work(requests: 1) }
-            } else if call.outcome == .ok || call.work[.tokens] > 0 {
-                second.delivered += call.work
+            } else if call.outcome == .ok || work[.tokens] > 0 {
+                second.delivered += work
             }
         }
     }
@@ -126,15 +134,19 @@ package struct CapacityEstimator: Sendable {
         calls[Outcome.overload.rawValue] += Int(window.overload)
         calls[Outcome.error.rawValue] += Int(window.error)
         calls[Outcome.denied.rawValue] += Int(window.denied)
+        signals.fold(window, under: breakers, at: now)
         let span = window.spannedSeconds
         let work = window.served * (1 / Double(span.count))
+        let countsRefused = policy.countsRefused
         for second in span {
             delay.add(work.seconds(of: policy.nominal), ofSecond: second, at: now)
             with(second: second) { slot in
                 slot.delivered += work
                 if second == span.upperBound {
-                    slot.attempts += Int(window.requests)
+                    slot.attempts += Int(max(0, window.requests - window.overload))
                     slot.refusals += Int(window.quota)
+                    slot.overloads += Int(window.overload)
+                    if countsRefused { slot.delivered += Work(requests: Double(window.quota)) }
                 } else if window.ok > 0 {
                     slot.attempts += 1
                 }
@@ -142,23 +154,22 @@ package struct CapacityEstimator: Sendable {
         }
     }
 
-    private mutating func fold(_ response: ResponseRecord) {
-        if response.signal.kind == .quota, !response.signal.exhausted.isEmpty {
-            let exhausted = response.signal.exhausted
-            with(second: response.at.second) { $0.exhausted.formUnion(exhausted) }
-        }
-        noteLimits(response)
-    }
-
-    /// A provider may report several windows of a minute, its project's beside its organisation's: the least binds.
-    private mutating func noteLimits(_ response: ResponseRecord) {
-        for resource in policy.nominal.resources.members {
-            let limits = response.signal.windows.compactMap { window in
-                window.resource == resource && (window.windowSeconds ?? 60) == 60 ? window.limit : nil
+    private mutating func fold(_ response: ResponseRecord, at now: Timestamp) {
+        if signals.fold(response) { limits.widen() }
+        if response.signal.kind == .ramp { ramp.noteRefusal(at: response.at) }
+        let exhausted = response.signal.kind == .quota ? response.signal.exhausted : []
+        let samples = response.samples(of: policy.nominal.resources)
+        if !exhausted.isEmpty || !samples.isEmpty {
+            with(second: response.at.second) { second in
+                second.exhausted.formUnion(exhausted)
+                for (resource, sample) in samples where (second.samples[resource]?.at ?? sample.at) <= sample.at {
+                    second.samples[resource] = sample
+                }
             }
-            guard let least = limits.filter({ $0 > 0 }).min(), let nominal = policy.nominal[resource] else { continue }
-            if let known = headers[resource], known.seenAt > response.at { continue }
-            headers[resource] = HeaderLimit(rate: min(least, nominal), seenAt: response.at)
+        }
+        headers.note(response, of: policy.nominal.resources)
+        for window in response.signal.windows where policy.nominal.resources.contains(window.resource) {
+            longWindows.note(window, at: response.at)
         }
     }
 
@@ -172,15 +183,18 @@ package struct CapacityEstimator: Sendable {
     // MARK: Estimate
 
     /// Judges the seconds that are told in full, the newer ones on trial, and says what there is.
-    package mutating func estimate(at now: Timestamp) -> PoolCapacity {
-        applyHeaders(at: now)
+    package mutating func estimate(at now: Timestamp, pin: CapacityPin? = nil) -> PoolCapacity {
+        headers.forget(after: settings.headerSeconds, at: now)
+        longWindows.advance(to: now)
+        signals.advance(to: now, breakers: policy.failover.isEmpty ? nil : breakers)
+        // Header limits that moved start the estimate over; one that has gone stale gives way to the contract.
+        limits.limits = headers.applied(to: policy.nominal, acceptsAbove: policy.acceptAboveContract)
         let completeness = delay.completeness
         judgeForGood(through: now.second - Int64(age(completeness, Self.complete)))
         let trial = judgedOnTrial(
             through: now.second - Int64(max(1, age(completeness, Self.onTrial))), completeness, at: now)
-        // Seconds from a clock that ran ahead are kept until their time comes, but not without bound.
-        if open.count > 600 { open = open.filter { $0.key <= now.second } }
-        return capacity(trial, at: now)
+        if open.count > Self.maxOpen { open = open.filter { $0.key <= now.second } }
+        return capacity(trial, completeness, pin: pin, at: now)
     }
 
     /// The least age at which that much of a second is told.
@@ -198,11 +212,21 @@ package struct CapacityEstimator: Sendable {
             judgedThrough += 1
             let second = open.removeValue(forKey: judgedThrough) ?? Second()
             judge(second, scaledBy: 1, in: &limits)
+            noteOthers(second)
             if second.attempts > 0 {
                 learnMeanRequest(second.delivered)
                 if !second.exhausted.isEmpty { lastExhausted = second.exhausted }
-                recent.append((judgedThrough, second.attempts, second.refusals))
+                recent.append(
+                    Recent(second: judgedThrough, attempts: second.attempts, refusals: second.refusals))
             }
+        }
+    }
+
+    private mutating func noteOthers(_ second: Second) {
+        for resource in policy.nominal.resources.members {
+            others[resource.rawValue].fold(
+                used: second.delivered[resource], sample: second.samples[resource],
+                at: Timestamp(milliseconds: judgedThrough * 1000))
         }
     }
 
@@ -211,11 +235,14 @@ package struct CapacityEstimator: Sendable {
         var trial = limits
         var second = judgedThrough + 1
         while second <= last {
-            let told = completeness[Int(min(Int64(ReportingDelay.longest), now.second - second))]
-            judge(open[second] ?? Second(), scaledBy: 1 / max(told, Self.onTrial), in: &trial)
+            judge(open[second] ?? Second(), scaledBy: 1 / told(second, completeness, at: now), in: &trial)
             second += 1
         }
         return trial
+    }
+
+    func told(_ second: Int64, _ completeness: [Double], at now: Timestamp) -> Double {
+        max(Self.onTrial, completeness[Int(max(0, min(Int64(ReportingDelay.longest), now.second - second)))])
     }
 
     private func judge(_ second: Second, scaledBy factor: Double, in limits: inout LimitEstimator) {
@@ -223,7 +250,8 @@ package struct CapacityEstimator: Sendable {
         let exhausted = second.exhausted.isEmpty ? suspects : second.exhausted
         limits.fold(
             delivered: second.delivered * factor, refused: second.refusals > 0 ? exhausted : [],
-            meanRequest: meanRequest)
+            meanRequest: meanRequest,
+            overloadShare: Double(second.overloads) / Double(second.overloads + second.attempts))
     }
 
     /// Who refused, when the refusal does not say: what the last one named, else any of them.
@@ -239,49 +267,20 @@ package struct CapacityEstimator: Sendable {
         let isFirst = meanRequest[.tokens] == 0
         meanRequest = isFirst ? mean : meanRequest + (mean - meanRequest) * min(1, requests / 20)
     }
+}
 
-    /// Header limits that moved start the estimate over; one that has gone stale gives way to the contract.
-    private mutating func applyHeaders(at now: Timestamp) {
-        headers = headers.filter { now.seconds(since: $0.value.seenAt) <= settings.headerSeconds }
-        limits.limits = policy.nominal.map { resource, nominal in headers[resource]?.rate ?? nominal }
-    }
-
-    private mutating func capacity(_ limits: LimitEstimator, at now: Timestamp) -> PoolCapacity {
-        recent.removeAll { $0.second <= now.second - CapacityEstimator.recentSeconds }
-        let newest = open.filter { $0.key <= now.second }.values
-        let attempts = recent.reduce(0) { $0 + $1.attempts } + newest.reduce(0) { $0 + $1.attempts }
-        let refusals = recent.reduce(0) { $0 + $1.refusals } + newest.reduce(0) { $0 + $1.refusals }
-        let estimate = limits.estimate
-        let reason = reason(estimate: estimate, limits: limits.limits, refusals: refusals)
-        state = nextState(estimate: estimate, attempts: attempts, refusals: refusals)
-        return PoolCapacity(
-            pool: policy.pool, capacity: estimate, nominal: policy.nominal, reason: reason,
-            confidence: limits.confidence, state: state, calls: calls, recentAttempts: attempts,
-            recentRefusals: refusals)
-    }
-
-    private func reason(estimate: Rates, limits: Rates, refusals: Int) -> CapacityReason {
-        let part = leastShare(of: estimate, in: limits)
-        if part < 0.97 { return refusals > 0 ? .throttled : .probing }
-        return headers.isEmpty ? .contract : .headers
-    }
-
-    /// Harder to leave than to enter, so that a pool at the border does not flap.
-    private func nextState(estimate: Rates, attempts: Int, refusals: Int) -> PoolState {
-        let share = attempts == 0 ? 0 : Double(refusals) / Double(attempts)
-        let part = leastShare(of: estimate, in: policy.nominal)
-        switch state {
-        case .throttled where part < 0.95 || share > 0.01: return .throttled
-        default:
-            if part < 0.85 || share > 0.05 { return .throttled }
-            return part < (state == .pressured ? 0.98 : 0.92) || share > 0.01 ? .pressured : .healthy
+extension ResponseRecord {
+    /// What it says of what is left of each minute's limit, where it says all.
+    fileprivate func samples(of resources: ResourceSet) -> [(Resource, OtherConsumers.Sample)] {
+        signal.windows.compactMap { window in
+            guard resources.contains(window.resource), (window.windowSeconds ?? 60) == 60,
+                let limit = window.limit, let remaining = window.remaining, let reset = window.resetMilliseconds,
+                limit >= 1, limit <= 1e12, remaining >= 0, remaining <= limit, reset >= 0, reset <= 3_600_000
+            else { return nil }
+            return (
+                window.resource,
+                OtherConsumers.Sample(at: at, limit: limit, remaining: remaining, resetSeconds: reset / 1000)
+            )
         }
-    }
-
-    private func leastShare(of estimate: Rates, in whole: Rates) -> Double {
-        estimate.resources.members.map { resource in
-            let limit = whole[resource] ?? 0
-            return limit > 0 ? (estimate[resource] ?? 0) / limit : 1
-        }.min() ?? 1
     }
 }

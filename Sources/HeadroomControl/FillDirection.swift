@@ -108,5 +108,5 @@ extension SIMD4<Double> {
     fileprivate var least: Double { Swift.min(Swift.min(self[0], self[1]), Swift.min(self[2], self[3])) }
 
     @inline(__always)
-    fileprivate var largest: Double { Swift.max(Swift.max(self[0], self[1]), Swift.max(self[2], self[3])) }
+    var largest: Double { Swift.max(Swift.max(self[0], self[1]), Swift.max(self[2], self[3])) }
 }

@@ -58,15 +58,18 @@ package struct FillShares: RandomAccessCollection, Sendable {
     private let problem: FillProblem
     private let capacity: FillCapacity
     private let resources: [Resource]
-    private let bandsRun: Int
     private let shares: [FillLanes]
-    private let slack: SIMD4<Double>
+    /// λ of the fill: how far use of each resource could grow, everyone in proportion and up to the ceilings; 1 where it
+    /// is full.
+    let slack: SIMD4<Double>
+    /// What stopped each tenant.
+    let stop: FillStop
 
     fileprivate init(problem: FillProblem, bandsRun: Int, shares: [FillLanes], slack: SIMD4<Double>) {
         self.problem = problem
-        self.bandsRun = bandsRun
         self.shares = shares
         self.slack = slack
+        stop = FillStop(bands: Array(problem.bands[..<bandsRun]))
         capacity = FillCapacity(problem.capacity)
         resources = problem.capacity.resources.members
     }
@@ -74,12 +77,18 @@ package struct FillShares: RandomAccessCollection, Sendable {
     package var startIndex: Int { 0 }
     package var endIndex: Int { problem.tenants.count }
 
+    /// How far the search raised each tenant, as weighted dominant share: off by its rounding, and all that a loop over
+    /// all tenants needs.
+    func weightedShare(of index: Int) -> Double {
+        shares[index / FillLanes.scalarCount][index % FillLanes.scalarCount]
+    }
+
     package subscript(index: Int) -> FillShare {
         let need = FillNeed(problem.tenants, index)
         let direction = FillDirection(of: need, in: capacity)
-        let share = shares[index / FillLanes.scalarCount][index % FillLanes.scalarCount]
-        let (activity, constraint) = stop(
-            of: index, need, direction, at: share * need.weight / direction.dominantCost)
+        let share = weightedShare(of: index)
+        let (activity, constraint) = stop.of(
+            problem.tenants[index], need, direction, at: share * need.weight / direction.dominantCost)
 
         var (fill, limit) = (Rates.none, Rates.none)
         for resource in resources {
@@ -89,40 +98,5 @@ package struct FillShares: RandomAccessCollection, Sendable {
             limit[resource] = used > 0 ? Swift.min(used * slack[resource.rawValue], most) : 0
         }
         return FillShare(activity: activity, fill: fill, limit: limit, constraint: constraint)
-    }
-
-    /// What holds a tenant at `activity`, which comes back without the rounding of the search: the bound itself where
-    /// one holds it.
-    ///
-    /// It is the arm of the clamp that binds: the ceiling; else the bound to which the last band that reached it
-    /// raised it, unless that was but a part of its demand; else the level.
-    private func stop(
-        of index: Int, _ need: FillNeed, _ direction: FillDirection, at activity: Double
-    ) -> (activity: Double, constraint: Constraint) {
-        func isHere(_ bound: Double) -> Bool { Swift.abs(bound - activity) <= activity * 1e-12 }
-
-        let ceiling = direction.ceiling(need)
-        if isHere(ceiling) {
-            return (ceiling, ceiling == need.most ? problem.tenants[index].interval.mostConstraint : .ceiling)
-        }
-        for band in problem.bands[..<bandsRun].reversed() {
-            let bound = Swift.min(direction.activity(upTo: band.bound, through: band.criticality, need), ceiling)
-            guard isHere(bound), band.tiers == nil || band.raises(problem.tenants[index].tier) else { continue }
-            switch band.bound {
-            case .demand, .floorInDemand:
-                let wanted = direction.activity(upTo: need.demand(through: nil))
-                if isHere(wanted) || wanted < activity { return (bound, .demand) }
-                return (bound, band.bound == .floorInDemand && bound > 0 ? .floor : .level)
-            case .floor, .start:
-                if bound > 0 { return (bound, .floor) }
-            case .least:
-                if bound > 0 { return (bound, problem.tenants[index].interval.leastConstraint) }
-            case .burst:
-                if bound > 0 { return (bound, .burst) }
-            case .ceiling:
-                continue
-            }
-        }
-        return (activity, .level)
     }
 }

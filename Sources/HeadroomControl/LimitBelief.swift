@@ -10,7 +10,10 @@ struct LimitBelief: Sendable {
         return prior
     }()
 
-    private(set) var probabilities = LimitBelief.prior
+    /// So that no hypothesis is ever out of the question, however long nothing probes.
+    private static let leastLeak = 1e-6
+
+    var probabilities = LimitBelief.prior
 
     /// How well a belief foresaw a second: `likelihood` · e^`scale`. Two numbers, lest the product vanish.
     struct Foresight {
@@ -27,9 +30,15 @@ struct LimitBelief: Sendable {
             probabilities[h] *= exponential(logLikelihoods[h] - most)
             sum += probabilities[h]
         }
-        for h in probabilities.indices {
-            probabilities[h] = (1 - leak) * probabilities[h] / sum + leak * LimitBelief.prior[h]
-        }
+        for h in probabilities.indices { probabilities[h] /= sum }
+        forget(max(leak, LimitBelief.leastLeak))
         return Foresight(likelihood: sum, scale: most)
+    }
+
+    /// That part of it returns to the prior.
+    mutating func forget(_ part: Double) {
+        for h in probabilities.indices {
+            probabilities[h] += (LimitBelief.prior[h] - probabilities[h]) * part
+        }
     }
 }

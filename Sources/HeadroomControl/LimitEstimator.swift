@@ -10,18 +10,28 @@ import HeadroomModel
 /// their mixture.
 ///
 /// All belief leaks to the prior, and the leak is what probes: after a while without refusals the estimate climbs,
-/// gateways get more, and the next refusal says where the limit is. There is no separate rule for recovery.
+/// gateways get more, and the next refusal says where the limit is. There is no separate rule for recovery. It leaks
+/// only while the pool is busy: an idle pool says nothing, and what an overloaded one does not take is no sign of room.
 package struct LimitEstimator: Sendable {
     /// How far the account that limits move together is believed before there is evidence.
     private static let priorTogether = 0.8
 
+    /// Below half of the estimate a pool's use says nothing of its limit, from 85 % on all (control-law, rule 7).
+    private static let busy = 0.5...0.85
+    /// Each second moves the mean use by this part: a time of about six seconds, a provider's burst.
+    private static let useGain = 0.15
+    /// From this part of overloads on, a second does not probe.
+    private static let overloaded = 0.2
+
     private let settings: CapacityPolicy
     private let burstSeconds: Double
     /// Lanes in the order of ``Resource``; `nil` where the pool is not limited.
-    private var banks: [BucketBank?]
-    private var apart: [LimitBelief]
-    private var together = LimitBelief()
-    private var weightTogether = LimitEstimator.priorTogether
+    var banks: [BucketBank?]
+    var apart: [LimitBelief]
+    var together = LimitBelief()
+    var weightTogether = LimitEstimator.priorTogether
+    /// Delivered over estimated, of the resource that is used most; a mean over some seconds.
+    var use = 0.0
 
     /// `limits` are per minute, each above 0.
     package init(limits: Rates, burstSeconds: Double, settings: CapacityPolicy) {
@@ -47,7 +57,12 @@ package struct LimitEstimator: Sendable {
     }
 
     /// Folds one second in which the provider took `delivered`, and refused for want of the resources in `refused`.
-    package mutating func fold(delivered: Work, refused: ResourceSet, meanRequest: Work) {
+    /// - Parameter overloadShare: of the second's attempts, those that the provider had no capacity for.
+    package mutating func fold(
+        delivered: Work, refused: ResourceSet, meanRequest: Work, overloadShare: Double = 0
+    ) {
+        noteUse(delivered.seconds(of: estimate))
+        let leak = settings.forgettingPerSecond * probing * max(0, 1 - overloadShare / Self.overloaded)
         var common = [Double](repeating: 0, count: BucketBank.fractions.count)
         var foreseenApart = LimitBelief.Foresight(likelihood: 1, scale: 0)
         for resource in Resource.allCases {
@@ -58,21 +73,37 @@ package struct LimitEstimator: Sendable {
                     meanRequest: meanRequest[resource], gain: settings.evidenceGain)
             else { continue }
             for h in common.indices { common[h] += evidence[h] }
-            let foreseen = apart[lane].weigh(evidence, leak: settings.forgettingPerSecond)
+            let foreseen = apart[lane].weigh(evidence, leak: leak)
             foreseenApart.likelihood *= foreseen.likelihood
             foreseenApart.scale += foreseen.scale
         }
-        let foreseen = together.weigh(common, leak: settings.forgettingPerSecond)
+        let foreseen = together.weigh(common, leak: leak)
         // The best common factor never foresees more than the best factors apart: the exponent is at most 0.
         let odds = foreseen.likelihood * exponential(foreseen.scale - foreseenApart.scale)
         let evidence = weightTogether * odds + (1 - weightTogether) * foreseenApart.likelihood
         let posterior = evidence > 0 ? weightTogether * odds / evidence : LimitEstimator.priorTogether
-        weightTogether = posterior + (LimitEstimator.priorTogether - posterior) * settings.forgettingPerSecond
+        weightTogether = posterior + (LimitEstimator.priorTogether - posterior) * leak
     }
 
     /// Lets a second pass in which nothing was attempted: the buckets fill, belief stays. An idle pool says nothing.
     package mutating func idle() {
+        noteUse(0)
         for lane in banks.indices { banks[lane]?.idle() }
+    }
+
+    private mutating func noteUse(_ use: Double) { self.use += (min(2, use) - self.use) * Self.useGain }
+
+    /// How much there is to learn from use: 0 to 1.
+    private var probing: Double {
+        let (low, high) = (Self.busy.lowerBound, Self.busy.upperBound)
+        return max(0, min(1, (use - low) / (high - low)))
+    }
+
+    /// Half of what is believed is forgotten: the upstream is another than it was.
+    package mutating func widen() {
+        together.forget(0.5)
+        for lane in apart.indices { apart[lane].forget(0.5) }
+        weightTogether += (LimitEstimator.priorTogether - weightTogether) * 0.5
     }
 
     /// Per minute: a quantile of the belief, interpolated between hypotheses, at most the known limits.

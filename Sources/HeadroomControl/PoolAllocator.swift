@@ -1,163 +1,185 @@
 import HeadroomModel
 
-/// One pool's allocation, and what each tenant is entitled to.
+/// One pool's allocation, how it came about, and what it asks of people.
 package struct PoolDecision: Sendable {
     package var allocation: PoolAllocation
     /// max(assured, floor, what the fill would give at nominal capacity): the measure of starvation.
     package var entitlements: [TenantID: Rates]
+    package var facts: Explanation.PoolFacts
+    /// The chains of the numbers that changed, ascending by tenant.
+    package var changes: [Explanation.TenantFacts]
+    package var questions: [Proposal]
+    /// Pending questions that no longer stand.
+    package var withdrawn: [Int64]
+    package var credits: [CreditBalance]
+    /// How often assured rates turned back by more than a hundredth, since the allocator began.
+    package var reversals: Int
 }
 
-/// Decides one pool: who gets what of the capacity there is.
+/// Decides one pool: who gets what of the capacity there is (DESIGN §5).
 ///
-/// A pure function of its arguments; the state is the fill's warm start, which changes speed and not results.
+/// ``decide(_:capacity:demand:serviceClocks:under:at:)`` is the whole flow: what is claimed becomes what is counted; the
+/// fill of that is the target; where each rate may go on its way to the mean of its target is an interval; the fill
+/// inside the intervals is what is published, in whole numbers. Each step is a file. State is one ``PoolMember`` a
+/// tenant, ascending by id, and the fills' columns, which change speed and not results.
 package struct PoolAllocator: Sendable {
-    /// How far `plain` exceeds the assured rate. Gateways that take one number waste what idle tenants leave;
-    /// over-booking by 2 behind a cap for the whole pool wins most of it back (control-law, rule 13).
-    private static let plainOverbooking = 2.0
+    var members: [PoolMember] = []
+    /// What the fills read of them, in the same order; written where something has changed.
+    var fill: [FillTenant] = []
+    var membership: MembershipRules?
+    var clock: ObservationClock
+    var isFirst = true
 
-    private var fill = FillEngine()
+    /// Undampened, at present and at nominal capacity, and inside the intervals.
+    var targetEngine = FillEngine()
+    var nominalEngine = FillEngine()
+    var engine = FillEngine()
 
-    package init() {}
+    var credit: BurstCredit
+    /// λ of what was published.
+    var slack = SIMD4<Double>(repeating: 1)
+    /// The freeze that members' ``PoolMember/kept`` belongs to.
+    var freeze: Int64?
+    var capacityMark: CapacityMark?
+    var reversals = 0
+    /// When it was last looked at what to ask people.
+    var askedAt: Timestamp?
 
+    /// - Parameter credits: as stored, for a start.
+    package init(pool: PoolID, credits: [CreditBalance] = [], at now: Timestamp) {
+        clock = ObservationClock(at: now)
+        credit = BurstCredit(pool: pool, balances: credits, at: now)
+    }
+
+    /// - Parameters:
+    ///   - rules: those that hold at `now`.
+    ///   - restarts: What was observed speaks of other circumstances: work has failed over to this pool, or back.
+    ///   - withheld: What gateways that do not answer may still use.
+    ///   - held: Numbers that stay as they are while the pool has the budget that they divide.
     package mutating func decide(
         _ pool: PoolPolicy, capacity: PoolCapacity, demand: PoolDemand, serviceClocks: [TenantID: Double],
-        under rules: Rules
+        under rules: Rules, withheld: Rates = .none, restarts: Bool = false, holding held: PoolAllocation? = nil,
+        at now: Timestamp
     ) -> PoolDecision {
-        let loop = rules.policy.loop
-        let budget = capacity.capacity.map { $1.rounded(.down) }
-        let unlisted = budget.map { ($1 * loop.unlistedShare).rounded(.down) }
-        let shared = budget.map { resource, rate in rate - (unlisted[resource] ?? 0) }
-        let tenants = Self.tenants(of: pool, demand: demand, sharing: shared, under: rules)
-        let bands = rules.policy.bands.map(FillBand.init)
+        let dampening = rules.policy.dampening
+        clock.advance(to: now, window: dampening.observationSeconds, first: dampening.slewSeconds)
+        var turn = PoolTurn(pool, capacity, rules, withheld: withheld, elapsed: clock.elapsed, at: now)
+        capacityMark = CapacityMark(capacity.capacity, after: capacityMark, at: now)
 
-        let result = fill.solve(FillProblem(capacity: shared, bands: bands, tenants: tenants))
-        let shares = Array(result.tenants)
-        let assured = Self.integers(shares.map(\.limit), within: shared)
-        var allocation = PoolAllocation(
-            pool: pool.pool, state: capacity.state, mode: pool.mode, enforce: pool.mode != .observe,
-            level: result.bands.last?.level ?? 0, capacity: budget, nominal: capacity.nominal,
-            capacityReason: capacity.reason, budget: budget, float: budget.map { _, _ in 0 },
-            fallback: budget.map { ($1 * loop.fallbackShare).rounded(.down) }, burstSeconds: pool.burstSeconds,
-            failover: pool.failover, unlisted: unlisted)
-        allocation.tenants = tenants.indices.map { index in
-            let tenant = tenants[index]
-            return TenantAllocation(
-                tenant: tenant.id, assured: assured[index], ceiling: tenant.ceiling,
-                plain: Rates.least(assured[index] * Self.plainOverbooking, tenant.ceiling)
-                    .limited(to: shared.resources).map { $1.rounded(.down) },
-                safe: assured[index].map { ($1 * loop.fallbackShare).rounded(.down) }, weight: tenant.weight,
-                serviceClock: serviceClocks[tenant.id] ?? 0, tier: tenant.tier,
-                constraint: shares[index].constraint,
-                criticality: Self.inOrderOfService(assured[index], demand: tenant.demand))
+        admit(demand.tenants, turn)
+        estimate(demand.tenants, turn)
+        turn.cover(floors(turn))
+        let target = target(turn)
+        if restarts { restartWindows() }
+        let means = observe(target, turn)
+        let step = step(target, means, turn)
+        let given = fill(step, turn)
+        var decision = publish(
+            demand.tenants, target: target, means: means, step: step, given: given, serviceClocks: serviceClocks, turn)
+        decision.allocation.retry = demand.retry
+        ask(about: target, means, &decision, turn)
+        if let held, held.fits(decision.allocation) {
+            keep(held, turn)
+            decision.allocation = held
+            decision.changes = []
         }
-        return PoolDecision(
-            allocation: allocation,
-            entitlements: entitlements(tenants, assured: assured, capacity: capacity, bands: bands))
+        isFirst = false
+        return decision
     }
 
-    // MARK: Parts
-
-    /// Those with a contract for this pool and those seen in it, ascending by id.
-    private static func tenants(
-        of pool: PoolPolicy, demand: PoolDemand, sharing capacity: Rates, under rules: Rules
-    ) -> [FillTenant] {
-        var ids = Set(demand.tenants.map(\.tenant))
-        for contract in rules.contracts.values where contract.terms.contains(where: { $0.pool == pool.pool }) {
-            ids.insert(contract.tenant)
-        }
-        let profiles = Dictionary(uniqueKeysWithValues: demand.tenants.map { ($0.tenant, $0) })
-        var tenants = ids.sorted().map { id in
-            let terms = rules.terms(of: id, in: pool.pool)
-            let tier = rules.tier(of: id, in: pool.pool)
-            let demand = profiles[id]?.demand ?? PerCriticality(repeating: .none)
-            // Work comes in the direction of what is wanted now; the mean request stands in while nothing is.
-            let isIdle = Criticality.allCases.allSatisfy { demand[$0].perMinute == .zero }
-            let shape = isIdle ? profiles[id]?.shape?.rates(overSeconds: 60, of: pool.nominal.resources) : nil
-            let tierCeiling = tier.ceilingShare.map { share in pool.nominal * share } ?? .none
-            return FillTenant(
-                id: id, tier: tier.name, weight: rules.weight(of: id, in: pool.pool),
-                demand: demand, floor: terms?.floor ?? .none,
-                // Whole, so that no rounding of what is below it ends above it.
-                ceiling: Rates.least(terms?.ceiling ?? .none, tierCeiling).map { $1.rounded(.down) },
-                shape: shape ?? .none)
-        }
-        giveIdleTenantsAStart(&tenants, sharing: capacity, policy: rules.policy.start)
-        return tenants
+    /// Burst credit as it was stored, in place of what was counted without it.
+    package mutating func restore(_ credits: [CreditBalance], at now: Timestamp) {
+        credit = BurstCredit(pool: credit.pool, balances: credits, at: now)
     }
 
-    /// Idle tenants without a floor get enough to begin at once.
-    private static func giveIdleTenantsAStart(
-        _ tenants: inout [FillTenant], sharing capacity: Rates, policy: StartPolicy
-    ) {
-        let idle = tenants.indices.filter { index in
-            tenants[index].floor.isEmpty
-                && Criticality.allCases.allSatisfy { tenants[index].demand[$0].perMinute == .zero }
+    // MARK: Target
+
+    /// What the undampened fill gives.
+    struct Target {
+        /// In units of activity, one a member.
+        var activities: [Double]
+        /// At nominal capacity.
+        var entitled: [Double]
+        var bands: [FillResult.Band]
+        var stop: FillStop
+    }
+
+    /// What all floors take together.
+    private func floors(_ turn: PoolTurn) -> SIMD4<Double> {
+        members.reduce(.zero) { $0 + $1.cost * (turn.floor(of: $1) / $1.nominalCost) }
+    }
+
+    private mutating func target(_ turn: PoolTurn) -> Target {
+        for index in fill.indices {
+            fill[index].interval = turn.guardrail(of: members[index])
+            fill[index].burst = 0
         }
-        guard !idle.isEmpty else { return }
-        let share = min(policy.shareEach, policy.shareTotal / Double(idle.count))
-        for index in idle {
-            let cost = FillDirection(of: tenants[index], in: capacity).dominantCost
-            if cost > 0, cost.isFinite { tenants[index].start = share / cost }
+        var problem = FillProblem(capacity: turn.assurable, bands: turn.bands, tenants: fill)
+        let result = targetEngine.solve(problem)
+        var target = Target(
+            activities: activities(result, turn.assurable), entitled: [], bands: result.bands,
+            stop: result.tenants.stop)
+        if turn.hasLostCapacity {
+            problem.capacity = turn.pool.nominal
+            target.entitled = activities(nominalEngine.solve(problem), turn.pool.nominal)
+        }
+        return target
+    }
+
+    /// One a member, in the order of members.
+    func activities(_ result: FillResult, _ capacity: Rates) -> [Double] {
+        let capacity = FillCapacity(capacity)
+        return members.indices.map { index in
+            let cost = members[index].dominantCost(in: capacity)
+            return result.tenants.weightedShare(of: index) * members[index].terms.weight / cost
         }
     }
 
-    /// Whole rates per tenant whose sum stays within `capacity` in every resource.
-    private static func integers(_ rates: [Rates], within capacity: Rates) -> [Rates] {
-        var whole = [Rates](repeating: .none, count: rates.count)
-        for resource in capacity.resources.members {
-            let parts = rates.map { $0[resource] ?? 0 }
-            // A sum of shares of 100 may end as 99.999…: that is rounding and no reason to lose a unit.
-            let total = min(capacity[resource] ?? 0, parts.reduce(0, +) * (1 + 1e-12))
-            let integers = LargestRemainder.integers(of: parts, total: Int(total.rounded(.down)))
-            for index in rates.indices { whole[index][resource] = Double(integers[index]) }
-        }
-        return whole
+    // MARK: Observation
+
+    mutating func restartWindows() {
+        for index in members.indices { members[index].window.restart(at: clock) }
     }
 
-    /// Divides an assured rate over a tenant's flows: each gets its demand in order, what is left goes to
-    /// `interactive`. The parts sum to the rate.
-    private static func inOrderOfService(
-        _ assured: Rates, demand: PerCriticality<Rates>
-    ) -> PerCriticality<Rates> {
-        var parts = PerCriticality<Rates>(repeating: assured.map { _, _ in 0 })
-        for resource in assured.resources.members {
-            var left = assured[resource] ?? 0
-            for criticality in Criticality.allCases {
-                let part = min(left, (demand[criticality][resource] ?? 0).rounded(.up))
-                parts[criticality][resource] = part
-                left -= part
-            }
-            parts[.interactive][resource] = (parts[.interactive][resource] ?? 0) + left
+    /// The mean of each one's target over the observation window, as activity. A pool whose breaker is open tells
+    /// nothing: its tenants work elsewhere.
+    private mutating func observe(_ target: Target, _ turn: PoolTurn) -> [Double] {
+        guard !turn.isOpen else { return target.activities }
+        return members.indices.map { index in
+            let cost = members[index].nominalCost
+            let mean = members[index].window.observe(target.activities[index] * cost, at: clock) / cost
+            return abs(mean - target.activities[index]) <= mean * 1e-9 ? target.activities[index] : mean
         }
-        return parts
-    }
-
-    private mutating func entitlements(
-        _ tenants: [FillTenant], assured: [Rates], capacity: PoolCapacity, bands: [FillBand]
-    ) -> [TenantID: Rates] {
-        let atNominal = fill.solve(FillProblem(capacity: capacity.nominal, bands: bands, tenants: tenants))
-        var entitlements: [TenantID: Rates] = [:]
-        entitlements.reserveCapacity(tenants.count)
-        for index in tenants.indices {
-            entitlements[tenants[index].id] = assured[index].map { resource, rate in
-                max(rate, tenants[index].floor[resource] ?? 0, atNominal.tenants[index].fill[resource] ?? 0)
-            }
-        }
-        return entitlements
     }
 }
 
-extension FillBand {
-    fileprivate init(_ band: Band) {
-        let bound: Bound =
-            switch band.bound {
-            case .floor: .floor
-            case .floorInDemand: .floorInDemand
-            case .start: .start
-            case .demand: .demand
-            case .burst: .burst
-            case .ceiling: .ceiling
-            }
-        self.init(bound, criticality: band.criticality, tiers: band.tiers)
+extension PoolAllocation {
+    /// True while the pool still has the capacity that this divides.
+    fileprivate func fits(_ decided: PoolAllocation) -> Bool {
+        nominal == decided.nominal
+            && budget.resources.members.allSatisfy { (budget[$0] ?? 0) <= (decided.budget[$0] ?? 0) }
+    }
+}
+
+/// When capacity last moved by more than a twentieth, and from what: for explanations.
+struct CapacityMark: Sendable {
+    private(set) var capacity: Rates
+    private(set) var before: Rates?
+    private(set) var at: Timestamp?
+
+    init(_ capacity: Rates, after last: CapacityMark?, at now: Timestamp) {
+        guard let last else {
+            self.capacity = capacity
+            return
+        }
+        self = last
+        let hasMoved = capacity.resources.members.contains { resource in
+            let (old, new) = (last.capacity[resource] ?? 0, capacity[resource] ?? 0)
+            return abs(new - old) > 0.05 * max(old, new)
+        }
+        if hasMoved {
+            (before, at) = (last.capacity, now)
+            self.capacity = capacity
+        }
     }
 }

@@ -1,3 +1,5 @@
+import HeadroomModel
+
 /// Which pieces of work were seen in the last minutes, so that a retry is not new demand.
 ///
 /// Two generations of 64-bit fingerprints (FNV-1a): the older one goes when the newer one is a minute old or full,
@@ -17,8 +19,11 @@ package struct RecentRequests: Sendable {
 
     /// True when the request had not been seen, and remembers it.
     package mutating func insert(_ request: String, at second: Int64) -> Bool {
+        insert(RecentRequests.fingerprint(of: request), at: second)
+    }
+
+    package mutating func insert(_ fingerprint: UInt64, at second: Int64) -> Bool {
         rotateIfDue(at: second)
-        let fingerprint = RecentRequests.fingerprint(of: request)
         if older.contains(fingerprint) { return false }
         return newer.insert(fingerprint).inserted
     }
@@ -31,9 +36,32 @@ package struct RecentRequests: Sendable {
         rotatedAtSecond = second
     }
 
-    private static func fingerprint(of text: String) -> UInt64 {
+    static func fingerprint(of text: String) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return hash
+    }
+
+    /// Of several numbers, in their order.
+    static func fingerprint(of numbers: UInt64...) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for number in numbers {
+            hash = (hash ^ number) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 32
+        }
+        return hash
+    }
+}
+
+extension RecentRequests {
+    func write(to writer: inout ByteWriter) {
+        writer.write(rotatedAtSecond)
+        for generation in [newer, older] { writer.write(generation.sorted()) { $0.write($1) } }
+    }
+
+    mutating func restore(from reader: inout ByteReader) throws(ByteCodingError) {
+        rotatedAtSecond = try reader.read()
+        newer = Set(try reader.readArray(leastBytes: 8) { (reader) throws(ByteCodingError) in try reader.read() })
+        older = Set(try reader.readArray(leastBytes: 8) { (reader) throws(ByteCodingError) in try reader.read() })
     }
 }

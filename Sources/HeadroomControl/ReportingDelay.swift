@@ -10,8 +10,8 @@ struct ReportingDelay: Sendable {
     static let longest = 20
 
     /// Work by the delay, in whole seconds, with which it was told.
-    private var told: [Double]
-    private var at: Timestamp
+    var told: [Double]
+    private(set) var at: Timestamp
 
     /// Starts from the belief that a second is told within four, with the weight of a second of the pool.
     init(at now: Timestamp) {

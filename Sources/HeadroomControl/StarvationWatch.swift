@@ -3,6 +3,9 @@ import HeadroomModel
 /// Who is starved: for longer than the policy's seconds throughput has been under a share of min(demand,
 /// entitlement). Both are compared in seconds of the pool's nominal capacity, so that a tenant is not starved for
 /// want of a resource that it hardly uses.
+///
+/// A call that waits for longer than its tier's calls should is second evidence: then half the way from the share to
+/// all of it is enough. A long wait alone is none: who asks for more than it is entitled to waits for that.
 package struct StarvationWatch: Sendable {
     private struct Spell: Sendable {
         var since: Timestamp
@@ -21,7 +24,7 @@ package struct StarvationWatch: Sendable {
         }
     }
 
-    private let settings: StarvationPolicy
+    package var settings: StarvationPolicy
     private var spells: [TenantID: Spell] = [:]
 
     package init(settings: StarvationPolicy) {
@@ -29,13 +32,17 @@ package struct StarvationWatch: Sendable {
     }
 
     /// Judges one tenant at one tick. `hasLostCapacity` says that the pool grants less than its contract.
+    /// - Parameter longestWait: of the tenant's tier, in seconds.
     package mutating func judge(
-        _ tenant: TenantDemand, entitlement: Rates, nominal: Rates, hasLostCapacity: Bool, at now: Timestamp
+        _ tenant: TenantDemand, entitlement: Rates, nominal: Rates, hasLostCapacity: Bool,
+        longestWait: Double = .infinity, at now: Timestamp
     ) -> Verdict {
-        let due = min(cost(tenant.total, nominal), cost(entitlement, nominal))
+        let due = min(cost(tenant.wanted, nominal), cost(entitlement, nominal))
         let got = cost(tenant.consumed, nominal)
-        guard due > 0, got < settings.share * due else {
-            spells[tenant.tenant] = nil
+        let waitsLong = Criticality.allCases.contains { tenant.queue[$0].oldestSeconds > longestWait }
+        let share = waitsLong ? (settings.share + 1) / 2 : settings.share
+        guard due > 0, got < share * due else {
+            if !spells.isEmpty { spells[tenant.tenant] = nil }
             return Verdict(underservedSeconds: 0, starvation: nil)
         }
         let since = spells[tenant.tenant]?.since ?? now
@@ -52,5 +59,21 @@ package struct StarvationWatch: Sendable {
 
     private func cost(_ rates: Rates, _ nominal: Rates) -> Double {
         rates.work(overSeconds: 60).seconds(of: nominal)
+    }
+}
+
+extension StarvationWatch {
+    package func write(to writer: inout ByteWriter) {
+        writer.write(spells.sorted { $0.key < $1.key }) { writer, entry in
+            writer.write(entry.key.text)
+            writer.write(entry.value.since)
+        }
+    }
+
+    /// - Parameter now: of the checkpoint, which was the last to see them.
+    package mutating func restore(from reader: inout ByteReader, at now: Timestamp) throws(ByteCodingError) {
+        for _ in 0..<(try reader.readCount(leastBytes: 10)) {
+            spells[try reader.readIdentifier()] = Spell(since: try reader.readTimestamp(), lastSeen: now)
+        }
     }
 }

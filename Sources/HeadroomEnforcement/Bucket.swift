@@ -12,6 +12,8 @@ package struct Bucket: Equatable, Sendable {
     private var level: SIMD4<Double>
     private var burst: SIMD4<Double>
     private var refilledAt: Timestamp
+    /// What did not fit since it was last taken.
+    private var spilled = SIMD4<Double>.zero
 
     /// A full bucket that holds `burstSeconds` of its rates, and at least `request` where the rate is above 0.
     package init(_ rates: Rates, burstSeconds: Double, atLeast request: Work = Bucket.oneRequest, at now: Timestamp) {
@@ -35,7 +37,14 @@ package struct Bucket: Equatable, Sendable {
     package mutating func charge(_ work: Work, at now: Timestamp) {
         refill(at: now)
         level -= work.amounts
-        level = level.replacing(with: burst, where: level .> burst)
+        spill()
+    }
+
+    /// What has flowed over in limited resources since this was asked last.
+    package mutating func takeOverflow(at now: Timestamp) -> Work {
+        refill(at: now)
+        defer { spilled = .zero }
+        return Rates(perMinute: spilled, resources: rates.resources).work(overSeconds: 60)
     }
 
     /// Other rates from now on: a level keeps its proportion to the burst, so a change neither refills the bucket nor
@@ -88,7 +97,13 @@ package struct Bucket: Equatable, Sendable {
         guard elapsed > 0 else { return }
         refilledAt = now
         level += rates.perMinute * (elapsed / 60)
-        level = level.replacing(with: burst, where: level .> burst)
+        spill()
+    }
+
+    private mutating func spill() {
+        let kept = level.replacing(with: burst, where: level .> burst)
+        spilled += level - kept
+        level = kept
     }
 
     private static func burst(of rates: Rates, seconds: Double, atLeast request: Work) -> SIMD4<Double> {

@@ -1,40 +1,20 @@
 import HeadroomModel
 
-/// Where a pool's work arrives and waits, at one gateway.
-package struct GatewayShare: Equatable, Sendable {
-    package var gateway: GatewayID
-    /// Arrivals of the last 10 s + backlog ÷ 5, in any one unit; what the budget follows.
-    package var budgetWeight: Double
-    /// Traffic of the last hour, in any one unit; what the fallback follows.
-    package var fallbackWeight: Double
-    /// Demand of the last 60 s per tenant, in any one unit; what assured rates follow. Absent is 0.
-    package var demand: [TenantID: Double]
-
-    /// - Parameter fallbackWeight: `nil` takes the budget's.
-    package init(
-        gateway: GatewayID, budgetWeight: Double, fallbackWeight: Double? = nil, demand: [TenantID: Double] = [:]
-    ) {
-        self.gateway = gateway
-        self.budgetWeight = budgetWeight
-        self.fallbackWeight = fallbackWeight ?? budgetWeight
-        self.demand = demand
-    }
-}
-
 /// Divides a pool's allocation over gateways, so that not one unit is lost or handed out twice.
 ///
 /// Over the gateways every number sums to the whole's: budget, fallback, unlisted, assured and safe rates, the parts by
 /// criticality (which again sum to the assured rate at each gateway), plain, and ceilings. Within each gateway
 /// Σ assured + unlisted ≤ budget and Σ safe ≤ fallback, in every resource: what does not fit where the tenant's traffic
-/// is moves to where there is room. Capacity, nominal capacity and float stay the pool's.
+/// is moves to where there is room. Capacity, nominal capacity and float stay the pool's. Where ``Room`` has cut the
+/// budgets, so that together they do not hold what is assured, the sums are lower, and those that lost by it await room.
 ///
 /// *Ceilings are divided*, although that may fence a tenant in whose traffic moves faster than the minute of demand:
 /// a ceiling promises the most that a tenant may get, and a gateway sees only its own part of what it gets. Were the
 /// whole ceiling given to each, it would bind at none. Each gateway's part of `plain` is its assured part and a share of
 /// what is above; of a ceiling its part of `plain` and a share of what is above: the order of the three holds everywhere.
 package struct Parts: Sendable {
-    /// Gateways beyond the first `maxParts` - 1 by id share the last part evenly, and get identical bodies; the units
-    /// that this does not divide evenly stay unused.
+    /// Gateways beyond the first `maxParts` - 1 by id share the last part evenly; the units that this does not divide
+    /// evenly stay unused.
     package var maxParts: Int
     /// No part of a budget is less than one of these per burst while the budget allows it.
     package var meanRequest: Work
@@ -49,151 +29,199 @@ package struct Parts: Sendable {
     private static let evenBudget = 0.10
     private static let evenAssured = 0.15
 
-    /// - Parameter shares: each gateway once, in any order.
-    /// - Returns: ascending by gateway; empty without shares.
-    package func divide(
-        _ whole: PoolAllocation, over shares: [GatewayShare]
-    ) -> [(gateway: GatewayID, allocation: PoolAllocation)] {
-        let shares = shares.sorted { $0.gateway < $1.gateway }
-        guard !shares.isEmpty else { return [] }
-        guard shares.count > maxParts else {
-            return zip(shares, allocations(of: whole, over: shares)).map { ($0.gateway, $1) }
-        }
-        let named = shares.prefix(maxParts - 1)
-        let members = shares.dropFirst(maxParts - 1)
-        let parts = allocations(of: whole, over: named + [group(of: members)])
-        let each = Parts.part(of: parts[parts.count - 1], forEachOf: members.count)
-        return zip(named, parts).map { ($0.gateway, $1) } + members.map { ($0.gateway, each) }
+    // MARK: Budgets
+
+    /// What each gateway should have by where work arrives, ascending by gateway: what ``Room`` is asked for.
+    package func budgets(of whole: PoolAllocation, over traffic: PoolTraffic) -> [GatewayBudget] {
+        guard traffic.gateways.count > maxParts else { return columns(of: whole, over: traffic) }
+        let grouped = columns(of: whole, over: traffic.grouped(from: maxParts - 1))
+        let members = traffic.gateways.dropFirst(maxParts - 1)
+        let last = grouped[maxParts - 1]
+        return grouped.prefix(maxParts - 1)
+            + members.map {
+                GatewayBudget(
+                    gateway: $0, budget: Parts.each(last.budget, of: members.count),
+                    fallback: Parts.each(last.fallback, of: members.count))
+            }
     }
 
-    private func allocations(of whole: PoolAllocation, over shares: [GatewayShare]) -> [PoolAllocation] {
-        let weights = shares.map(\.budgetWeight)
-        let budgets = divideBudget(whole.budget, by: weights, burstSeconds: whole.burstSeconds)
-        let fallbacks = divideBudget(
-            whole.fallback, by: shares.map(\.fallbackWeight), burstSeconds: whole.burstSeconds)
-        let demand = whole.tenants.map { entry in
-            demandShares(of: shares.map { $0.demand[entry.tenant] ?? 0 }, or: weights)
+    private func columns(of whole: PoolAllocation, over traffic: PoolTraffic) -> [GatewayBudget] {
+        guard !traffic.gateways.isEmpty else { return [] }
+        var divider = UnitDivider(count: traffic.gateways.count)
+        let budgets = divide(whole.budget, by: traffic.budgetWeights, whole.burstSeconds, &divider)
+        let fallbacks = divide(whole.fallback, by: traffic.fallbackWeights, whole.burstSeconds, &divider)
+        return traffic.gateways.indices.map {
+            GatewayBudget(gateway: traffic.gateways[$0], budget: budgets[$0], fallback: fallbacks[$0])
         }
-        let assured = RightsTable(
-            whole.tenants.map(\.assured) + [whole.unlisted], by: demand + [normalised(weights)], within: budgets)
-        let safe = RightsTable(whole.tenants.map(\.safe), by: demand, within: fallbacks)
+    }
 
-        var parts = [PoolAllocation](repeating: whole, count: shares.count)
-        for gateway in parts.indices {
-            parts[gateway].budget = budgets[gateway]
-            parts[gateway].fallback = fallbacks[gateway]
-            parts[gateway].unlisted = assured[whole.tenants.count, gateway]
-        }
-        for (tenant, entry) in whole.tenants.enumerated() {
-            let rates = parts.indices.map { assured[tenant, $0] }
-            let plain = Parts.divide(entry.plain, above: rates, by: demand[tenant])
-            let ceilings = Parts.divide(entry.ceiling, above: plain, by: demand[tenant])
-            let byCriticality = Parts.divide(entry.criticality, within: rates)
-            for gateway in parts.indices {
-                parts[gateway].tenants[tenant].assured = rates[gateway]
-                parts[gateway].tenants[tenant].ceiling = ceilings[gateway]
-                parts[gateway].tenants[tenant].plain = plain[gateway]
-                parts[gateway].tenants[tenant].safe = safe[tenant, gateway]
-                parts[gateway].tenants[tenant].criticality = byCriticality[gateway]
-            }
+    /// An even part, at least the 10 % and one mean request per burst where there is so much; the rest by weight.
+    private func divide(
+        _ whole: Rates, by weights: [Double], _ burstSeconds: Double, _ divider: inout UnitDivider
+    ) -> [Rates] {
+        let shares = Parts.normalised(weights)
+        let count = Double(weights.count)
+        var parts = [Rates](repeating: .none, count: weights.count)
+        for resource in whole.resources.members {
+            let rate = whole[resource] ?? 0
+            let oneRequest = burstSeconds > 0 ? meanRequest[resource] * 60 / burstSeconds : 0
+            let even = max(Parts.evenBudget * rate / count, min(oneRequest, rate / count))
+            for index in shares.indices { divider.weights[index] = even + (rate - even * count) * shares[index] }
+            divider.divide(rate.rounded(.down))
+            for index in shares.indices { parts[index][resource] = divider.units[index] }
         }
         return parts
     }
 
-    /// An even part, at least the 10 % and one mean request per burst where there is so much; the rest by weight.
-    private func divideBudget(_ whole: Rates, by weights: [Double], burstSeconds: Double) -> [Rates] {
-        let shares = normalised(weights)
-        let count = Double(weights.count)
-        return Parts.divide(whole) { resource, rate in
-            let oneRequest = burstSeconds > 0 ? meanRequest[resource] * 60 / burstSeconds : 0
-            let even = max(Parts.evenBudget * rate / count, min(oneRequest, rate / count))
-            return shares.map { even + (rate - even * count) * $0 }
+    // MARK: Rights within budgets
+
+    /// - Parameter budgets: each gateway's, ascending by gateway as in `traffic`; `nil`: as work arrives.
+    /// - Returns: ascending by gateway; empty without gateways.
+    package func divide(
+        _ whole: PoolAllocation, over traffic: PoolTraffic, within budgets: [GatewayBudget]? = nil
+    ) -> [(gateway: GatewayID, allocation: PoolAllocation)] {
+        let budgets = budgets ?? self.budgets(of: whole, over: traffic)
+        precondition(budgets.count == traffic.gateways.count, "a budget for each gateway")
+        guard !budgets.isEmpty else { return [] }
+        guard budgets.count > maxParts else {
+            return zip(traffic.gateways, allocations(of: whole, over: traffic, within: budgets)).map { ($0, $1) }
+        }
+        let members = budgets.dropFirst(maxParts - 1)
+        let most = members.reduce(SIMD4<Double>.zero) { pointwiseMax($0, $1.budget.perMinute) }
+        let mostFallback = members.reduce(SIMD4<Double>.zero) { pointwiseMax($0, $1.fallback.perMinute) }
+        let group = GatewayBudget(
+            gateway: budgets[maxParts - 1].gateway,
+            budget: Rates(perMinute: most * Double(members.count), resources: whole.budget.resources),
+            fallback: Rates(perMinute: mostFallback * Double(members.count), resources: whole.fallback.resources))
+        let parts = allocations(
+            of: whole, over: traffic.grouped(from: maxParts - 1), within: budgets.prefix(maxParts - 1) + [group])
+        // Identical bodies, but for those that await room.
+        let each = parts[maxParts - 1].part(forEachOf: members.count)
+        return zip(traffic.gateways, parts).prefix(maxParts - 1).map { ($0, $1) }
+            + members.map { ($0.gateway, each.lowered(to: $0)) }
+    }
+
+    /// A column a gateway.
+    private func allocations(
+        of whole: PoolAllocation, over traffic: PoolTraffic, within budgets: [GatewayBudget]
+    ) -> [PoolAllocation] {
+        let columns = budgets.count
+        var divider = UnitDivider(count: columns)
+        let shares = demandShares(whole.tenants, in: traffic) + Parts.normalised(traffic.budgetWeights)
+        let assured = RightsTable(
+            whole.tenants.map(\.assured) + [whole.unlisted], by: shares, within: budgets.map(\.budget), &divider)
+        let safe = RightsTable(whole.tenants.map(\.safe), by: shares, within: budgets.map(\.fallback), &divider)
+        var bounds = TenantBounds(whole.tenants, assured: assured.cells, shares: shares, columns: columns)
+        bounds.divide(&divider)
+
+        return budgets.indices.map { column in
+            var part = whole
+            part.budget = budgets[column].budget
+            part.fallback = budgets[column].fallback
+            part.unlisted = Rates(
+                perMinute: assured.cells[whole.tenants.count * columns + column], resources: whole.unlisted.resources)
+            for (row, entry) in whole.tenants.enumerated() {
+                let cell = row * columns + column
+                part.tenants[row].assured = Rates(
+                    perMinute: assured.cells[cell], resources: entry.assured.resources)
+                part.tenants[row].safe = Rates(perMinute: safe.cells[cell], resources: entry.safe.resources)
+                bounds.read(cell, into: &part.tenants[row])
+                if assured.isCut[row] { part.tenants[row].constraint = .awaitingRoom }
+            }
+            return part
         }
     }
 
-    private func demandShares(of demand: [Double], or weights: [Double]) -> [Double] {
-        let shares = demand.contains { $0 > 0 } ? normalised(demand) : normalised(weights)
-        return shares.map { Parts.evenAssured / Double(shares.count) + (1 - Parts.evenAssured) * $0 }
+    /// Row by row, a row a tenant of the whole: its share of what it has at each gateway.
+    private func demandShares(_ tenants: [TenantAllocation], in traffic: PoolTraffic) -> [Double] {
+        let columns = traffic.gateways.count
+        let even = Parts.evenAssured / Double(columns)
+        // Of a tenant that nothing is known of.
+        let unknown = Parts.normalised(traffic.budgetWeights).map { even + (1 - Parts.evenAssured) * $0 }
+        var shares: [Double] = []
+        shares.reserveCapacity((tenants.count + 1) * columns)
+        var next = 0
+        for tenant in tenants {
+            while next < traffic.tenants.count, traffic.tenants[next] < tenant.tenant { next += 1 }
+            var sum = 0.0
+            let isKnown = next < traffic.tenants.count && traffic.tenants[next] == tenant.tenant
+            if isKnown { for column in 0..<columns { sum += traffic.demand[next * columns + column] } }
+            if sum > 0 {
+                for column in 0..<columns {
+                    let share = traffic.demand[next * columns + column] / sum
+                    shares.append(even + (1 - Parts.evenAssured) * share)
+                }
+            } else {
+                shares += unknown
+            }
+        }
+        return shares
     }
 
-    private func normalised(_ weights: [Double]) -> [Double] {
+    private static func normalised(_ weights: [Double]) -> [Double] {
         let sum = weights.reduce(0, +)
         return weights.map { sum > 0 ? $0 / sum : 1 / Double(weights.count) }
     }
 
-    private func group(of members: ArraySlice<GatewayShare>) -> GatewayShare {
-        var group = GatewayShare(gateway: members[members.startIndex].gateway, budgetWeight: 0)
-        for member in members {
-            group.budgetWeight += member.budgetWeight
-            group.fallbackWeight += member.fallbackWeight
-            group.demand.merge(member.demand, uniquingKeysWith: +)
-        }
-        return group
+    /// One of `count` even parts, rounded down, so that together they never exceed the whole.
+    private static func each(_ rates: Rates, of count: Int) -> Rates {
+        Rates(perMinute: (rates.perMinute / Double(count)).rounded(.down), resources: rates.resources)
     }
 }
 
-/// How single rates are divided.
 extension Parts {
-    /// In each resource whole units in proportion to the weights that `weights` gives for it.
-    fileprivate static func divide(_ whole: Rates, by weights: (Resource, Double) -> [Double]) -> [Rates] {
-        var parts: [Rates] = []
-        for resource in whole.resources.members {
-            let rate = whole[resource] ?? 0
-            let units = LargestRemainder.divide(Int(rate), by: weights(resource, rate))
-            if parts.isEmpty { parts = [Rates](repeating: .none, count: units.count) }
-            for gateway in units.indices { parts[gateway][resource] = Double(units[gateway]) }
-        }
-        return parts.isEmpty ? [Rates](repeating: .none, count: weights(.requests, 0).count) : parts
+    package func divide(
+        _ whole: PoolAllocation, over shares: [GatewayShare]
+    ) -> [(gateway: GatewayID, allocation: PoolAllocation)] {
+        divide(whole, over: PoolTraffic(shares))
+    }
+}
+
+extension PoolAllocation {
+    fileprivate func part(forEachOf count: Int) -> PoolAllocation {
+        let each = (part: SIMD4(repeating: 1.0), of: SIMD4(repeating: Double(count)))
+        return scaled(by: each, safe: each)
     }
 
-    /// A bound: what each gateway has below it, and a share of what is above that.
-    fileprivate static func divide(_ bound: Rates, above below: [Rates], by shares: [Double]) -> [Rates] {
-        let least = bound.map { resource, _ in below.reduce(0) { $0 + ($1[resource] ?? 0) } }
-        var parts = divide(bound.map { max(0, $1 - (least[$0] ?? 0)) }) { _, _ in shares }
-        for gateway in parts.indices {
-            parts[gateway] = parts[gateway].map { $1 + (below[gateway][$0] ?? 0) }
-        }
-        return parts
+    /// Its rights in proportion, where its budget is lower than these were made for.
+    fileprivate func lowered(to own: GatewayBudget) -> PoolAllocation {
+        let isCut = pointwiseMin(own.budget.perMinute, budget.perMinute) != budget.perMinute
+        let isSafeCut = pointwiseMin(own.fallback.perMinute, fallback.perMinute) != fallback.perMinute
+        guard isCut || isSafeCut else { return self }
+        var lowered = scaled(
+            by: (own.budget.perMinute, budget.perMinute), safe: (own.fallback.perMinute, fallback.perMinute))
+        lowered.budget = own.budget
+        lowered.fallback = own.fallback
+        if isCut { for index in lowered.tenants.indices { lowered.tenants[index].constraint = .awaitingRoom } }
+        return lowered
     }
 
-    /// The order of service of an assured rate, divided in the proportions of its parts: each criticality's parts sum to
-    /// its own, each gateway's to its assured part.
-    fileprivate static func divide(
-        _ whole: PerCriticality<Rates>, within assured: [Rates]
-    ) -> [PerCriticality<Rates>] {
-        var parts = [PerCriticality<Rates>](repeating: PerCriticality(repeating: .none), count: assured.count)
-        var left = assured
-        for criticality in Criticality.allCases {
-            let rates = divide(whole[criticality]) { resource, _ in left.map { $0[resource] ?? 0 } }
-            for gateway in parts.indices {
-                parts[gateway][criticality] = rates[gateway]
-                left[gateway] = left[gateway].map { max(0, $1 - (rates[gateway][$0] ?? 0)) }
-            }
+    /// Rounded down, so that parts never exceed what they are parts of. Nothing is scaled up.
+    private func scaled(
+        by share: (part: SIMD4<Double>, of: SIMD4<Double>), safe safeShare: (part: SIMD4<Double>, of: SIMD4<Double>)
+    ) -> PoolAllocation {
+        func scaled(_ rates: Rates, _ share: (part: SIMD4<Double>, of: SIMD4<Double>)) -> Rates {
+            let part = (rates.perMinute * share.part / share.of).rounded(.down)
+            let isLess = share.part .< share.of
+            return Rates(
+                perMinute: rates.perMinute.replacing(with: part, where: isLess), resources: rates.resources)
         }
-        return parts
-    }
-
-    /// One of `count` even parts, rounded down, so that together they never exceed the whole.
-    fileprivate static func part(of whole: PoolAllocation, forEachOf count: Int) -> PoolAllocation {
-        func each(_ rates: Rates) -> Rates { rates.map { ($1 / Double(count)).rounded(.down) } }
-        var part = whole
-        part.budget = each(whole.budget)
-        part.fallback = each(whole.fallback)
-        part.unlisted = each(whole.unlisted)
+        var part = self
+        part.budget = scaled(budget, share)
+        part.fallback = scaled(fallback, safeShare)
+        part.unlisted = scaled(unlisted, share)
         for index in part.tenants.indices {
-            let entry = whole.tenants[index]
-            part.tenants[index].assured = each(entry.assured)
-            part.tenants[index].ceiling = each(entry.ceiling)
-            part.tenants[index].plain = each(entry.plain)
-            part.tenants[index].safe = each(entry.safe)
-            let nearRealTime = each(entry.criticality.nearRealTime)
-            let batch = each(entry.criticality.batch)
+            let entry = tenants[index]
+            part.tenants[index].assured = scaled(entry.assured, share)
+            part.tenants[index].ceiling = scaled(entry.ceiling, share)
+            part.tenants[index].plain = scaled(entry.plain, share)
+            part.tenants[index].safe = scaled(entry.safe, safeShare)
+            let nearRealTime = scaled(entry.criticality.nearRealTime, share)
+            let batch = scaled(entry.criticality.batch, share)
             // What rounding takes from the parts goes to the first in the order of service.
+            let first = part.tenants[index].assured.perMinute - nearRealTime.perMinute - batch.perMinute
             part.tenants[index].criticality = PerCriticality(
-                interactive: entry.criticality.interactive.map { resource, _ in
-                    (part.tenants[index].assured[resource] ?? 0) - (nearRealTime[resource] ?? 0)
-                        - (batch[resource] ?? 0)
-                },
+                interactive: Rates(perMinute: first, resources: entry.criticality.interactive.resources),
                 nearRealTime: nearRealTime, batch: batch)
         }
         return part

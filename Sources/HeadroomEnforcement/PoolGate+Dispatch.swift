@@ -13,7 +13,9 @@ extension PoolGate {
         guard !backlogged.isEmpty else { return [] }
         settleBacklog()
         var dispatched: [Dispatch] = []
-        if isEnforcing {
+        if let breaker {
+            probe(breaker, at: now, into: &dispatched)
+        } else if isEnforcing {
             guard now >= heldUntil else { return [] }
             serve(.assured, at: now, into: &dispatched)
             serve(.lent, at: now, into: &dispatched)
@@ -64,7 +66,7 @@ extension PoolGate {
     }
 
     /// The first of the queue that still waits and whose caller still does.
-    private mutating func head(of index: Int, at now: Timestamp) -> QueuedCall? {
+    mutating func head(of index: Int, at now: Timestamp) -> QueuedCall? {
         while let queued = accounts[index].queue.least {
             if let call = calls[queued.id], call.isWaiting(as: queued), call.waiting.deadline > now { return queued }
             _ = accounts[index].queue.popLeast()
@@ -72,7 +74,7 @@ extension PoolGate {
         return nil
     }
 
-    private mutating func send(_ queued: QueuedCall, from index: Int, grant: Grant, at now: Timestamp) -> Dispatch {
+    mutating func send(_ queued: QueuedCall, from index: Int, grant: Grant, at now: Timestamp) -> Dispatch {
         _ = accounts[index].queue.popLeast()
         guard var call = calls[queued.id] else { preconditionFailure("head(of:) returns calls that wait") }
         call.grant = grant
@@ -89,6 +91,7 @@ extension PoolGate.Counts {
         switch grant {
         case .assured: assured += 1
         case .lent: lent += 1
+        case .drawn: drawn += 1
         case .unlisted: unlisted += 1
         case .unlimited: unlimited += 1
         }

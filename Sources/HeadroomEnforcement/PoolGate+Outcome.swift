@@ -73,7 +73,11 @@ extension PoolGate {
 
     mutating func charge(_ work: Work, account index: Int, grant: Grant, at now: Timestamp) {
         guard let allocation else { return }
-        if grant != .unlimited { budget.charge(work, at: now) }
+        switch grant {
+        case .assured, .lent, .unlisted: budget.charge(work, at: now)
+        case .drawn: drawing?.used += work
+        case .unlimited: break
+        }
         if holds(grant, account: index) {
             accounts[index].charge(work, grant: grant, capacity: allocation.capacity, at: now)
         }
@@ -84,7 +88,7 @@ extension PoolGate {
         switch grant {
         case .assured: index > 0
         case .unlisted: index == 0
-        case .lent, .unlimited: true
+        case .lent, .drawn, .unlimited: true
         }
     }
 }

@@ -10,7 +10,20 @@ extension PoolGate {
             return
         }
         let seconds = allocation.burstSeconds
-        budget.change(to: budgetRates(of: allocation), burstSeconds: seconds, atLeast: meanRequest, at: now)
+        let isDrawing = isDrawing
+        if drawing?.isReturning != isDrawing {
+            // What flowed over before was nobody's.
+            _ = budget.takeOverflow(at: now)
+            drawing?.isReturning = isDrawing
+        }
+        if isDrawing {
+            // What is not held here is in the float; a call larger than the burst goes in any case.
+            budget.change(
+                to: budgetRates(of: allocation), burstSeconds: min(DrawRequest.localBurstSeconds, seconds),
+                atLeast: .zero, at: now)
+        } else {
+            budget.change(to: budgetRates(of: allocation), burstSeconds: seconds, atLeast: meanRequest, at: now)
+        }
         accounts[0].own.change(
             to: complete(allocation.unlisted, or: .none, in: allocation), burstSeconds: seconds, atLeast: meanRequest,
             at: now)

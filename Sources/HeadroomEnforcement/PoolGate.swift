@@ -17,6 +17,7 @@ package struct PoolGate: Sendable {
     package struct Counts: Equatable, Sendable {
         package var assured = 0
         package var lent = 0
+        package var drawn = 0
         package var unlisted = 0
         package var unlimited = 0
         /// By the provider, for want of quota or of its own capacity.
@@ -57,6 +58,10 @@ package struct PoolGate: Sendable {
     private var sequence = 0
     /// What minimum bursts go by.
     var meanRequest = Bucket.oneRequest
+    /// When a half-open breaker let a call pass last.
+    var probedAt: Timestamp?
+    /// `nil`: it does not draw.
+    var drawing: Drawing?
     /// Flows that the last ``queues(at:)`` told of.
     var reportedFlows: [Flow] = []
 
@@ -109,7 +114,9 @@ package struct PoolGate: Sendable {
             if let index = left.removeValue(forKey: entry.tenant) {
                 accounts.append(previous[index])
                 accounts[accounts.count - 1].weight = entry.weight
-                accounts[accounts.count - 1].publish(clock: entry.serviceClock, at: now)
+                if !drawsTellClocks(at: now) {
+                    accounts[accounts.count - 1].publish(clock: entry.serviceClock, at: now)
+                }
             } else {
                 accounts.append(
                     TenantAccount(tenant: entry.tenant, weight: entry.weight, clock: entry.serviceClock, at: now))
@@ -134,7 +141,7 @@ package struct PoolGate: Sendable {
 
     /// A publication may start the clocks over; virtual time then follows them down, or whoever becomes backlogged
     /// next would be lifted out of everyone's reach.
-    private mutating func settleVirtualTime() {
+    mutating func settleVirtualTime() {
         if let most = accounts.dropFirst().lazy.map(\.clock).max() { virtualTime = min(virtualTime, most) }
     }
 
@@ -145,7 +152,9 @@ package struct PoolGate: Sendable {
     }
 
     /// Service clocks travel in the answers to telemetry, more often than generations.
+    /// Whoever draws hears of them in the answers to draws, which are newer.
     package mutating func update(serviceClocks: [TenantID: Double], at now: Timestamp) {
+        guard !drawsTellClocks(at: now) else { return }
         for index in accounts.indices {
             guard let tenant = accounts[index].tenant, let clock = serviceClocks[tenant] else { continue }
             accounts[index].publish(clock: clock, at: now)
@@ -238,7 +247,10 @@ package struct PoolGate: Sendable {
         if allocation != nil, leaseUntil > now { wakes.append(leaseUntil) }
         let waiting = backlogged.filter { !accounts[$0].queue.isEmpty }
         if !waiting.isEmpty {
-            if isEnforcing {
+            if let breaker {
+                if let probe = nextProbe(breaker, after: now) { wakes.append(max(probe, heldUntil)) }
+            } else if isEnforcing {
+                if let draw = nextDrawTime { wakes.append(max(draw, heldUntil)) }
                 // A call may go when both the pool and its tenant, by own right or below its ceiling, allow it.
                 let tenants = waiting.compactMap { index -> Timestamp? in
                     let own = accounts[index].own.admission(after: now)

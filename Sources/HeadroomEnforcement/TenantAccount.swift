@@ -21,6 +21,12 @@ struct TenantAccount: Sendable {
     /// Service here that the published clock does not contain yet, in seconds of the pool over weight.
     private var unpublished = 0.0
 
+    /// All service here since the start, and as much of it as the float was told last, and as the last draw told.
+    private(set) var spent = Work.zero
+    private(set) var acknowledgedSpent = Work.zero
+    private var toldSpent = Work.zero
+    private var toldUnpublished = 0.0
+
     /// Charges are about this old when the control plane's clock contains them (telemetry is posted each second, the
     /// loop ticks every two), so a publication takes half of the charges of that age with it.
     private static let publicationHalfLifeSeconds = 2.0
@@ -44,6 +50,22 @@ struct TenantAccount: Sendable {
         publishedAt = now
     }
 
+    /// A draw tells of everything so far …
+    mutating func noteDraw() {
+        toldSpent = spent
+        toldUnpublished = unpublished
+    }
+
+    /// … and its answer has a clock that contains just that.
+    mutating func acknowledgeDraw(clock: Double?, at now: Timestamp) {
+        acknowledgedSpent = toldSpent
+        guard let clock else { return }
+        unpublished -= toldUnpublished
+        toldUnpublished = 0
+        publishedClock = clock
+        publishedAt = now
+    }
+
     mutating func lift(clockTo least: Double) {
         publishedClock += max(0, least - clock)
     }
@@ -52,9 +74,10 @@ struct TenantAccount: Sendable {
     mutating func charge(_ work: Work, grant: Grant, capacity: Rates, at now: Timestamp) {
         let sign = work.amounts.sum() < 0 ? -1.0 : 1.0
         unpublished += sign * (work * sign).seconds(of: capacity) / weight
+        spent += work
         guard grant != .unlimited else { return }
         ceiling.charge(work, at: now)
-        if grant != .lent {
+        if grant == .assured || grant == .unlisted {
             own.charge(work, at: now)
             assuredPass += sign * (work * sign).seconds(of: own.rates)
         }

@@ -35,6 +35,8 @@ package enum Grant: Int, CaseIterable, Sendable, Hashable {
     case assured
     /// From budget that others leave unused.
     case lent
+    /// From the pool's float.
+    case drawn
     /// Within the rate that all tenants without an entry share.
     case unlisted
     /// Nothing is enforced.

@@ -48,6 +48,19 @@ struct Grant: Sendable {
     struct Scope: Hashable, Sendable {
         var pools: Set<PoolID>?
         var tenants: Set<TenantID>?
+
+        var isWhole: Bool { pools == nil && tenants == nil }
+
+        func holds(_ pool: PoolID) -> Bool { pools?.contains(pool) ?? true }
+        func holds(_ tenant: TenantID) -> Bool { tenants?.contains(tenant) ?? true }
+        /// Whether something may be done there. `nil`: in all pools, which only a scope without a bound on pools holds.
+        func holds(_ tenant: TenantID, in pool: PoolID?) -> Bool {
+            holds(tenant) && (pool.map(holds) ?? (pools == nil))
+        }
+        /// Whether something is shown that is there. What is in all pools is in those of the scope too.
+        func sees(_ tenant: TenantID, in pool: PoolID?) -> Bool {
+            holds(tenant) && (pool.map(holds) ?? true)
+        }
     }
 
     static let everything = Grant(
@@ -70,6 +83,11 @@ struct Grant: Sendable {
             scope: Scope(pools: token.pools, tenants: token.tenants), expiresAt: token.expiresAt)
     }
 
+    /// What the audit log says of who did it.
+    var author: String { isOpen ? "local" : name }
+
+    func hasRole(_ roles: Set<Role>) -> Bool { isOpen || roles.contains(role) }
+
     /// A forged name would free room that is in use, so only a gateway's own token speaks for it.
     func maySpeak(for gateway: GatewayID) -> Bool {
         guard role == .gateway || isOpen else { return false }
@@ -84,9 +102,13 @@ enum AccessRule: Sendable {
 
     /// Those who may do all that a viewer may.
     static let viewers: Set<Role> = [.viewer, .success, .sre, .admin]
+    /// Those who raise and lower tenants.
+    static let overriders: Set<Role> = [.success, .sre, .admin]
+    /// Those who approve, freeze, pin and roll back.
+    static let operators: Set<Role> = [.sre, .admin]
 
     func check(_ grant: Grant) throws(HTTPError) {
-        guard case .roles(let roles) = self, !roles.contains(grant.role), !grant.isOpen else { return }
+        guard case .roles(let roles) = self, !grant.hasRole(roles) else { return }
         let allowed = Role.allCases.filter { roles.contains($0) }.map(\.rawValue).joined(separator: ", ")
         throw HTTPError(
             .forbidden, "the token \"\(grant.name)\" has the role \(grant.role.rawValue); this call takes \(allowed)")

@@ -8,6 +8,8 @@ package final class AccessControl: Sendable {
     private struct State {
         var grants: [[UInt8]: Grant] = [:]
         var isOpen = true
+        /// Names of those that have been used since somebody asked.
+        var used: Set<String> = []
     }
 
     private let state = Mutex(State())
@@ -43,6 +45,14 @@ package final class AccessControl: Sendable {
     /// True while there has been no token: everybody may do everything, so only this machine may be served.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
 
+    /// The tokens that opened a connection or made another call on one since this was asked last; ascending by name.
+    package func takeUsedNames() -> [String] {
+        state.withLock { state in
+            defer { state.used = [] }
+            return state.used.sorted()
+        }
+    }
+
     /// Differs from what it was before when tokens have changed since.
     var version: Int { changes.load(ordering: .acquiring) }
 
@@ -60,7 +70,12 @@ package final class AccessControl: Sendable {
             throw HTTPError(.unauthenticated, "the header Authorization holds no bearer token; \(wanted)")
         }
         let key = digest(Array(parts[1].utf8))
-        guard let grant = state.withLock({ $0.grants[key] }) else {
+        let known = state.withLock { state in
+            let grant = state.grants[key]
+            if let grant { state.used.insert(grant.name) }
+            return grant
+        }
+        guard let grant = known else {
             throw HTTPError(.unauthenticated, "the token is not known; it may have been revoked")
         }
         if isExpired(grant.expiresAt) { throw HTTPError(.unauthenticated, "the token \"\(grant.name)\" has ended") }

@@ -5,6 +5,8 @@ package struct HTTPError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable, Equatable, CaseIterable {
         // A request.
         case badRequest, unauthenticated, forbidden, notFound, methodNotAllowed, bodyTooLarge, unsupportedMediaType
+        /// `noSuch`: the path is one of ours, and what it names does not exist.
+        case noSuch, conflict
         case overloaded, notReady, stopping, storage, unexpected
         // A server that cannot start.
         case badAddress, addressInUse, addressUnavailable, cannotListen

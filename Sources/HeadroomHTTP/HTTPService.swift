@@ -10,18 +10,25 @@ package final class HTTPService: Sendable {
     private let server: MicroHTTPDServer
     private let board: SnapshotBoard
 
-    /// - Parameter viewersOnly: `/healthz`, `/readyz`, `/metrics` and `/openapi.json` ask for a viewer's token.
+    /// - Parameters:
+    ///   - people: what stands behind people's calls; without it there are only those of gateways.
+    ///   - viewersOnly: `/healthz`, `/readyz`, `/metrics` and `/openapi.json` ask for a viewer's token.
     package init(
         settings: ServerSettings, board: SnapshotBoard, access: AccessControl, telemetry: TelemetryIntake,
-        viewersOnly: Bool = false
+        people: PeoplePorts? = nil, viewersOnly: Bool = false
     ) {
         self.board = board
         let operations = OperationsRoutes(
             board: board, counters: telemetry.counters,
             access: viewersOnly ? .roles(AccessRule.viewers) : .anyone)
-        let routes = [.allocations(board), .telemetry(telemetry, board)] + operations.all
+        let routes =
+            [.allocations(board), .telemetry(telemetry, board)] + (people.map { Route.people($0, board) } ?? [])
+            + operations.all
         server = MicroHTTPDServer(settings: settings, router: Router(routes: routes, access: access))
     }
+
+    /// Every call that there is, as `GET /v1/pools/{id}`.
+    package var calls: [String] { server.router.routes.map { "\($0.method.rawValue) \($0.pattern)" } }
 
     /// Listens, and says where: port 0 has become a real one.
     package func start() throws(HTTPError) -> ListenAddress {

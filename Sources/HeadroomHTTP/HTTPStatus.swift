@@ -7,8 +7,9 @@ extension HTTPError.Code {
         case .badRequest: 400
         case .unauthenticated: 401
         case .forbidden: 403
-        case .notFound: 404
+        case .notFound, .noSuch: 404
         case .methodNotAllowed: 405
+        case .conflict: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .overloaded, .notReady, .stopping, .storage: 503
@@ -23,6 +24,8 @@ extension HTTPError.Code {
         case .unauthenticated: "Who calls is not known"
         case .forbidden: "The token does not allow this"
         case .notFound: "There is no such path"
+        case .noSuch: "There is no such thing"
+        case .conflict: "It is too late for this"
         case .methodNotAllowed: "The path does not take this method"
         case .bodyTooLarge: "The body is too large"
         case .unsupportedMediaType: "The body's type is not taken"

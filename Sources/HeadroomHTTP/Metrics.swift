@@ -94,6 +94,12 @@ package struct Metrics {
         text.family(
             "headroom_overcommit_tokens_total", .counter, "Tokens by which budgets in force exceeded the capacity.")
         for pool in pools { text.sample(pool.overcommittedTokens, ["pool": pool.pool.text]) }
+        text.family(
+            "headroom_limit_reversals_total", .counter,
+            "How often assured rates turned back by more than a hundredth, since the start.")
+        for pool in pools { text.sample(pool.reversals, ["pool": pool.pool.text]) }
+        text.family("headroom_open_questions", .gauge, "Approvals and recommendations that wait for a person.")
+        for pool in pools { text.sample(pool.openQuestions, ["pool": pool.pool.text]) }
     }
 
     private func renderTenants(_ pools: [PoolReport], _ text: inout MetricsText) {

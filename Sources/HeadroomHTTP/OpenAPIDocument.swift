@@ -1,154 +1,78 @@
 /// The calls that this version has, in OpenAPI 3.1.
+///
+/// It stands in several files, each a list of members with commas between them: the compiler takes its time over long
+/// literals.
 enum OpenAPIDocument {
-    static let bytes: [UInt8] = text.withUTF8Buffer { unsafe Array($0) }
+    static let bytes: [UInt8] =
+        opening + gatewayPaths + comma + overridePaths + comma + poolPaths + comma + tenantPaths + comma + recordPaths
+        + comma + operationsPaths + middle + schemas + comma + steeringSchemas + comma + reportSchemas + closing
 
-    private static let text: StaticString = #"""
+    private static let opening = encoded(
+        #"""
         {
           "openapi": "3.1.0",
           "info": {
             "title": "Headroom",
             "version": "1",
-            "description": "Allocations of shared LLM capacity: gateways send telemetry and poll snapshots."
+            "description": "Allocations of shared LLM capacity: gateways send telemetry and poll snapshots, people steer."
           },
           "security": [{"bearer": []}],
           "paths": {
-            "/v1/telemetry": {
-              "post": {
-                "summary": "Take telemetry; the answer comes after the commit (role gateway)",
-                "parameters": [
-                  {"name": "Headroom-Sent-At", "in": "header", "schema": {"type": "string"},
-                   "description": "The gateway's clock as it sends: milliseconds since 1970, or RFC 3339"},
-                  {"name": "Headroom-Batch", "in": "header", "schema": {"type": "integer", "minimum": 0},
-                   "description": "Ascending per gateway; a batch seen before is answered as the first time"}
-                ],
-                "requestBody": {
-                  "required": true,
-                  "description": "At most 8 MiB and 50,000 lines",
-                  "content": {
-                    "application/x-ndjson": {"schema": {"type": "string"}},
-                    "application/json": {
-                      "schema": {"oneOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}
-                    }
-                  }
-                },
-                "responses": {
-                  "200": {
-                    "description": "Every accepted line is committed",
-                    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Receipt"}}}
-                  },
-                  "400": {"$ref": "#/components/responses/Problem"},
-                  "401": {"$ref": "#/components/responses/Problem"},
-                  "403": {"$ref": "#/components/responses/Problem"},
-                  "413": {"$ref": "#/components/responses/Problem"},
-                  "415": {"$ref": "#/components/responses/Problem"},
-                  "503": {"$ref": "#/components/responses/Problem"}
-                }
-              }
-            },
-            "/v1/allocations": {
-              "get": {
-                "summary": "The newest snapshot, what changed in it, or the wait for the next (roles gateway, viewer)",
-                "parameters": [
-                  {"name": "gateway", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
-                   "description": "The enforcement point that asks; without it the caller only reads"},
-                  {"name": "member", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
-                   "description": "Tells processes that share one gateway's counters apart"},
-                  {"name": "pool", "in": "query", "explode": true,
-                   "schema": {"type": "array", "items": {"$ref": "#/components/schemas/Identifier"}}},
-                  {"name": "applied", "in": "query", "schema": {"$ref": "#/components/schemas/Version"},
-                   "description": "What is in force at the gateway"},
-                  {"name": "since", "in": "query", "schema": {"$ref": "#/components/schemas/Version"},
-                   "description": "Answer with what changed since then"},
-                  {"name": "wait", "in": "query", "schema": {"type": "number", "minimum": 0, "maximum": 60},
-                   "description": "Seconds to wait for something new; cut to half the lease"},
-                  {"name": "If-None-Match", "in": "header", "schema": {"type": "string"},
-                   "description": "Wins over since"}
-                ],
-                "responses": {
-                  "200": {
-                    "description": "A snapshot or a delta; renews the lease",
-                    "headers": {
-                      "ETag": {"schema": {"type": "string"}},
-                      "Headroom-Epoch": {"schema": {"type": "integer"}},
-                      "Headroom-Generation": {"schema": {"type": "integer"}},
-                      "Headroom-Lease-Seconds": {"schema": {"type": "number"}}
-                    },
-                    "content": {"application/json": {"schema": {"type": "object"}}}
-                  },
-                  "304": {"description": "Nothing new; renews the lease"},
-                  "400": {"$ref": "#/components/responses/Problem"},
-                  "401": {"$ref": "#/components/responses/Problem"},
-                  "403": {"$ref": "#/components/responses/Problem"},
-                  "503": {"$ref": "#/components/responses/Problem"}
-                }
-              }
-            },
-            "/healthz": {
-              "get": {"summary": "The process answers", "security": [], "responses": {"200": {"description": "ok"}}}
-            },
-            "/readyz": {
-              "get": {
-                "summary": "What is served can be relied on, or why not",
-                "security": [],
-                "responses": {
-                  "200": {"description": "Ready; warnings tell what else to look at"},
-                  "503": {"description": "Not ready, with the reasons"}
-                }
-              }
-            },
-            "/metrics": {
-              "get": {
-                "summary": "Prometheus text", "security": [], "responses": {"200": {"description": "Metrics"}}
-              }
-            },
-            "/openapi.json": {
-              "get": {"summary": "This document", "security": [], "responses": {"200": {"description": "OpenAPI"}}}
-            }
+        """#)
+
+    private static let middle = encoded(
+        #"""
           },
           "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
-            "schemas": {
-              "Identifier": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"},
-              "Version": {
-                "type": "string", "pattern": "^[0-9]+\\.[0-9]+$", "description": "EPOCH.GENERATION"
+            "parameters": {
+              "Id": {"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}},
+              "Pool": {
+                "name": "pool", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
+                "description": "Only this pool"
               },
-              "Receipt": {
-                "type": "object",
-                "properties": {
-                  "accepted": {"type": "integer"},
-                  "duplicate": {"type": "integer"},
-                  "late": {"type": "integer"},
-                  "rejected": {
-                    "type": "array",
-                    "items": {
-                      "type": "object",
-                      "properties": {"line": {"type": "integer"}, "detail": {"type": "string"}}
-                    }
-                  },
-                  "service_clocks": {
-                    "type": "object",
-                    "additionalProperties": {"type": "object", "additionalProperties": {"type": "number"}}
-                  }
-                }
-              },
-              "Problem": {
-                "type": "object",
-                "properties": {
-                  "type": {"type": "string"},
-                  "title": {"type": "string"},
-                  "status": {"type": "integer"},
-                  "detail": {"type": "string"},
-                  "errors": {"type": "array", "items": {"type": "object"}}
-                }
+              "Tenant": {
+                "name": "tenant", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
+                "description": "Only this tenant"
               }
             },
             "responses": {
+              "Done": {"description": "Done"},
               "Problem": {
                 "description": "What is wrong and what would be right (RFC 9457)",
                 "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
               }
+            },
+            "schemas": {
+        """#)
+
+    private static let closing = encoded("}}}")
+    private static let comma = encoded(",")
+
+    static func encoded(_ text: StaticString) -> [UInt8] { text.withUTF8Buffer { unsafe Array($0) } }
+
+    private static let operationsPaths = encoded(
+        #"""
+        "/healthz": {
+          "get": {"summary": "The process answers", "security": [], "responses": {"200": {"description": "ok"}}}
+        },
+        "/readyz": {
+          "get": {
+            "summary": "What is served can be relied on, or why not",
+            "security": [],
+            "responses": {
+              "200": {"description": "Ready; warnings tell what else to look at"},
+              "503": {"description": "Not ready, with the reasons"}
             }
           }
+        },
+        "/metrics": {
+          "get": {
+            "summary": "Prometheus text", "security": [], "responses": {"200": {"description": "Metrics"}}
+          }
+        },
+        "/openapi.json": {
+          "get": {"summary": "This document", "security": [], "responses": {"200": {"description": "OpenAPI"}}}
         }
-        """#
+        """#)
 }

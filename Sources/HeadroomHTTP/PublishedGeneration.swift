@@ -33,6 +33,9 @@ final class PublishedGeneration: Sendable {
         partIndex = index
     }
 
+    /// Not divided over gateways.
+    var whole: Snapshot { publication.whole }
+
     /// The tenants that it lists, over pools and parts: what it costs to keep.
     var entryCount: Int {
         let snapshots = [publication.whole] + publication.parts.map(\.snapshot)

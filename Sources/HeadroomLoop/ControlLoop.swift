@@ -1,10 +1,11 @@
 import HeadroomControl
+import HeadroomEnforcement
 import HeadroomModel
 
 /// The dampened feedback loop: observe what the upstream delivers, classify what each tenant needs, decide who gets
-/// what, publish it.
+/// what, publish it; and keep what must outlive the process.
 ///
-/// Start reading here. ``tick(at:)`` is those four steps over the telemetry that is new since the last tick, and
+/// Start reading here. ``tick(at:)`` is those steps over the telemetry that is new since the last tick, and
 /// nothing else; the daemon, the tests and the simulator all call it. Each step is an actor that owns state and calls
 /// pure functions of `HeadroomControl`. A step that fails leaves the last snapshot in force, is counted, and is
 /// shown in the report; the next tick tries again.
@@ -16,21 +17,29 @@ package actor ControlLoop {
     private let telemetry: any TelemetrySource
     private let rules: any RuleSource
     private let board: any SnapshotPublishing
+    private let records: any DecisionRecords
     private let observer = UpstreamCapacityObserver()
     private let classifier = TenantConsumptionClassifier()
     private let engine = PriorityPolicyEngine()
     private let publisher: AllocationPublisher
 
+    private let checkpoints: any CheckpointStore
     private var cursor: TelemetryCursor?
+    private var checkpointedAt: Timestamp
+    /// What silent gateways may still use, as of the last publication.
+    private var withheld: [PoolID: Rates] = [:]
     private var report: LoopReport
 
     package init(
         telemetry: any TelemetrySource, rules: any RuleSource, ledger: any SnapshotLedger,
-        board: any SnapshotPublishing, at now: Timestamp
+        board: any SnapshotPublishing, records: any DecisionRecords, checkpoints: any CheckpointStore, at now: Timestamp
     ) {
         self.telemetry = telemetry
+        self.checkpoints = checkpoints
+        checkpointedAt = now
         self.rules = rules
         self.board = board
+        self.records = records
         publisher = AllocationPublisher(ledger: ledger, board: board)
         report = LoopReport(at: now)
     }
@@ -40,7 +49,7 @@ package actor ControlLoop {
     package func tick(at now: Timestamp) async -> LoopReport {
         var failures: [(stage: LoopReport.Stage, message: String)] = []
         do {
-            let rules = try await stage(.read) { try await self.rules.current() }
+            let rules = try await stage(.read) { try await self.rules.current() }.holding(at: now)
             report.rulesRefusal = rules.refusal
             report.hasBacklog = try await stage(.read) { try await self.readTelemetry(under: rules, at: now) }
 
@@ -49,14 +58,17 @@ package actor ControlLoop {
 
             try await stage(.publish) { try await self.beginTerm(under: rules.policy.loop, at: now) }
             let decision = await engine.decide(
-                capacities: capacities, classified: classified, under: rules, at: now)
+                capacities: capacities, classified: classified, under: rules, withheld: withheld, at: now)
             report.decidedAt = now
-            await classifier.note(entitlements: decision.entitlements)
+            await classifier.note(decision)
 
             let published = try await stage(.publish) {
                 try await self.publisher.publish(decision, classified: classified, under: rules.policy, at: now)
             }
-            report.describe(capacities, classified, decision, published)
+            withheld = published.withheld
+            report.describe(capacities, classified, decision, published, rules.steering)
+            await record(decision.outcome(publishedAs: published.newVersion, at: now), &failures, at: now)
+            await saveCheckpointIfDue(under: rules.policy.telemetry, &failures, at: now)
             report.ticksSucceeded += 1
         } catch {
             failures.append((error.stage, error.message))
@@ -79,6 +91,11 @@ package actor ControlLoop {
         }
     }
 
+    /// A gateway's draw from the float, answered from memory. Throws a ``DrawRefusal``.
+    package func draw(_ request: DrawRequest, at now: Timestamp) async throws -> [DrawAnswer] {
+        try await publisher.draw(request, at: now)
+    }
+
     /// Counts a turn that was skipped because the one before it overran its period.
     package func noteSkippedTick() {
         report.ticksSkipped += 1
@@ -95,32 +112,71 @@ package actor ControlLoop {
 
     /// Once, before the first decision: what the term before published last stays in force while the loop learns.
     private func beginTerm(under policy: LoopPolicy, at now: Timestamp) async throws {
-        guard let last = try await publisher.begin(at: now) else { return }
+        guard let last = try await publisher.begin(under: policy, at: now) else { return }
         await engine.hold(last.pools, until: now.adding(seconds: policy.learningSeconds))
+    }
+
+    /// What a decision leaves behind never holds up what it decided: a failure is counted, and the loop goes on.
+    private func record(
+        _ outcome: DecisionOutcome, _ failures: inout [(stage: LoopReport.Stage, message: String)], at now: Timestamp
+    ) async {
+        do {
+            if await !engine.knowsCredits { await engine.restore(try await records.credits(), at: now) }
+            if !outcome.isEmpty { try await records.record(outcome, at: now) }
+        } catch {
+            failures.append((.record, String(describing: error)))
+        }
     }
 
     /// Folds all rows behind the cursor into both actors. Returns true when more wait.
     private func readTelemetry(under rules: Rules, at now: Timestamp) async throws -> Bool {
-        await observer.follow(rules.policy, at: now)
-        await classifier.follow(rules, at: now)
-        // A start rebuilds the windows from the rows that they would hold.
         var next: TelemetryCursor
-        if let cursor {
-            next = cursor
-        } else {
-            next = try await telemetry.cursor(at: now.adding(seconds: -2 * rules.policy.demand.windowSeconds))
-        }
+        if let cursor { next = cursor } else { next = try await restore(under: rules.policy, at: now) }
+        cursor = next
+        await observer.follow(rules, at: now)
+        await classifier.follow(rules, at: now)
+        let oldest = now.adding(seconds: -rules.policy.telemetry.lateSeconds)
         for _ in 0..<ControlLoop.maxPages {
             let page = try await telemetry.page(after: next, limit: ControlLoop.pageSize)
-            let oldest = now.adding(seconds: -rules.policy.telemetry.lateSeconds)
-            let live = page.records.filter { $0.at >= oldest }
-            await observer.fold(live, at: now)
-            await classifier.fold(live)
+            let areLive = page.records.allSatisfy { $0.at >= oldest }
+            await observer.fold(areLive ? page.records : page.records.filter { $0.at >= oldest }, at: now)
+            // The roll-ups take the late ones as well.
+            await classifier.fold(page.records, at: now)
             next = page.next
             cursor = next
             if page.isLast { return false }
         }
         return true
+    }
+
+    /// Once, before the first row is read: the state of the last checkpoint. Returns where the rows since begin.
+    private func restore(under policy: Policy, at now: Timestamp) async throws -> TelemetryCursor {
+        guard let checkpoint = try await checkpoints.latest() else {
+            // Without one, the windows are built from the rows that they would hold.
+            return try await telemetry.cursor(at: now.adding(seconds: -2 * policy.demand.windowSeconds))
+        }
+        await observer.restore(checkpoint.observer)
+        await classifier.restore(checkpoint.classifier, at: checkpoint.at)
+        return checkpoint.cursor
+    }
+
+    /// Stores what both actors know, how far they have read, and what is new in the roll-ups, in one transaction: however
+    /// the process ends, each row counts once. What cannot be stored now is stored with the next checkpoint.
+    private func saveCheckpointIfDue(
+        under policy: TelemetryPolicy, _ failures: inout [(stage: LoopReport.Stage, message: String)],
+        at now: Timestamp
+    ) async {
+        guard let cursor, now.seconds(since: checkpointedAt) >= policy.checkpointSeconds else { return }
+        do {
+            let checkpoint = Checkpoint(
+                at: now, cursor: cursor, observer: await observer.checkpoint(),
+                classifier: await classifier.checkpoint())
+            try await checkpoints.save(checkpoint, rollups: await classifier.unstoredRollups())
+            await classifier.forgetRollups()
+            checkpointedAt = now
+        } catch {
+            failures.append((.record, String(describing: error)))
+        }
     }
 
     private func stage<Value: Sendable>(

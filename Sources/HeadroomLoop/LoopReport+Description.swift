@@ -5,7 +5,8 @@ extension LoopReport {
     /// Takes in what one tick saw, decided and published. All lists ascend by pool.
     mutating func describe(
         _ capacities: [PoolCapacity], _ classified: [TenantConsumptionClassifier.Classified],
-        _ decision: PriorityPolicyEngine.Decision, _ published: AllocationPublisher.State
+        _ decision: PriorityPolicyEngine.Decision, _ published: AllocationPublisher.State,
+        _ steering: Steering
     ) {
         version = published.version
         publishedAt = published.publishedAt
@@ -13,7 +14,16 @@ extension LoopReport {
         let observed = Dictionary(
             uniqueKeysWithValues: zip(capacities, classified).map { ($0.pool, (capacity: $0, needs: $1)) })
         pools = decision.pools.compactMap { allocation in
-            observed[allocation.pool].map { PoolReport(allocation, $0.capacity, $0.needs) }
+            observed[allocation.pool].map { observed in
+                var report = PoolReport(allocation, observed.capacity, observed.needs)
+                report.overcommittedTokens = published.overcommittedTokens[allocation.pool] ?? 0
+                report.retryStorm = observed.needs.demand.retryStorm
+                report.reversals = decision.reversals[allocation.pool] ?? 0
+                report.openQuestions = steering.proposals.count {
+                    $0.pool == allocation.pool && $0.state == .pending
+                }
+                return report
+            }
         }
     }
 }
@@ -32,6 +42,7 @@ extension PoolReport {
             assured: assured, consumed: needs.demand.consumed,
             calls: Dictionary(
                 uniqueKeysWithValues: Outcome.allCases.map { ($0, capacity.calls[$0.rawValue]) }),
+            upstream: capacity.upstream,
             tenants: allocation.tenants.map { tenant in
                 TenantReport(tenant, profiles[tenant.tenant], needs.starvation[tenant.tenant])
             })
@@ -48,6 +59,7 @@ extension TenantReport {
             assured: allocation.assured, consumed: profile?.consumed ?? zero,
             queue: profile?.queue ?? PerCriticality(repeating: Queue()),
             retries: profile?.retries ?? PerCriticality(repeating: 0),
-            underservedSeconds: verdict?.underservedSeconds ?? 0, starvation: verdict?.starvation)
+            underservedSeconds: verdict?.underservedSeconds ?? 0, starvation: verdict?.starvation,
+            profile: profile?.profile)
     }
 }

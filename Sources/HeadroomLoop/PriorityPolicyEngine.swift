@@ -6,14 +6,34 @@ import HeadroomModel
 package actor PriorityPolicyEngine {
     /// What all pools get.
     package struct Decision: Sendable {
-        /// Ascending by pool.
+        /// Ascending by pool, as all of these.
         package var pools: [PoolAllocation]
         package var entitlements: [PoolID: [TenantID: Rates]]
+        package var reversals: [PoolID: Int]
+        /// What came to be, but for its version, which a publication gives it.
+        package var explanations: [(pool: Explanation.PoolFacts, tenants: [Explanation.TenantFacts])]
+        package var questions: [Proposal]
+        package var withdrawn: [Int64]
+        package var credits: [CreditBalance]
+
+        /// What must outlive the process. A generation that was not published explains nothing.
+        package func outcome(publishedAs version: SnapshotVersion?, at now: Timestamp) -> DecisionOutcome {
+            let chains = version.map { version in
+                explanations.map {
+                    PoolExplanation(version: version, at: now, pool: $0.pool, tenants: $0.tenants)
+                }
+            }
+            return DecisionOutcome(
+                questions: questions, withdrawn: withdrawn, credits: credits, explanations: chains ?? [])
+        }
     }
 
     private var allocators: [PoolID: PoolAllocator] = [:]
+    /// As stored; `nil` until they were read.
+    private var credits: [CreditBalance]?
     private var held: [PoolID: PoolAllocation] = [:]
     private var heldUntil: Timestamp?
+    private var failover = Failover([], states: [:])
 
     package init() {}
 
@@ -23,34 +43,66 @@ package actor PriorityPolicyEngine {
         heldUntil = until
     }
 
-    /// `capacities` and `classified` are in the same order, ascending by pool.
-    package func decide(
-        capacities: [PoolCapacity], classified: [TenantConsumptionClassifier.Classified], under rules: Rules,
-        at now: Timestamp
-    ) -> Decision {
-        if let heldUntil, now >= heldUntil { held = [:] }
-        var decision = Decision(pools: [], entitlements: [:])
-        var used: [PoolID: PoolAllocator] = [:]
-        for (capacity, classified) in zip(capacities, classified) {
-            guard let pool = rules.policy.pool(capacity.pool) else { continue }
-            var allocator = allocators[pool.pool] ?? PoolAllocator()
-            let decided = allocator.decide(
-                pool, capacity: capacity, demand: classified.demand, serviceClocks: classified.serviceClocks,
-                under: rules)
-            used[pool.pool] = allocator
-            decision.pools.append(holding(decided.allocation) ?? decided.allocation)
-            decision.entitlements[pool.pool] = decided.entitlements
-        }
-        allocators = used
-        return decision
+    package var knowsCredits: Bool { credits != nil }
+
+    /// The balances that were stored; what was counted without them is void.
+    package func restore(_ credits: [CreditBalance], at now: Timestamp) {
+        self.credits = credits
+        for pool in allocators.keys { allocators[pool]?.restore(credits, at: now) }
     }
 
-    /// The held allocation, while the pool still has the capacity that it divides.
-    private func holding(_ decided: PoolAllocation) -> PoolAllocation? {
-        guard let held = held[decided.pool], held.nominal == decided.nominal else { return nil }
-        let fits = held.budget.resources.members.allSatisfy {
-            (held.budget[$0] ?? 0) <= (decided.budget[$0] ?? 0)
+    /// `capacities` and `classified` are in the same order, ascending by pool.
+    /// - Parameters:
+    ///   - rules: those that hold at `now`.
+    ///   - withheld: by pool, what gateways that do not answer may still use.
+    package func decide(
+        capacities: [PoolCapacity], classified: [TenantConsumptionClassifier.Classified], under rules: Rules,
+        withheld: [PoolID: Rates] = [:], at now: Timestamp
+    ) -> Decision {
+        if let heldUntil, now >= heldUntil { held = [:] }
+        var decision = Decision(
+            pools: [], entitlements: [:], reversals: [:], explanations: [], questions: [], withdrawn: [], credits: [])
+        let before = failover
+        failover = Failover(
+            rules.policy.pools,
+            states: Dictionary(uniqueKeysWithValues: capacities.map { ($0.pool, $0.state) }))
+        let handsOver = !failover.sources.isEmpty
+        let demands = Dictionary(
+            uniqueKeysWithValues: handsOver ? classified.map { ($0.demand.pool, $0.demand) } : [])
+        for (capacity, classified) in zip(capacities, classified) {
+            guard let pool = rules.policy.pool(capacity.pool) else { continue }
+            // Taken out, so that it is changed in place and not copied.
+            var allocator =
+                allocators.removeValue(forKey: pool.pool)
+                ?? PoolAllocator(pool: pool.pool, credits: credits ?? [], at: now)
+            let demand =
+                handsOver
+                ? failover.demand(of: classified.demand, in: demands, limiting: pool.nominal.resources)
+                : classified.demand
+            let decided = allocator.decide(
+                pool, capacity: capacity, demand: demand, serviceClocks: classified.serviceClocks, under: rules,
+                withheld: withheld[pool.pool] ?? .none,
+                restarts: before.sources[pool.pool] != failover.sources[pool.pool],
+                holding: held[pool.pool], at: now)
+            allocators[pool.pool] = allocator
+            decision.add(decided)
         }
-        return fits ? held : nil
+        let pools = Set(decision.pools.map(\.pool))
+        allocators = allocators.filter { pools.contains($0.key) }
+        if credits == nil { decision.credits = [] }
+        return decision
+    }
+}
+
+extension PriorityPolicyEngine.Decision {
+    fileprivate mutating func add(_ pool: PoolDecision) {
+        let id = pool.allocation.pool
+        pools.append(pool.allocation)
+        entitlements[id] = pool.entitlements
+        reversals[id] = pool.reversals
+        if !pool.changes.isEmpty { explanations.append((pool.facts, pool.changes)) }
+        questions += pool.questions
+        withdrawn += pool.withdrawn
+        credits += pool.credits
     }
 }

@@ -10,108 +10,204 @@ package actor TenantConsumptionClassifier {
         package var demand: PoolDemand
         /// Seconds of the pool's capacity served to each tenant, divided by its weight.
         package var serviceClocks: [TenantID: Double]
+        /// Of those that are underserved.
         package var starvation: [TenantID: StarvationWatch.Verdict]
     }
 
     fileprivate struct Watched {
         var policy: PoolPolicy
-        var settings: DemandPolicy
         var demand: DemandEstimator
         var clocks = ServiceClocks()
-        /// Since the last tick.
-        var served: [TenantID: Work] = [:]
         var starvation: StarvationWatch
+        /// Of the last decision: what each tenant is entitled to, and what it is assured.
+        var entitlements: [TenantID: Rates] = [:]
+        var assured: [TenantID: PerCriticality<Rates>] = [:]
+        var estimatedAt: Timestamp?
     }
 
-    private var pools: [PoolID: Watched] = [:]
+    /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
+    private static let version: UInt32 = 0x434C_0001  // "CL", 1
+
+    /// Ascending by pool.
+    private var pools: [Watched] = []
+    private var places: [PoolID: Int] = [:]
     private var rules: Rules
-    private var entitlements: [PoolID: [TenantID: Rates]] = [:]
+    /// What a checkpoint knows of pools that are not followed yet.
+    private var restored: [PoolID: [UInt8]] = [:]
+    private var restoredAt = Timestamp(milliseconds: 0)
+    /// Of pools that left the policy.
+    private var settled: [Rollup] = []
 
     package init() {
         rules = Rules(policy: Policy())
     }
 
-    /// Watches the pools of the policy; one whose terms changed starts over.
+    /// Watches the pools of the policy, under its terms from now on.
     package func follow(_ rules: Rules, at now: Timestamp) {
         let policy = rules.policy
-        var followed: [PoolID: Watched] = [:]
-        for pool in policy.pools {
-            if let known = pools[pool.pool], known.policy == pool, known.settings == policy.demand {
-                followed[pool.pool] = known
-            } else {
-                followed[pool.pool] = Watched(
-                    policy: pool, settings: policy.demand,
-                    demand: DemandEstimator(
-                        pool: pool, settings: policy.demand, maxTenants: policy.loop.maxTenants, at: now),
+        let settings = DemandEstimator.Settings(policy)
+        var followed: [Watched] = []
+        for pool in policy.pools.sorted(by: { $0.pool < $1.pool }) {
+            var watched =
+                places[pool.pool].map { pools[$0] } ?? restoredPool(pool, settings, policy.starvation)
+                ?? Watched(
+                    policy: pool, demand: DemandEstimator(pool: pool, settings: settings, at: now),
                     starvation: StarvationWatch(settings: policy.starvation))
-            }
+            watched.policy = pool
+            watched.demand.follow(pool, settings)
+            watched.starvation.settings = policy.starvation
+            followed.append(watched)
         }
+        let names = Set(followed.map(\.policy.pool))
+        for pool in pools where !names.contains(pool.policy.pool) { settled += pool.demand.unstoredRollups() }
         pools = followed
+        places = Dictionary(uniqueKeysWithValues: pools.indices.map { (pools[$0].policy.pool, $0) })
+        restored = [:]
         self.rules = rules
     }
 
-    package func fold(_ records: [TelemetryRecord]) {
+    /// Takes in rows that were read at `now`, late ones among them: these only enter the roll-ups.
+    package func fold(_ records: [TelemetryRecord], at now: Timestamp) {
         for record in records {
-            pools[record.pool]?.demand.fold(record)
-            pools[record.pool]?.countService(record)
+            guard let place = places[record.pool] else { continue }
+            pools[place].demand.fold(record, at: now)
         }
     }
 
-    /// What the last decision entitles each tenant to: the measure of starvation.
-    package func note(entitlements: [PoolID: [TenantID: Rates]]) {
-        self.entitlements = entitlements
+    /// What the last decision gives each tenant, and entitles it to: the measure of starvation and of claims.
+    package func note(_ decision: PriorityPolicyEngine.Decision) {
+        for pool in decision.pools {
+            guard let place = places[pool.pool] else { continue }
+            pools[place].entitlements = decision.entitlements[pool.pool] ?? [:]
+            pools[place].assured = Dictionary(
+                pool.tenants.map { ($0.tenant, $0.criticality) }, uniquingKeysWith: { first, _ in first })
+        }
     }
 
     /// In the order of `capacities`, which ascends by pool.
     package func estimate(capacities: [PoolCapacity], at now: Timestamp) -> [Classified] {
         capacities.compactMap { capacity in
-            pools[capacity.pool]?.estimate(
-                capacity: capacity, entitlements: entitlements[capacity.pool] ?? [:], rules: rules, at: now)
+            places[capacity.pool].map { pools[$0].estimate(capacity: capacity, rules: rules, at: now) }
         }
+    }
+
+    // MARK: Checkpoint
+
+    /// The state, for ``restore(_:at:)`` in another process.
+    package func checkpoint() -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.version)
+        writer.write(pools) { writer, watched in
+            var pool = ByteWriter()
+            watched.write(to: &pool)
+            writer.write(watched.policy.pool.text)
+            writer.write(bytes: pool.bytes)
+        }
+        return writer.bytes
+    }
+
+    /// Before the first ``follow(_:at:)``. Bytes of another version, or damaged ones, change nothing. Returns whether they
+    /// were read.
+    @discardableResult
+    package func restore(_ bytes: [UInt8], at instant: Timestamp) -> Bool {
+        do {
+            var reader = ByteReader(bytes)
+            guard try reader.read(UInt32.self) == Self.version else { return false }
+            var found: [PoolID: [UInt8]] = [:]
+            for _ in 0..<(try reader.readCount(leastBytes: 6)) {
+                let pool = try reader.readIdentifier(PoolID.self)
+                found[pool] = try reader.readBytes()
+            }
+            restored = found
+            restoredAt = instant
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// What is not in the store yet; ascending by pool, start, tenant, criticality.
+    package func unstoredRollups() -> [Rollup] {
+        settled + pools.flatMap { $0.demand.unstoredRollups() }
+    }
+
+    /// They are stored.
+    package func forgetRollups() {
+        settled = []
+        for place in pools.indices { pools[place].demand.forgetRollups() }
+    }
+
+    private func restoredPool(
+        _ pool: PoolPolicy, _ settings: DemandEstimator.Settings, _ starvation: StarvationPolicy
+    ) -> Watched? {
+        guard let bytes = restored[pool.pool] else { return nil }
+        var reader = ByteReader(bytes)
+        var watched = Watched(
+            policy: pool, demand: DemandEstimator(pool: pool, settings: settings, at: restoredAt),
+            starvation: StarvationWatch(settings: starvation))
+        return (try? watched.restore(from: &reader, at: restoredAt)) == nil ? nil : watched
     }
 }
 
 extension TenantConsumptionClassifier.Watched {
-    fileprivate mutating func countService(_ record: TelemetryRecord) {
-        switch record {
-        case .call(let call) where call.outcome == .ok:
-            served[call.tenant, default: .zero] += call.work
-        case .window(let window):
-            served[window.tenant, default: .zero] += window.served
-        case .call, .queue, .response, .task, .model: break
-        }
-    }
-
     fileprivate mutating func estimate(
-        capacity: PoolCapacity, entitlements: [TenantID: Rates], rules: Rules, at now: Timestamp
+        capacity: PoolCapacity, rules: Rules, at now: Timestamp
     ) -> TenantConsumptionClassifier.Classified {
-        let demand = demand.estimate(at: now)
+        let demand = demand.estimate(at: now, entitlements: entitlements)
         advanceClocks(demand, capacity: capacity.capacity, rules: rules)
         let hasLostCapacity = capacity.nominal.resources.members.contains {
             (capacity.capacity[$0] ?? 0) < 0.95 * (capacity.nominal[$0] ?? 0)
         }
         var verdicts: [TenantID: StarvationWatch.Verdict] = [:]
-        for tenant in demand.tenants {
+        for tenant in demand.tenants where tenant.wanted.perMinute != .zero {
             guard let entitlement = entitlements[tenant.tenant] else { continue }
-            verdicts[tenant.tenant] = starvation.judge(
-                tenant, entitlement: entitlement, nominal: policy.nominal, hasLostCapacity: hasLostCapacity, at: now)
+            let verdict = starvation.judge(
+                tenant, entitlement: entitlement, nominal: policy.nominal, hasLostCapacity: hasLostCapacity,
+                longestWait: rules.tier(of: tenant.tenant, in: policy.pool).longestWaitSeconds, at: now)
+            if verdict.underservedSeconds > 0 { verdicts[tenant.tenant] = verdict }
         }
         starvation.forgetOthers(at: now)
+        // After a pause, nobody knows how long things were as they are now: a minute at most counts.
+        let seconds = estimatedAt.map { min(60, max(0, now.seconds(since: $0))) } ?? 0
+        estimatedAt = now
+        self.demand.accumulate(demand, assured: assured, starvation: verdicts, seconds: seconds, at: now)
         return TenantConsumptionClassifier.Classified(
             demand: demand, serviceClocks: clocks.clocks, starvation: verdicts)
     }
 
     /// Service since the last tick moves the clocks; tenants that left the table leave the clocks.
     private mutating func advanceClocks(_ demand: PoolDemand, capacity: Rates, rules: Rules) {
-        clocks.advance(
-            demand.tenants.map { tenant in
-                ServiceClocks.Activity(
-                    tenant: tenant.tenant, served: served[tenant.tenant] ?? .zero,
-                    weight: rules.weight(of: tenant.tenant, in: policy.pool),
-                    isBacklogged: Criticality.allCases.contains { tenant.queue[$0].depth > 0 })
-            }, capacity: capacity)
-        served.removeAll(keepingCapacity: true)
+        let known = clocks.clocks
+        let activities = demand.tenants.compactMap { tenant -> ServiceClocks.Activity? in
+            let isBacklogged = Criticality.allCases.contains { tenant.queue[$0].depth > 0 }
+            // Whoever did nothing and waits for nothing stays where it is, once it stands somewhere.
+            guard isBacklogged || tenant.served != .zero || known[tenant.tenant] == nil else { return nil }
+            return ServiceClocks.Activity(
+                tenant: tenant.tenant, served: tenant.served,
+                weight: rules.weight(of: tenant.tenant, in: policy.pool), isBacklogged: isBacklogged)
+        }
+        clocks.advance(activities, capacity: capacity)
+        guard clocks.clocks.count > demand.tenants.count else { return }
         let present = Set(demand.tenants.map(\.tenant))
         clocks.remove(clocks.clocks.keys.filter { !present.contains($0) })
+    }
+
+    fileprivate func write(to writer: inout ByteWriter) {
+        demand.write(to: &writer)
+        starvation.write(to: &writer)
+        writer.write(clocks.clocks.sorted { $0.key < $1.key }) { writer, entry in
+            writer.write(entry.key.text)
+            writer.write(entry.value)
+        }
+    }
+
+    fileprivate mutating func restore(from reader: inout ByteReader, at now: Timestamp) throws(ByteCodingError) {
+        try demand.restore(from: &reader)
+        try starvation.restore(from: &reader, at: now)
+        var found: [TenantID: Double] = [:]
+        for _ in 0..<(try reader.readCount(leastBytes: 10)) {
+            found[try reader.readIdentifier()] = try reader.readAmount()
+        }
+        clocks = ServiceClocks(found)
     }
 }

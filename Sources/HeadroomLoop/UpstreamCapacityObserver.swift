@@ -3,38 +3,85 @@ import HeadroomModel
 
 /// What is the upstream delivering? Owns one ``CapacityEstimator`` per pool of the policy.
 package actor UpstreamCapacityObserver {
-    private struct Watched {
-        var policy: PoolPolicy
-        var settings: CapacityPolicy
-        var estimator: CapacityEstimator
-    }
+    /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
+    private static let version: UInt32 = 0x4F42_0001  // "OB", 1
 
-    private var pools: [PoolID: Watched] = [:]
+    private var pools: [PoolID: CapacityEstimator] = [:]
+    private var pins: [PoolID: CapacityPin] = [:]
+    /// What a checkpoint knows of pools that are not followed yet.
+    private var restored: [PoolID: [UInt8]] = [:]
 
     package init() {}
 
-    /// Watches the pools of `policy`; one whose terms changed starts over.
-    package func follow(_ policy: Policy, at now: Timestamp) {
-        var followed: [PoolID: Watched] = [:]
+    /// Watches the pools of the policy, and goes by the pins that hold.
+    package func follow(_ rules: Rules, at now: Timestamp) {
+        let policy = rules.policy
+        var followed: [PoolID: CapacityEstimator] = [:]
         for pool in policy.pools {
-            if let known = pools[pool.pool], known.policy == pool, known.settings == policy.capacity {
+            if var known = pools[pool.pool] {
+                known.follow(pool, settings: policy.capacity, breakers: policy.breaker)
                 followed[pool.pool] = known
             } else {
-                followed[pool.pool] = Watched(
-                    policy: pool, settings: policy.capacity,
-                    estimator: CapacityEstimator(policy: pool, settings: policy.capacity, at: now))
+                followed[pool.pool] =
+                    restoredEstimator(of: pool, under: policy, at: now)
+                    ?? CapacityEstimator(policy: pool, settings: policy.capacity, breakers: policy.breaker, at: now)
             }
         }
         pools = followed
+        pins = Dictionary(rules.steering.pins.map { ($0.pool, $0) }, uniquingKeysWith: { _, last in last })
+        restored = [:]
     }
 
     /// Takes in rows that were read at `now`.
     package func fold(_ records: [TelemetryRecord], at now: Timestamp) {
-        for record in records { pools[record.pool]?.estimator.fold(record, at: now) }
+        for record in records { pools[record.pool]?.fold(record, at: now) }
     }
 
     /// Ascending by pool.
     package func estimate(at now: Timestamp) -> [PoolCapacity] {
-        pools.keys.sorted().map { pools[$0]!.estimator.estimate(at: now) }
+        pools.keys.sorted().map { pools[$0]!.estimate(at: now, pin: pins[$0]) }
+    }
+
+    // MARK: Checkpoint
+
+    /// The state, for ``restore(_:)`` in another process.
+    package func checkpoint() -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.version)
+        writer.write(pools.sorted { $0.key < $1.key }) { writer, entry in
+            var pool = ByteWriter()
+            entry.value.write(to: &pool)
+            writer.write(entry.key.text)
+            writer.write(pool.bytes) { $0.write($1) }
+        }
+        return writer.bytes
+    }
+
+    /// Before the first ``follow(_:at:)``. Bytes of another version, or damaged ones, change nothing; a pool whose limits
+    /// are others now starts over. Returns whether they were read.
+    @discardableResult
+    package func restore(_ bytes: [UInt8]) -> Bool {
+        do {
+            var reader = ByteReader(bytes)
+            guard try reader.read(UInt32.self) == Self.version else { return false }
+            var found: [PoolID: [UInt8]] = [:]
+            for _ in 0..<(try reader.readCount(leastBytes: 6)) {
+                let pool = try reader.readIdentifier(PoolID.self)
+                found[pool] = try reader.readArray { reader throws(ByteCodingError) in try reader.read() }
+            }
+            restored = found
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func restoredEstimator(
+        of pool: PoolPolicy, under policy: Policy, at now: Timestamp
+    ) -> CapacityEstimator? {
+        guard let bytes = restored[pool.pool] else { return nil }
+        var reader = ByteReader(bytes)
+        return try? CapacityEstimator(
+            from: &reader, policy: pool, settings: policy.capacity, breakers: policy.breaker, at: now)
     }
 }

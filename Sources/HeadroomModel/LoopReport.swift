@@ -1,8 +1,8 @@
 /// What a tick saw and did, as numbers: `/readyz`, `/metrics`, the demo's terminal and the pages read it.
 package struct LoopReport: Sendable {
-    /// The four steps of a tick.
+    /// The steps of a tick.
     package enum Stage: String, CaseIterable, Sendable, Hashable {
-        case read, observe, classify, decide, publish
+        case read, observe, classify, decide, publish, record
     }
 
     package var at: Timestamp
@@ -64,13 +64,22 @@ package struct PoolReport: Sendable {
     package var calls: [Outcome: Int]
     /// Capacity that budgets in force exceeded, in tokens, since the start.
     package var overcommittedTokens: Double
+    /// How often assured rates turned back by more than a hundredth, since the start.
+    package var reversals: Int
+    /// Questions that wait for a person.
+    package var openQuestions: Int
+    /// `nil` while there is none.
+    package var retryStorm: RetryStorm?
+    package var upstream: UpstreamReport
     /// Ascending by id.
     package var tenants: [TenantReport]
 
     package init(
         pool: PoolID, state: PoolState, nominal: Rates, estimated: Rates, capacityReason: CapacityReason,
         confidence: Double, budget: Rates, assured: Rates, consumed: Rates, calls: [Outcome: Int],
-        overcommittedTokens: Double = 0, tenants: [TenantReport]
+        overcommittedTokens: Double = 0, reversals: Int = 0, openQuestions: Int = 0, retryStorm: RetryStorm? = nil,
+        upstream: UpstreamReport = UpstreamReport(),
+        tenants: [TenantReport]
     ) {
         self.pool = pool
         self.state = state
@@ -83,7 +92,21 @@ package struct PoolReport: Sendable {
         self.consumed = consumed
         self.calls = calls
         self.overcommittedTokens = overcommittedTokens
+        self.reversals = reversals
+        self.openQuestions = openQuestions
+        self.retryStorm = retryStorm
+        self.upstream = upstream
         self.tenants = tenants
+    }
+
+    /// What waits at gateways, of all tenants.
+    package var queue: TenantReport.Queue {
+        tenants.reduce(into: TenantReport.Queue()) { sum, tenant in
+            for criticality in Criticality.allCases {
+                sum.depth += tenant.queue[criticality].depth
+                sum.oldestSeconds = max(sum.oldestSeconds, tenant.queue[criticality].oldestSeconds)
+            }
+        }
     }
 }
 
@@ -110,12 +133,14 @@ package struct TenantReport: Sendable {
     package var underservedSeconds: Double
     /// Why it is starved; `nil` when it is not.
     package var starvation: Starvation?
+    /// How it behaves; `nil` for a tenant that was not heard of.
+    package var profile: TenantProfileReport?
 
     package init(
         tenant: TenantID, tier: String, demand: Rates, assured: Rates, consumed: Rates,
         queue: PerCriticality<Queue> = PerCriticality(repeating: Queue()),
         retries: PerCriticality<Int> = PerCriticality(repeating: 0), underservedSeconds: Double = 0,
-        starvation: Starvation? = nil
+        starvation: Starvation? = nil, profile: TenantProfileReport? = nil
     ) {
         self.tenant = tenant
         self.tier = tier
@@ -126,6 +151,7 @@ package struct TenantReport: Sendable {
         self.retries = retries
         self.underservedSeconds = underservedSeconds
         self.starvation = starvation
+        self.profile = profile
     }
 }
 

@@ -129,8 +129,8 @@ package struct LedgerStart: Sendable {
     package var epoch: Int64
     /// The last snapshot that was published, if there was one.
     package var last: Snapshot?
-    /// What gateways may still be using: every part published within the remembered time, and the last of each gateway
-    /// before it. Ascending by version, gateway, pool.
+    /// What gateways may still be using: of each gateway its last part, and every one that was superseded within the
+    /// remembered time before that. Ascending by version, gateway, pool.
     package var budgets: [SentBudget]
 
     package init(epoch: Int64, last: Snapshot?, budgets: [SentBudget] = []) {
@@ -148,10 +148,13 @@ package struct SentBudget: Equatable, Sendable {
     package var budget: Rates
     package var fallback: Rates
     package var publishedAt: Timestamp
+    /// When the generation after it was published, with a part for the gateway or without: from then on it was not
+    /// handed out any more. `nil`: there is none.
+    package var supersededAt: Timestamp?
 
     package init(
         version: SnapshotVersion, gateway: GatewayID, pool: PoolID, budget: Rates, fallback: Rates,
-        publishedAt: Timestamp
+        publishedAt: Timestamp, supersededAt: Timestamp? = nil
     ) {
         self.version = version
         self.gateway = gateway
@@ -159,6 +162,7 @@ package struct SentBudget: Equatable, Sendable {
         self.budget = budget
         self.fallback = fallback
         self.publishedAt = publishedAt
+        self.supersededAt = supersededAt
     }
 }
 

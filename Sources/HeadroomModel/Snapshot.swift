@@ -165,6 +165,8 @@ package struct PoolAllocation: Equatable, Sendable {
     /// Seconds of the budget that may be spent at once.
     package var burstSeconds: Double
     package var failover: [PoolID]
+    /// Calls a second that may pass while the state is `half_open`, over all gateways.
+    package var probesPerSecond: Double
     package var retry: Retry
     /// Ascending by id. Σ assured + unlisted ≤ budget.
     package var tenants: [TenantAllocation]
@@ -176,6 +178,7 @@ package struct PoolAllocation: Equatable, Sendable {
         level: Double = 0,
         capacity: Rates, nominal: Rates, capacityReason: CapacityReason = .contract, budget: Rates,
         float: Rates = .none, fallback: Rates = .none, burstSeconds: Double = 5, failover: [PoolID] = [],
+        probesPerSecond: Double = 1,
         retry: Retry = Retry(afterMilliseconds: 1000, jitterMilliseconds: 1000), tenants: [TenantAllocation] = [],
         unlisted: Rates = .none
     ) {
@@ -193,6 +196,7 @@ package struct PoolAllocation: Equatable, Sendable {
         self.fallback = fallback
         self.burstSeconds = burstSeconds
         self.failover = failover
+        self.probesPerSecond = probesPerSecond
         self.retry = retry
         self.tenants = tenants
         self.unlisted = unlisted

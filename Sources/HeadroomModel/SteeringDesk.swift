@@ -27,7 +27,7 @@ package enum OverrideOutcome: Equatable, Sendable {
     case awaitsApproval(Proposal)
 }
 
-package struct SteeringError: Error, Equatable, Sendable {
+package struct SteeringError: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
         case notFound, conflict, forbidden, invalid, unavailable
     }
@@ -40,6 +40,8 @@ package struct SteeringError: Error, Equatable, Sendable {
         self.code = code
         self.message = message
     }
+
+    package var description: String { message }
 }
 
 /// One row of the audit log. Each row's hash covers its content and the hash of the row before it, so that no row can

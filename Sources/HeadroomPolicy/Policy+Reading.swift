@@ -42,6 +42,9 @@ extension TierPolicy {
         if let weight = section.number("weight", in: 0.001...1000, unit: "weight") { self.weight = weight }
         let share = section.optionalNumber("ceiling_share", in: 0.0001...1, unit: "part of nominal capacity, or null")
         if let share { ceilingShare = share }
+        if let wait = section.number("longest_wait_seconds", in: 0.1...86_400, unit: "seconds") {
+            longestWaitSeconds = wait
+        }
         section.end()
     }
 }
@@ -73,6 +76,7 @@ extension PoolPolicy {
         let failover = section.list("failover", count: 0...16, of: "pools")?
             .map { PoolID(unchecked: section.word($0.node, key: $0.key) ?? "") }
         let countsRefused = section.bool("counts_refused")
+        let acceptAboveContract = section.bool("accept_above_contract")
         section.end()
         guard let pool else { return nil }
         self.init(pool: pool, provider: provider, nominal: nominal ?? .none)
@@ -81,6 +85,7 @@ extension PoolPolicy {
         if let burst { burstSeconds = burst }
         if let failover { self.failover = failover }
         if let countsRefused { self.countsRefused = countsRefused }
+        if let acceptAboveContract { self.acceptAboveContract = acceptAboveContract }
     }
 
     private static func nominal(_ section: CheckedObject) -> Rates {

@@ -6,6 +6,7 @@ struct PolicyField<Section>: Sendable {
     let range: ClosedRange<Double>
     let unit: String
     let isWhole: Bool
+    let get: @Sendable (Section) -> Double
     let set: @Sendable (inout Section, Double) -> Void
 
     init(
@@ -16,6 +17,7 @@ struct PolicyField<Section>: Sendable {
         self.range = range
         self.unit = unit
         isWhole = false
+        get = { $0[keyPath: field] }
         set = { $0[keyPath: field] = $1 }
     }
 
@@ -27,6 +29,7 @@ struct PolicyField<Section>: Sendable {
         self.range = range
         self.unit = unit
         isWhole = true
+        get = { Double($0[keyPath: field]) }
         set = { $0[keyPath: field] = .init($1) }
     }
 }

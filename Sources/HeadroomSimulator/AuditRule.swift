@@ -1,12 +1,10 @@
 import HeadroomModel
 
-/// What must hold of every published snapshot and of every step from one to the next (DESIGN §5, §6).
-///
-/// Room over the generations in effect (§5.3) is not kept yet: what gateways may spend together beyond capacity is
-/// measured (``AuditReport``), and no rule.
+/// What must hold of every published snapshot, of every step from one to the next, and of what gateways make of them
+/// (DESIGN §5, §6).
 package enum AuditRule: String, CaseIterable, Sendable {
     case version, change, ledger, order, numbers, budget, capacity, parts, membership, fallback, criticality, ceiling,
-        plain, entry, tier, weight, floor, decrease, application, lease, spending, telemetry
+        plain, entry, tier, weight, floor, decrease, room, application, lease, spending, telemetry
 
     package var sentence: String {
         switch self {
@@ -17,7 +15,7 @@ package enum AuditRule: String, CaseIterable, Sendable {
         case .numbers: "every rate is finite, whole and not negative, in just the resources that the pool limits"
         case .budget: "assured rates and unlisted fit into the budget together"
         case .capacity: "budget and float fit into capacity, capacity into nominal"
-        case .parts: "over the gateways every number sums to the whole's"
+        case .parts: "over the gateways every number sums to the whole's, or to less while a gateway may use more still"
         case .membership: "a part names what the whole names: version, policy, pools, tenants, weights and tiers"
         case .fallback: "the fallback is within its share of capacity, and safe rates together within the fallback"
         case .criticality: "a tenant's parts by criticality sum to its assured rate"
@@ -28,6 +26,8 @@ package enum AuditRule: String, CaseIterable, Sendable {
         case .weight: "a weight is its tier's, times the strategic factor where the contract says so"
         case .floor: "where all floors fit each is kept, also an idle tenant's"
         case .decrease: "a decrease of capacity reaches the budgets in the same tick"
+        case .room:
+            "budgets in effect fit into capacity together, with the float; after it fell for lease and grace at most"
         case .application: "a gateway applies what was published for it, and never an older version than it has"
         case .lease: "a lease ends so many seconds after the last answer, as the snapshot says"
         case .spending: "a gateway spends no more than its budget, its burst and one call of debt"

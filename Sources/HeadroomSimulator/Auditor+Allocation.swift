@@ -2,7 +2,8 @@ import HeadroomModel
 
 /// What can be said of a publication by itself.
 extension Auditor {
-    func check(_ publication: Publication) throws(AuditViolation) {
+    /// - Parameter isLowered: Published from memory, as decreases only: who comes then gets nothing.
+    func check(_ publication: Publication, isLowered: Bool) throws(AuditViolation) {
         try check(publication.whole, named: "whole")
         if let twice = firstNotAscending(publication.parts.map(\.gateway)) {
             throw broken(.order, "gateway \(twice)")
@@ -13,7 +14,8 @@ extension Auditor {
         }
         guard !publication.parts.isEmpty else { return }
         for (index, pool) in publication.whole.pools.enumerated() {
-            try checkSums(pool, publication.parts.map { $0.snapshot.pools[index] })
+            let mostShort = isLowered ? .infinity : room.mostShort(pool.pool, in: publication, under: rules.policy.loop)
+            try checkSums(pool, publication.parts.map { $0.snapshot.pools[index] }, mostShort: mostShort)
         }
     }
 
@@ -49,31 +51,33 @@ extension Auditor {
             throw broken(.numbers, "\(name): level, burst or nominal is \(wrong)")
         }
         for tenant in pool.tenants {
-            let name = "\(name), \(tenant.tenant)"
-            try checkRates(tenant.assured, of: limited, isExact: true, "\(name): assured")
-            try checkRates(tenant.safe, of: limited, isExact: true, "\(name): safe")
-            try checkRates(tenant.plain, of: limited, isExact: true, "\(name): plain")
-            try checkRates(tenant.ceiling, of: limited, isExact: false, "\(name): ceiling")
+            let tenantID = tenant.tenant
+            try checkRates(tenant.assured, of: limited, isExact: true, "\(name), \(tenantID): assured")
+            try checkRates(tenant.safe, of: limited, isExact: true, "\(name), \(tenantID): safe")
+            try checkRates(tenant.plain, of: limited, isExact: true, "\(name), \(tenantID): plain")
+            try checkRates(tenant.ceiling, of: limited, isExact: false, "\(name), \(tenantID): ceiling")
             for criticality in Criticality.allCases {
                 try checkRates(
-                    tenant.criticality[criticality], of: limited, isExact: true, "\(name): \(criticality.name)")
+                    tenant.criticality[criticality], of: limited, isExact: true,
+                    "\(name), \(tenantID): \(criticality.name)")
             }
             if !(tenant.weight > 0 && tenant.weight.isFinite && tenant.serviceClock.isFinite) {
-                throw broken(.numbers, "\(name): weight \(tenant.weight), service clock \(tenant.serviceClock)")
+                throw broken(.numbers, "\(name), \(tenantID): weight \(tenant.weight), service clock \(tenant.serviceClock)")
             }
         }
     }
 
+    /// `name` is put together for a violation only: texts would take a tenth of a run.
     private func checkRates(
-        _ rates: Rates, of limited: ResourceSet, isExact: Bool, _ name: String
+        _ rates: Rates, of limited: ResourceSet, isExact: Bool, _ name: @autoclosure () -> String
     ) throws(AuditViolation) {
         if isExact ? rates.resources != limited : !rates.resources.isSubset(of: limited) {
-            throw broken(.numbers, "\(name) is not of the pool's resources")
+            throw broken(.numbers, "\(name()) is not of the pool's resources")
         }
         for resource in Resource.allCases {
             guard let rate = rates[resource] else { continue }
             if !rate.isFinite || rate < 0 || rate != rate.rounded() {
-                throw broken(.numbers, "\(name) is \(rate) \(resource.name)")
+                throw broken(.numbers, "\(name()) is \(rate) \(resource.name)")
             }
         }
     }
@@ -105,19 +109,21 @@ extension Auditor {
         }
     }
 
-    private func check(_ tenant: TenantAllocation, named name: String) throws(AuditViolation) {
+    private func check(
+        _ tenant: TenantAllocation, named name: @autoclosure () -> String
+    ) throws(AuditViolation) {
         for resource in Resource.allCases {
             guard let assured = tenant.assured[resource] else { continue }
             let parts = Criticality.allCases.reduce(0) { $0 + (tenant.criticality[$1][resource] ?? 0) }
             if parts != assured {
-                throw broken(.criticality, "\(name): \(parts) of \(assured) \(resource.name)")
+                throw broken(.criticality, "\(name()): \(parts) of \(assured) \(resource.name)")
             }
             guard let ceiling = tenant.ceiling[resource] else { continue }
             if assured > ceiling {
-                throw broken(.ceiling, "\(name): assured \(assured), ceiling \(ceiling) \(resource.name)")
+                throw broken(.ceiling, "\(name()): assured \(assured), ceiling \(ceiling) \(resource.name)")
             }
             if let plain = tenant.plain[resource], plain > ceiling {
-                throw broken(.plain, "\(name): plain \(plain), ceiling \(ceiling) \(resource.name)")
+                throw broken(.plain, "\(name()): plain \(plain), ceiling \(ceiling) \(resource.name)")
             }
         }
     }
@@ -146,29 +152,33 @@ extension Auditor {
         }
     }
 
-    private func checkSums(_ whole: PoolAllocation, _ parts: [PoolAllocation]) throws(AuditViolation) {
-        func check(_ field: String, _ rates: (PoolAllocation) -> Rates) throws(AuditViolation) {
+    /// - Parameter mostShort: By which budgets may miss the whole's. What is assured within a budget that does, misses too.
+    private func checkSums(
+        _ whole: PoolAllocation, _ parts: [PoolAllocation], mostShort: Double
+    ) throws(AuditViolation) {
+        // Gateways that share a part lose what cannot be divided evenly over them.
+        var mostLost = mostShort + (parts.count > rules.policy.loop.maxParts ? Double(parts.count) : 0)
+        func check(_ field: @autoclosure () -> String, _ rates: (PoolAllocation) -> Rates) throws(AuditViolation) {
             for resource in Resource.allCases {
                 guard let all = rates(whole)[resource] else { continue }
                 let sum = parts.reduce(0) { $0 + (rates($1)[resource] ?? 0) }
-                // Gateways that share a part lose what cannot be divided evenly over them.
-                let mostLost = parts.count > rules.policy.loop.maxParts ? Double(parts.count) : 0
                 if sum > all || sum < all - mostLost {
-                    throw broken(.parts, "\(whole.pool) \(field): \(sum) of \(all) \(resource.name)")
+                    throw broken(.parts, "\(whole.pool) \(field()): \(sum) of \(all) \(resource.name)")
                 }
             }
         }
         try check("budget") { $0.budget }
         try check("fallback") { $0.fallback }
+        if mostLost > 0 { mostLost = .infinity }
         try check("unlisted") { $0.unlisted }
         for index in whole.tenants.indices {
-            let name = "of \(whole.tenants[index].tenant)"
-            try check("assured \(name)") { $0.tenants[index].assured }
-            try check("ceiling \(name)") { $0.tenants[index].ceiling }
-            try check("plain \(name)") { $0.tenants[index].plain }
-            try check("safe \(name)") { $0.tenants[index].safe }
+            let id = whole.tenants[index].tenant
+            try check("assured of \(id)") { $0.tenants[index].assured }
+            try check("ceiling of \(id)") { $0.tenants[index].ceiling }
+            try check("plain of \(id)") { $0.tenants[index].plain }
+            try check("safe of \(id)") { $0.tenants[index].safe }
             for criticality in Criticality.allCases {
-                try check("\(criticality.name) \(name)") { $0.tenants[index].criticality[criticality] }
+                try check("\(criticality.name) of \(id)") { $0.tenants[index].criticality[criticality] }
             }
         }
     }

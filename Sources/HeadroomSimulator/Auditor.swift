@@ -1,3 +1,4 @@
+import HeadroomEnforcement
 import HeadroomModel
 
 /// Checks everything that is published, every step from one generation to the next, and what gateways and the loop make
@@ -27,6 +28,7 @@ package struct Auditor: Sendable {
 
     private var gateways: [GatewayID: SpendingAudit] = [:]
     private var reading = ReadingAudit()
+    private(set) var room = RoomAudit()
 
     /// How many publications the loop keeps in memory while the ledger takes none.
     private static let mostUnwritten = 64
@@ -88,11 +90,12 @@ package struct Auditor: Sendable {
         newest = version
         greatestGeneration = max(greatestGeneration, version.generation)
 
-        try check(publication)
+        let isWritten = lastWritten?.version == version
+        try check(publication, isLowered: !isWritten)
+        room.publish(publication, under: rules.policy.loop, at: now)
         if let before, AuditedNumbers(publication) == AuditedNumbers(before) {
             throw broken(.change, "\(version) is \(before.whole.version) again")
         }
-        let isWritten = lastWritten?.version == version
         if isWritten {
             if lastWritten != publication.whole { throw broken(.ledger, "the ledger has other numbers for \(version)") }
         } else {
@@ -155,21 +158,45 @@ package struct Auditor: Sendable {
         let most = now.adding(seconds: part.leaseSeconds)
         if leaseUntil > most { throw broken(.lease, "\(gateway) until \(leaseUntil), at most \(most)") }
         gateways[gateway, default: SpendingAudit()].apply(part, leaseUntil: leaseUntil, at: now)
+        room.apply(part, at: gateway, leaseUntil: leaseUntil)
+        try checkRoom()
     }
 
     /// Its process ended; the next one knows nothing.
-    package mutating func stop(_ gateway: GatewayID) { gateways[gateway] = nil }
+    package mutating func stop(_ gateway: GatewayID) {
+        gateways[gateway] = nil
+        room.stop(gateway)
+    }
 
     package mutating func enqueue(_ estimate: Work, at gateway: GatewayID) {
         gateways[gateway, default: SpendingAudit()].enqueue(estimate)
     }
 
     /// A gateway sends a call to the provider.
-    package mutating func dispatch(_ call: Int, _ estimate: Work, at gateway: GatewayID) throws(AuditViolation) {
+    package mutating func dispatch(
+        _ call: Int, _ estimate: Work, isDrawn: Bool = false, at gateway: GatewayID
+    ) throws(AuditViolation) {
         report.dispatches += 1
-        if let fault = gateways[gateway, default: SpendingAudit()].dispatch(call, estimate, at: now) {
+        let fault =
+            isDrawn
+            ? gateways[gateway]?.draw(estimate)
+            : gateways[gateway, default: SpendingAudit()].dispatch(call, estimate, at: now)
+        if let fault {
             throw broken(.spending, "\(gateway), call \(call): \(fault)")
         }
+    }
+
+    /// A gateway sends a draw: what it returns is gone, and what was granted before is closed.
+    package mutating func draw(_ request: DrawRequest) throws(AuditViolation) {
+        let gateway = request.gateway
+        if let fault = gateways[gateway, default: SpendingAudit()].note(request, at: now) {
+            throw broken(.spending, "\(gateway), draw \(request.sequence): \(fault)")
+        }
+    }
+
+    /// The control plane answers a draw.
+    package mutating func grant(_ answer: DrawAnswer, to request: DrawRequest) throws(AuditViolation) {
+        gateways[request.gateway]?.grant(answer, to: request)
     }
 
     /// The provider took the call, and this is what it cost. `nil`: it refused, and keeps what the attempt cost.
@@ -178,7 +205,8 @@ package struct Auditor: Sendable {
     }
 
     /// Once a second: what gateways may spend together just now, over what there is.
-    package mutating func measure() {
+    package mutating func measure() throws(AuditViolation) {
+        try checkRoom()
         for pool in inForce {
             for resource in Resource.allCases {
                 guard let capacity = pool.capacity[resource], capacity > 0 else { continue }
@@ -190,6 +218,10 @@ package struct Auditor: Sendable {
                 }
             }
         }
+    }
+
+    private mutating func checkRoom() throws(AuditViolation) {
+        if let fault = room.check(rules.policy.loop, at: now) { throw broken(.room, fault) }
     }
 
     // MARK: Parts of the checks

@@ -5,20 +5,22 @@ import Synchronization
 /// A tick crosses a dozen actors. On the global pool every crossing may change threads, which on a busy machine takes
 /// ten times as long as the tick itself; here it is a list and a loop. Work that waits for something outside itself has
 /// nobody to wake it, and is a programmer's mistake.
-final class CallingThreadExecutor: TaskExecutor {
+package final class CallingThreadExecutor: TaskExecutor {
     private final class Outcome<Value: Sendable>: Sendable {
         let value = Mutex<Value?>(nil)
     }
 
     private let jobs = Mutex<[UnownedJob]>([])
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.withLock { $0.append(job) }
     }
 
     /// Owns the one task that it starts: it has ended when this returns.
-    func run<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) -> Value {
+    package func run<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) -> Value {
         let outcome = Outcome<Value>()
         Task(executorPreference: self) {
             let value = await operation()

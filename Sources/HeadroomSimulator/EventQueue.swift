@@ -5,6 +5,8 @@ struct EventQueue: Sendable {
     enum Kind: UInt8, Sendable {
         /// A job reaches its gateway.
         case arrival
+        /// An agent's task begins.
+        case task
         /// A gateway asks its gate again.
         case wake
         /// The provider's answer to a job's attempt.
@@ -17,6 +19,10 @@ struct EventQueue: Sendable {
         case flush
         /// Telemetry reaches the control plane.
         case delivery
+        /// A gateway's draw reaches the control plane.
+        case draw
+        /// The answer to a draw reaches its gateway.
+        case grant
         /// The control plane's turn: the loop's, or a rival's.
         case tick
         /// Once a second, for what is measured and for what knows everything.

@@ -22,7 +22,9 @@ package struct FaultPlan: Sendable {
         scenario.changes = FaultPlan.some(&generator, most: 3, FaultPlan.change)
         scenario.faults = FaultPlan.some(&generator, most: 6, FaultPlan.fault)
         self.scenario = scenario
-        strategy = Strategy(name: "headroom", kind: .headroom(gatewaysLend: generator.drawUniform() < 0.8))
+        let gateways: [Strategy.Gateways] = [.draw, .draw, .lend, .lend, .plain]
+        strategy = Strategy(
+            name: "headroom", kind: .headroom(gateways[generator.drawIndex(below: gateways.count)]))
         let tenants = 1 + generator.drawIndex(below: Workload.mostTenants)
         trace = SyntheticWorkload.trace(requests: Int(seconds * SyntheticWorkload.requestsPerSecond), seed: seed)
             .folded(toLargest: tenants)
@@ -112,9 +114,10 @@ package struct FaultPlan: Sendable {
         case 3: .junk(2 * generator.drawUniform(), of: who(&generator), during: span(&generator))
         default:
             .tasks(
-                users: 1 + generator.drawIndex(below: 10), calls: 1 + generator.drawIndex(below: 20),
-                atOnce: 1 + generator.drawIndex(below: 8), of: who(&generator), from: generator.drawUniform(),
-                withinSeconds: 30 * generator.drawUniform())
+                Scenario.TaskPlan(
+                    users: 1 + generator.drawIndex(below: 10), calls: 1 + generator.drawIndex(below: 20),
+                    atOnce: 1 + generator.drawIndex(below: 8), hasSubAgents: happens(&generator, 0.5)),
+                of: who(&generator), from: generator.drawUniform(), withinSeconds: 30 * generator.drawUniform())
         }
     }
 

@@ -49,6 +49,12 @@ package enum Metric: String, CaseIterable, Sendable {
     /// From arrival to dispatch, of served genuine calls, in seconds; over the tenants of a tier.
     case waitMedianCritical, waitMedianPremium, waitMedianStandard, waitMedianFree
     case waitP99Critical, waitP99Premium, waitP99Standard, waitP99Free
+    /// From the begin of an agent's task to its end, in seconds, over the tasks of a tier's tenants: one that failed or
+    /// did not end within the run counts as if it had gone on to the end of the run.
+    case taskMedianCritical, taskMedianPremium, taskMedianStandard, taskMedianFree
+    case taskP99Critical, taskP99Premium, taskP99Standard, taskP99Free
+    /// Tasks that ended well, of those that began.
+    case tasksCompleted
     /// What the gaming tenants were served, over what they were served in the same run without their game; genuine
     /// work. Above 1 it pays.
     case gamingGain
@@ -61,7 +67,8 @@ package enum Metric: String, CaseIterable, Sendable {
     /// Which way is better; `nil` where neither is.
     package var isBetterLow: Bool? {
         switch self {
-        case .leastServed, .useful, .utilisation, .satisfactionCritical, .satisfactionPremium, .satisfactionStandard,
+        case .leastServed, .useful, .utilisation, .tasksCompleted, .satisfactionCritical, .satisfactionPremium,
+            .satisfactionStandard,
             .satisfactionFree:
             false
         case .gamingGain: nil
@@ -148,7 +155,24 @@ package struct RunMetrics: Equatable, Sendable {
                 self[tails[rank]] = waits[min(waits.count - 1, waits.count * 99 / 100)]
             }
         }
+        judgeTasks(run, workload)
         self[.inversions] = RunMetrics.inversions(run, workload)
+    }
+
+    private mutating func judgeTasks(_ run: RunRecord, _ workload: Workload) {
+        guard !run.tasks.isEmpty else { return }
+        self[.tasksCompleted] = Double(run.tasks.count { $0.seconds != nil }) / Double(run.tasks.count)
+        let medians: [Metric] = [.taskMedianCritical, .taskMedianPremium, .taskMedianStandard, .taskMedianFree]
+        let tails: [Metric] = [.taskP99Critical, .taskP99Premium, .taskP99Standard, .taskP99Free]
+        for (rank, tier) in RunMetrics.tiers.enumerated() {
+            let times = run.tasks
+                .filter { workload.roster.entries[$0.tenant].tier == tier }
+                .map { $0.seconds ?? run.seconds - $0.begunAt }
+                .sorted()
+            guard !times.isEmpty else { continue }
+            self[medians[rank]] = times[times.count / 2]
+            self[tails[rank]] = times[min(times.count - 1, times.count * 99 / 100)]
+        }
     }
 
     private static func inversions(_ run: RunRecord, _ workload: Workload) -> Double? {

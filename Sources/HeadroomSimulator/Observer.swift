@@ -65,7 +65,8 @@ struct Observer: Sendable {
         clocks.advance(
             tenants.indices.map { index in
                 ServiceClocks.Activity(
-                    tenant: tenants[index], served: servedInSecond[index], weight: rules.weight(of: tenants[index], in: Simulation.pool),
+                    tenant: tenants[index], served: servedInSecond[index],
+                    weight: rules.weight(of: tenants[index], in: Simulation.pool),
                     isBacklogged: waiting[index][.requests] > 0.5)
             }, capacity: capacity)
         for index in servedInSecond.indices {
@@ -80,22 +81,21 @@ struct Observer: Sendable {
         for index in gatewayTraffic.indices { gatewayTraffic[index] *= fast }
     }
 
-    /// What a rival sees at the end of its period.
-    mutating func observation(
-        roster: Roster, rules: Rules, nominal: Rates, periodSeconds: Double
-    ) -> PoolObservation {
-        let observed = roster.entries.indices.map { index in
-            let entry = roster.entries[index]
-            let tier = rules.tier(of: entry.tenant, in: Simulation.pool)
+    /// What a rival sees of each tenant at the end of its period.
+    mutating func observation(workload: Workload, rules: Rules, periodSeconds: Double) -> [PoolObservation.Tenant] {
+        let observed = workload.roster.entries.indices.map { index in
+            let entry = workload.roster.entries[index]
+            let pool = workload.pools[workload.homes[index]]
             return PoolObservation.Tenant(
-                tenant: entry.tenant, tier: entry.tier, weight: rules.weight(of: entry.tenant, in: Simulation.pool), floor: entry.floor,
-                ceiling: tier.ceilingShare.map { nominal * $0 } ?? .none,
-                demand: demand(of: index).rates(overSeconds: 60, of: nominal.resources),
-                consumed: servedInPeriod[index].rates(overSeconds: periodSeconds, of: nominal.resources),
-                demandEachSecond: demandEachSecond(of: index, periodSeconds: periodSeconds, nominal: nominal))
+                tenant: entry.tenant, tier: entry.tier, weight: rules.weight(of: entry.tenant, in: pool.id),
+                floor: entry.floor,
+                ceiling: rules.tier(of: entry.tenant, in: pool.id).ceilingShare.map { pool.nominal * $0 } ?? .none,
+                demand: demand(of: index).rates(overSeconds: 60, of: pool.nominal.resources),
+                consumed: servedInPeriod[index].rates(overSeconds: periodSeconds, of: pool.nominal.resources),
+                demandEachSecond: demandEachSecond(of: index, periodSeconds: periodSeconds, nominal: pool.nominal))
         }
         for index in servedInPeriod.indices { servedInPeriod[index] = .zero }
-        return PoolObservation(capacity: nominal, periodSeconds: periodSeconds, tenants: observed)
+        return observed
     }
 
     /// Where work arrives, for dividing rates over gateways.

@@ -3,8 +3,8 @@ import HeadroomModel
 
 /// Who should get what, if one knew everything: the policy's own bands up to demand, on true capacity and true demand.
 ///
-/// Floors count up to the demand (an idle tenant's floor serves nobody), and the bands `start` and `ceiling`, which
-/// give room and not service, are left out.
+/// Floors count up to the demand (an idle tenant's floor serves nobody), and the bands `start`, `burst` and `ceiling`,
+/// which give room beyond demand and no service, are left out.
 struct OracleFill: Sendable {
     private var engine = FillEngine()
     private let bands: [FillBand]
@@ -16,7 +16,7 @@ struct OracleFill: Sendable {
             switch band.bound {
             case .floor, .floorInDemand: FillBand(.floorInDemand, criticality: band.criticality, tiers: band.tiers)
             case .demand: FillBand(.demand, criticality: band.criticality, tiers: band.tiers)
-            case .start, .ceiling: nil
+            case .start, .burst, .ceiling: nil
             }
         }
         tenants = roster.entries.map { entry in

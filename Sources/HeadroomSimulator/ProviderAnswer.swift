@@ -17,13 +17,14 @@ package struct ProviderAnswer: Sendable {
     private let at: Timestamp
     private let cost: Work
     private let usage: (input: Int64, output: Int64)?
-    private let limits: Buckets?
+    /// What the headers show: the account's limit, and what of it is left to us.
+    private let shown: (meter: QuotaMeter, limit: Rates)?
     private let wait: Double
 
-    /// `limits` is what the headers show; `wait` is the time after which the call would pass.
+    /// `wait` is the time after which the call would pass.
     init(
         _ verdict: Verdict, model: String, number: Int, at now: Timestamp, latencySeconds: Double, cost: Work,
-        usage: (input: Int64, output: Int64)?, limits: Buckets?, wait: Double
+        usage: (input: Int64, output: Int64)?, shown: (meter: QuotaMeter, limit: Rates)?, wait: Double
     ) {
         self.verdict = verdict
         self.latencySeconds = latencySeconds
@@ -32,7 +33,7 @@ package struct ProviderAnswer: Sendable {
         at = now
         self.cost = cost
         self.usage = usage
-        self.limits = limits
+        self.shown = shown
         self.wait = wait
     }
 
@@ -47,7 +48,7 @@ package struct ProviderAnswer: Sendable {
     /// Lower-case names. Put together when asked for: a simulation reads few of them.
     package var headers: [(name: String, value: String)] {
         var headers = [("content-type", "application/json"), ("x-request-id", "req_\(number)")]
-        if let limits { headers += ProviderAnswer.rateLimitHeaders(limits) }
+        if let shown { headers += ProviderAnswer.rateLimitHeaders(shown.meter, limit: shown.limit) }
         if case .refused = verdict {
             let milliseconds = ProviderAnswer.wholeMilliseconds(wait)
             headers.append(("retry-after", String((milliseconds + 999) / 1000)))
@@ -68,7 +69,7 @@ package struct ProviderAnswer: Sendable {
             ProviderAnswer.completion(model: model, number: number, at: at, usage: usage ?? (0, 0))
         case .refused(let resource):
             ProviderAnswer.refusal(
-                model: model, resource: resource, limits: limits, cost: cost,
+                model: model, resource: resource, limit: shown?.limit, cost: cost,
                 milliseconds: ProviderAnswer.wholeMilliseconds(wait))
         case .overloaded:
             #"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#
@@ -76,12 +77,12 @@ package struct ProviderAnswer: Sendable {
     }
 
     /// As OpenAI sends them: what is left now, and the time until nothing is used.
-    private static func rateLimitHeaders(_ limits: Buckets) -> [(String, String)] {
-        limits.rates.resources.members.flatMap { resource in
+    private static func rateLimitHeaders(_ meter: QuotaMeter, limit: Rates) -> [(String, String)] {
+        limit.resources.members.flatMap { resource in
             [
-                ("x-ratelimit-limit-\(resource.name)", String(whole(limits.rates[resource] ?? 0))),
-                ("x-ratelimit-remaining-\(resource.name)", String(max(0, whole(limits.level[resource])))),
-                ("x-ratelimit-reset-\(resource.name)", goDuration(limits.secondsUntilFull(resource))),
+                ("x-ratelimit-limit-\(resource.name)", String(whole(limit[resource] ?? 0))),
+                ("x-ratelimit-remaining-\(resource.name)", String(max(0, whole(meter.remaining[resource])))),
+                ("x-ratelimit-reset-\(resource.name)", goDuration(meter.secondsUntilFull(resource))),
             ]
         }
     }
@@ -98,11 +99,11 @@ package struct ProviderAnswer: Sendable {
     }
 
     private static func refusal(
-        model: String, resource: Resource, limits: Buckets?, cost: Work, milliseconds: Int64
+        model: String, resource: Resource, limit: Rates?, cost: Work, milliseconds: Int64
     ) -> String {
         let (words, type) =
             resource == .requests ? ("requests per min (RPM)", "requests") : ("tokens per min (TPM)", "tokens")
-        let limit = limits?.rates[resource].map { "Limit \(whole($0)), " } ?? ""
+        let limit = limit?[resource].map { "Limit \(whole($0)), " } ?? ""
         let message =
             "Rate limit reached for \(model) on \(words): \(limit)Requested \(whole(cost[resource])). "
             + "Please try again in \(goDuration(Double(milliseconds) / 1000)). "

@@ -1,18 +1,22 @@
 import HeadroomModel
 
-/// An LLM provider that enforces RPM and TPM, each by a token bucket with continuous refill, and answers like OpenAI.
+/// An LLM provider that enforces RPM and TPM and answers like OpenAI.
 ///
 /// A call is charged when it begins, in counted tokens (input + output). What it really grants may change without a
-/// word: ``Settings/capacity``.
+/// word: ``Settings/capacity``; and others may live on the same account: ``Settings/others``.
 package struct ProviderModel: Sendable {
     package struct Settings: Sendable {
         package var model: String
         /// Requests and tokens per minute, as the contract says.
         package var nominal: Rates
-        /// Seconds of its limit that pass at once.
+        package var metering = Metering.refill
+        /// Seconds of its limit that pass at once, where it refills; windows let pass all of a minute's.
         package var burstSeconds = 6.0
         /// What is really granted, as a part of nominal: each from its second on, ascending; 1 before the first.
         package var capacity: [(fromSecond: Double, factor: Double)] = []
+        /// What other consumers of the account take of that, as a part of it: each from its second on, ascending; 0 before
+        /// the first. Nobody tells but `remaining`: the headers' limit is the account's.
+        package var others: [(fromSecond: Double, share: Double)] = []
         package var headers = Headers.nominal
         /// A refused attempt costs a request.
         package var countsRefused = false
@@ -23,6 +27,16 @@ package struct ProviderModel: Sendable {
             self.model = model
             self.nominal = nominal
         }
+    }
+
+    /// How use is held against a limit per minute.
+    package enum Metering: String, CaseIterable, Sendable {
+        /// Token buckets that refill all the time.
+        case refill
+        /// Use of the clock's present minute.
+        case fixedWindow = "fixed_window"
+        /// Use of the last sixty seconds.
+        case slidingWindow = "sliding_window"
     }
 
     /// What the rate limit headers tell.
@@ -51,10 +65,15 @@ package struct ProviderModel: Sendable {
         package var perOutputToken = 0.001
         /// Longest answer of an idle provider.
         package var most = 2.0
-        /// How much longer a call takes when the buckets are empty.
+        /// How much longer a call takes when the provider is as busy as it may get.
         package var riseWhenFull = 1.0
         /// Deviation of its logarithm.
         package var spread = 0.2
+
+        /// Of an idle provider.
+        package func idle(inputTokens: Int64, outputTokens: Int64) -> Double {
+            min(most, base + perInputToken * Double(inputTokens) + perOutputToken * Double(outputTokens))
+        }
     }
 
     package let settings: Settings
@@ -62,9 +81,11 @@ package struct ProviderModel: Sendable {
     private var generator: SeededGenerator
     private var last: Timestamp
     /// What decides.
-    private var granted: Buckets
+    private var granted: QuotaMeter
     /// What the nominal headers tell: as if the contract's limits were in force.
-    private var advertised: Buckets
+    private var advertised: QuotaMeter
+    /// How busy its machines are, however it meters: empty when calls come as fast as it can serve them.
+    private var machines: Buckets
     private var answers = 0
 
     package init(settings: Settings, start: Timestamp, generator: SeededGenerator) {
@@ -72,14 +93,23 @@ package struct ProviderModel: Sendable {
         self.start = start
         self.generator = generator
         last = start
-        granted = Buckets(full: settings.nominal, burstSeconds: settings.burstSeconds)
+        granted = QuotaMeter(
+            settings.metering, full: settings.nominal, burstSeconds: settings.burstSeconds, at: start)
         advertised = granted
+        machines = Buckets(full: settings.nominal, burstSeconds: settings.burstSeconds)
     }
 
-    /// What is really granted, per minute.
-    package func capacity(at now: Timestamp) -> Rates {
+    /// What is really granted to us, per minute: of the limit what others leave.
+    package func capacity(at now: Timestamp) -> Rates { limit(at: now) * (1 - othersShare(at: now)) }
+
+    private func limit(at now: Timestamp) -> Rates {
         let seconds = now.seconds(since: start)
         return settings.nominal * (settings.capacity.last { $0.fromSecond <= seconds }?.factor ?? 1)
+    }
+
+    private func othersShare(at now: Timestamp) -> Double {
+        let seconds = now.seconds(since: start)
+        return settings.others.last { $0.fromSecond <= seconds }?.share ?? 0
     }
 
     package mutating func answer(inputTokens: Int64, outputTokens: Int64, now: Timestamp) -> ProviderAnswer {
@@ -94,6 +124,7 @@ package struct ProviderModel: Sendable {
         let seconds = latency(inputTokens, outputTokens)
         granted.charge(cost)
         advertised.charge(cost)
+        machines.charge(cost)
         return finish(.served, cost, seconds: seconds, usage: (inputTokens, outputTokens))
     }
 
@@ -101,8 +132,12 @@ package struct ProviderModel: Sendable {
     private mutating func refill(_ now: Timestamp) {
         let seconds = max(0, now.seconds(since: last))
         last = max(last, now)
-        granted.refill(seconds, at: capacity(at: now), burstSeconds: settings.burstSeconds)
-        advertised.refill(seconds, at: settings.nominal, burstSeconds: settings.burstSeconds)
+        let burst = settings.burstSeconds
+        let ours = capacity(at: now)
+        granted.advance(to: now, seconds: seconds, at: ours, burstSeconds: burst)
+        advertised.advance(
+            to: now, seconds: seconds, at: settings.nominal * (1 - othersShare(at: now)), burstSeconds: burst)
+        machines.refill(seconds, at: ours, burstSeconds: burst)
     }
 
     private mutating func isOverloaded(_ now: Timestamp) -> Bool {
@@ -113,78 +148,22 @@ package struct ProviderModel: Sendable {
 
     private mutating func latency(_ inputTokens: Int64, _ outputTokens: Int64) -> Double {
         let latency = settings.latency
-        let idle =
-            latency.base + latency.perInputToken * Double(inputTokens) + latency.perOutputToken * Double(outputTokens)
-        let load = 1 + latency.riseWhenFull * (1 - granted.leastFilled)
-        return min(idle, latency.most) * load * exponential(latency.spread * generator.drawNormal())
+        let idle = latency.idle(inputTokens: inputTokens, outputTokens: outputTokens)
+        let load = 1 + latency.riseWhenFull * (1 - machines.leastFilled)
+        return idle * load * exponential(latency.spread * generator.drawNormal())
     }
 
     private func finish(
         _ verdict: ProviderAnswer.Verdict, _ cost: Work, seconds: Double, usage: (Int64, Int64)? = nil
     ) -> ProviderAnswer {
-        let shown =
+        let shown: (meter: QuotaMeter, limit: Rates)? =
             switch settings.headers {
-            case .nominal: advertised
-            case .truthful: granted
-            case .absent: Buckets?.none
+            case .nominal: (advertised, settings.nominal)
+            case .truthful: (granted, limit(at: last))
+            case .absent: nil
             }
         return ProviderAnswer(
             verdict, model: settings.model, number: answers, at: last, latencySeconds: seconds, cost: cost,
-            usage: usage, limits: shown, wait: granted.secondsUntil(cost))
-    }
-}
-
-/// One token bucket for requests, one for tokens.
-struct Buckets: Sendable {
-    /// Per minute.
-    private(set) var rates: Rates
-    private(set) var level: Work
-    private var size: Work
-
-    init(full rates: Rates, burstSeconds: Double) {
-        self.rates = rates
-        size = rates.work(overSeconds: burstSeconds)
-        level = size
-    }
-
-    mutating func refill(_ seconds: Double, at rates: Rates, burstSeconds: Double) {
-        self.rates = rates
-        size = rates.work(overSeconds: burstSeconds)
-        let refilled = level + rates.work(overSeconds: seconds)
-        level.amounts = refilled.amounts.replacing(with: size.amounts, where: refilled.amounts .> size.amounts)
-    }
-
-    /// The resource for want of which `cost` cannot pass. A call larger than a whole bucket passes when it is full.
-    func resourceShort(of cost: Work) -> Resource? {
-        rates.resources.members.first { level[$0] < min(cost[$0], size[$0]) }
-    }
-
-    mutating func charge(_ cost: Work) { level -= cost }
-
-    /// One request, down to an empty bucket's worth of debt.
-    mutating func chargeRefused() {
-        level[.requests] = max(level[.requests] - 1, -size[.requests])
-    }
-
-    /// Until `cost` passes if nothing else comes.
-    func secondsUntil(_ cost: Work) -> Double {
-        rates.resources.members.reduce(0) { longest, resource in
-            let missing = min(cost[resource], size[resource]) - level[resource]
-            guard let rate = rates[resource], rate > 0, missing > 0 else { return longest }
-            return max(longest, missing * 60 / rate)
-        }
-    }
-
-    /// Until the bucket is full.
-    func secondsUntilFull(_ resource: Resource) -> Double {
-        guard let rate = rates[resource], rate > 0 else { return 0 }
-        return (size[resource] - level[resource]) * 60 / rate
-    }
-
-    /// How full the emptier one is, 0 to 1.
-    var leastFilled: Double {
-        rates.resources.members.reduce(1) { least, resource in
-            size[resource] > 0 ? min(least, max(0, level[resource] / size[resource])) : least
-        }
+            usage: usage, shown: shown, wait: granted.secondsUntil(cost))
     }
 }

@@ -6,7 +6,8 @@ import HeadroomModel
 /// In steps of ten seconds: true capacity (without bursts), true arrivals of genuine work, the policy's bands from
 /// floors to demand with its ceilings (``OracleFill``). What is not served carries over to later steps, the oldest
 /// served first, for as long as its caller's patience lasts; then it is gone. Requests are lumps and answers take
-/// time, so nobody reaches 0 against it: control-law puts the practical zero at about 0.06 of shortfall.
+/// time, so nobody reaches 0 against it: control-law puts the practical zero at about 0.06 of shortfall. Where there is
+/// a pool to fail over to, both are one, and what is overloaded grants nothing.
 package struct Reference: Sendable {
     /// By step and tenant, as ``RunRecord/served``.
     package let shares: [Work]
@@ -28,9 +29,8 @@ package struct Reference: Sendable {
         let stepCount = Int((workload.seconds / step).rounded(.up))
         self.stepCount = stepCount
         let grants = scenario.grants(seconds: workload.seconds)
-        let contracts = workload.roster.contracts(pool: Simulation.pool)
         let rules = Rules(
-            policy: Policy(), contracts: Dictionary(uniqueKeysWithValues: contracts.map { ($0.tenant, $0) }))
+            policy: Policy(), contracts: Dictionary(uniqueKeysWithValues: workload.contracts.map { ($0.tenant, $0) }))
         var fill = OracleFill(roster: workload.roster, rules: rules, nominal: workload.nominal)
 
         var shares = Array(repeating: Work.zero, count: stepCount * tenantCount)
@@ -44,11 +44,17 @@ package struct Reference: Sendable {
                 let job = workload.jobs[nextJob]
                 nextJob += 1
                 guard job.isGenuine else { continue }
-                let patience = scenario.clients.patienceSeconds[job.criticality]
+                let patience = scenario.clients.patience(of: job)
                 waiting[job.tenant].append(
                     Waiting(lastStep: Int((job.seconds + patience) / step), work: job.cost))
             }
-            let capacity = workload.nominal * Reference.meanGrant(grants, from: start, to: start + step)
+            var capacity = workload.pools[0].nominal * Reference.meanGrant(grants, from: start, to: start + step)
+            if workload.pools.count > 1 {
+                capacity = capacity * (1 - scenario.overloadShare(at: start, of: workload.seconds))
+                for pool in workload.pools.dropFirst() {
+                    capacity = capacity.map { $1 + (pool.nominal[$0] ?? 0) }
+                }
+            }
             let sums = waiting.map { $0.reduce(Work.zero) { $0 + $1.work } }
             let rates = fill.solve(
                 capacity: capacity, demand: sums.map { $0.rates(overSeconds: step, of: capacity.resources) })

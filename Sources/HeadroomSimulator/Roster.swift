@@ -58,9 +58,12 @@ package struct Roster: Sendable {
     }
 
     /// Ceilings are the tiers' own. Ascending by tenant.
-    package func contracts(pool: PoolID) -> [Contract] {
-        entries
-            .map { Contract(tenant: $0.tenant, tier: $0.tier, terms: [Contract.Terms(pool: pool, floor: $0.floor)]) }
+    package func contracts(pool: PoolID) -> [Contract] { contracts(pools: entries.map { _ in pool }) }
+
+    /// One pool for each of ``entries``.
+    func contracts(pools: [PoolID]) -> [Contract] {
+        zip(entries, pools)
+            .map { Contract(tenant: $0.tenant, tier: $0.tier, terms: [Contract.Terms(pool: $1, floor: $0.floor)]) }
             .sorted { $0.tenant < $1.tenant }
     }
 }

@@ -4,6 +4,14 @@ import HeadroomModel
 package struct RunRecord: Sendable {
     package static let stepSeconds = 10.0
 
+    /// What became of one user's task.
+    package struct TaskOutcome: Equatable, Sendable {
+        package let tenant: Int
+        package let begunAt: Double
+        /// From its begin to its end; `nil` when it failed or the run ended before.
+        package let seconds: Double?
+    }
+
     package let seconds: Double
     package let tenantCount: Int
     /// Genuine work by step and tenant (``index(atSecond:tenant:)``): when the provider took it.
@@ -35,11 +43,34 @@ package struct RunRecord: Sendable {
     package var limits: [(second: Double, tokens: [Double])] = []
     /// By second: how long the gateway that is furthest behind has not applied the newest generation.
     package var driftSeconds: [Double] = []
+    /// Of agents, in the order of ``Workload/tasks``.
+    package var tasks: [TaskOutcome] = []
+    /// Headroom's suspicions: when each tenant was first said to game the loop in which way.
+    package private(set) var gamingFlags: [(second: Double, tenant: TenantID, flag: GamingFlag)] = []
+    /// Retry storms that Headroom saw, each when it was first seen.
+    package private(set) var retryStorms: [(second: Double, storm: RetryStorm)] = []
     /// What the auditor has to say; `nil` where it is not Headroom that decides.
     package var audit: AuditReport?
     /// Of every attempt and every limit, in order: the same run has the same digest on every machine and in every
     /// build.
     package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    /// What one turn of the loop made of the tenants.
+    mutating func note(_ report: LoopReport, at second: Double) {
+        for pool in report.pools {
+            if let storm = pool.retryStorm, retryStorms.last?.storm.since != storm.since {
+                retryStorms.append((second, storm))
+            }
+            for tenant in pool.tenants {
+                for flag in tenant.profile?.flags ?? [] {
+                    let isKnown = gamingFlags.contains { known in
+                        known.tenant == tenant.tenant && known.flag.kind == flag.kind && known.flag.since == flag.since
+                    }
+                    if !isKnown { gamingFlags.append((second, tenant.tenant, flag)) }
+                }
+            }
+        }
+    }
 
     package init(seconds: Double, tenantCount: Int) {
         self.seconds = seconds

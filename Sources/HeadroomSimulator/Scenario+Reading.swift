@@ -20,6 +20,12 @@ extension Scenario {
         var scenario = Scenario(name: try fields.text("name"), intent: try fields.text("intent"))
         scenario.capacity = try fields.number("capacity", in: 0.01...100) ?? 1
         if var provider = try fields.object("provider") { try scenario.provider.read(&provider) }
+        if var failover = try fields.object("failover") {
+            scenario.failover = Failover(
+                capacity: try failover.required("capacity", in: 0.01...100),
+                every: try failover.whole("every", in: 2...1000) ?? 3)
+            try failover.end()
+        }
         if var clients = try fields.object("clients") { try scenario.clients.read(&clients) }
         if var network = try fields.object("network") { try scenario.network.read(&network) }
         for var change in try fields.list("changes") {
@@ -40,6 +46,9 @@ extension Scenario.Provider {
         if let word = try fields.choice("headers", of: ["true", "stale", "none"]) {
             headers = word == "true" ? .truthful : word == "stale" ? .nominal : .absent
         }
+        if let word = try fields.choice("metering", of: ProviderModel.Metering.allCases.map(\.rawValue)) {
+            metering = ProviderModel.Metering(rawValue: word) ?? metering
+        }
         burstSeconds = try fields.number("burst_seconds", in: 1...60) ?? burstSeconds
         countsRefused = try fields.flag("counts_refused") ?? countsRefused
         for var grant in try fields.list("grants") {
@@ -51,6 +60,10 @@ extension Scenario.Provider {
                 amplitude: try swing.required("amplitude", in: 0...0.9),
                 periodSeconds: try swing.required("period_seconds", in: 2...36_000))
             try swing.end()
+        }
+        for var other in try fields.list("others") {
+            others.append((try Scenario.Span(&other), try other.required("share", in: 0...0.95)))
+            try other.end()
         }
         for var overload in try fields.list("overloads") {
             overloads.append((try Scenario.Span(&overload), try overload.required("share", in: 0...1)))
@@ -143,11 +156,14 @@ extension Scenario.WorkChange {
                 try fields.required("by", in: 0...1000), of: try Scenario.Who(&fields),
                 during: try Scenario.Span(&fields))
         default:
-            self = .tasks(
+            let plan = Scenario.TaskPlan(
                 users: try fields.whole("users", in: 1...10_000) ?? 1,
                 calls: try fields.whole("calls", in: 1...10_000) ?? 1,
-                atOnce: try fields.whole("at_once", in: 1...10_000) ?? 1, of: try Scenario.Who(&fields),
-                from: try fields.number("from", in: 0...1) ?? 0,
+                atOnce: try fields.whole("at_once", in: 1...10_000) ?? 1,
+                hasSubAgents: try fields.flag("sub_agents") ?? false,
+                thinkSeconds: try fields.number("think_seconds", in: 0...3600) ?? 2)
+            self = .tasks(
+                plan, of: try Scenario.Who(&fields), from: try fields.number("from", in: 0...1) ?? 0,
                 withinSeconds: try fields.number("within_seconds", in: 0...86_400) ?? 60)
         }
     }

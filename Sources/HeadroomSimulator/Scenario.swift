@@ -9,6 +9,8 @@ package struct Scenario: Sendable {
     /// The contract with the provider, as a part of the trace's mean demand.
     package var capacity = 1.0
     package var provider = Provider()
+    /// A second pool that the first one's work fails over to; `nil`: there is none.
+    package var failover: Failover?
     package var clients = Clients()
     package var network = Network()
     package var changes: [WorkChange] = []
@@ -21,16 +23,32 @@ package struct Scenario: Sendable {
 
     package struct Provider: Sendable {
         package var headers = ProviderModel.Headers.nominal
+        package var metering = ProviderModel.Metering.refill
         package var burstSeconds = 6.0
         /// A refused attempt costs a request.
         package var countsRefused = false
         /// What is really granted, as a part of the contract, while a span lasts; 1 outside of all of them.
         package var grants: [(span: Span, factor: Double)] = []
         package var wave: Wave?
+        /// A part of what is granted goes to other consumers of the account.
+        package var others: [(span: Span, share: Double)] = []
         /// A part of all calls is answered with 529.
         package var overloads: [(span: Span, share: Double)] = []
         /// A new version of the model, which gateways report: it grants another part of the contract from then on.
         package var versionChange: VersionChange?
+    }
+
+    /// A pool of its own with some of the tenants, and without troubles.
+    package struct Failover: Equatable, Sendable {
+        /// Its contract, as a part of the mean demand of the tenants that are at home there.
+        package var capacity: Double
+        /// Every so-many-th tenant by demand is at home there.
+        package var every: Int
+
+        package init(capacity: Double, every: Int) {
+            self.capacity = capacity
+            self.every = every
+        }
     }
 
     /// Capacity that swings around the contract in steps.
@@ -52,6 +70,12 @@ package struct Scenario: Sendable {
         /// correction. `nil`: estimates as in ``estimateError``.
         package var maxTokensFactor: ClosedRange<Double>?
         package var patienceSeconds = PerCriticality(interactive: 10.0, nearRealTime: 60.0, batch: 120.0)
+
+        /// An agent waits for an answer at least as long as near-real-time work: nobody looks on.
+        func patience(of job: Job) -> Double {
+            let own = patienceSeconds[job.criticality]
+            return job.task == nil ? own : max(own, patienceSeconds.nearRealTime)
+        }
     }
 
     package struct Network: Sendable {
@@ -117,9 +141,8 @@ package struct Scenario: Sendable {
         case resendsDenied(Who, times: Int, inStep: Bool)
         /// So many times the work is really sent on top, and nobody needs it.
         case junk(Double, of: Who, during: Span)
-        /// Agents: so many users of one tenant start one task each within a time, and each task makes so many calls, a
-        /// few at once.
-        case tasks(users: Int, calls: Int, atOnce: Int, of: Who, from: Double, withinSeconds: Double)
+        /// Agents: users start their tasks within a time.
+        case tasks(TaskPlan, of: Who, from: Double, withinSeconds: Double)
 
         /// Who tries to gain by it; `nil` for honest work.
         package var gamer: Who? {
@@ -128,6 +151,28 @@ package struct Scenario: Sendable {
             case .resendsDenied(let who, _, _), .junk(_, let who, _): who
             case .times, .silent, .tasks: nil
             }
+        }
+    }
+
+    /// One task (``AgentTask``) for each user of a tenant.
+    package struct TaskPlan: Equatable, Sendable {
+        package var users: Int
+        /// Of one task.
+        package var calls: Int
+        package var atOnce: Int
+        /// Each line of calls is the task of a sub-agent of its own.
+        package var hasSubAgents: Bool
+        /// Mean pause between an answer and the call that follows from it.
+        package var thinkSeconds: Double
+
+        package init(
+            users: Int = 1, calls: Int = 1, atOnce: Int = 1, hasSubAgents: Bool = false, thinkSeconds: Double = 2
+        ) {
+            self.users = users
+            self.calls = calls
+            self.atOnce = atOnce
+            self.hasSubAgents = hasSubAgents
+            self.thinkSeconds = thinkSeconds
         }
     }
 
@@ -160,21 +205,36 @@ package struct Scenario: Sendable {
 }
 
 extension Scenario {
-    /// What is really granted from each second on, as a part of the contract: ascending, the first at 0.
+    /// What is really granted to us from each second on, as a part of the contract: ascending, the first at 0.
     package func grants(seconds run: Double) -> [(fromSecond: Double, factor: Double)] {
+        steps(seconds: run).map { ($0, limit(at: $0, of: run) * (1 - othersShare(at: $0, of: run))) }
+    }
+
+    /// All seconds at which something about it changes.
+    private func steps(seconds run: Double) -> [Double] {
         var steps: Set<Double> = [0]
-        for grant in provider.grants {
-            let range = grant.span.seconds(ofRun: run)
+        for span in provider.grants.map(\.span) + provider.others.map(\.span) {
+            let range = span.seconds(ofRun: run)
             steps.formUnion([range.lowerBound, range.upperBound])
         }
         if let wave = provider.wave {
             for half in 0..<Int(run / (wave.periodSeconds / 2)) { steps.insert(Double(half) * wave.periodSeconds / 2) }
         }
         if let change = provider.versionChange { steps.insert(change.from * run) }
-        return steps.filter { $0 <= run }.sorted().map { ($0, grant(at: $0, of: run)) }
+        return steps.filter { $0 <= run }.sorted()
     }
 
-    private func grant(at second: Double, of run: Double) -> Double {
+    private func othersShare(at second: Double, of run: Double) -> Double {
+        provider.others.last { $0.span.seconds(ofRun: run).contains(second) }?.share ?? 0
+    }
+
+    /// The part of all calls that is answered with 529.
+    func overloadShare(at second: Double, of run: Double) -> Double {
+        provider.overloads.first { $0.span.seconds(ofRun: run).contains(second) }?.share ?? 0
+    }
+
+    /// Of the account, whoever uses it.
+    private func limit(at second: Double, of run: Double) -> Double {
         var factor = 1.0
         for grant in provider.grants where grant.span.seconds(ofRun: run).contains(second) { factor *= grant.factor }
         if let wave = provider.wave {
@@ -185,11 +245,24 @@ extension Scenario {
         return factor
     }
 
+    /// Of a pool that no trouble befalls.
+    func calmProviderSettings(nominal: Rates) -> ProviderModel.Settings {
+        var settings = ProviderModel.Settings(model: "spare-1", nominal: nominal)
+        settings.metering = provider.metering
+        settings.burstSeconds = provider.burstSeconds
+        settings.headers = provider.headers
+        settings.countsRefused = provider.countsRefused
+        return settings
+    }
+
     /// The provider as it is in a run of so many seconds, under a contract for `nominal`.
     func providerSettings(nominal: Rates, seconds run: Double) -> ProviderModel.Settings {
         var settings = ProviderModel.Settings(model: "simulated-1", nominal: nominal)
+        settings.metering = provider.metering
         settings.burstSeconds = provider.burstSeconds
-        settings.capacity = grants(seconds: run)
+        let steps = steps(seconds: run)
+        settings.capacity = steps.map { ($0, limit(at: $0, of: run)) }
+        settings.others = steps.map { ($0, othersShare(at: $0, of: run)) }
         settings.headers = provider.headers
         settings.countsRefused = provider.countsRefused
         settings.overloads = provider.overloads.map {

@@ -33,6 +33,27 @@ package enum ScenarioLibrary {
         """#,
         #"""
         {
+          name: "shared-account", capacity: 1.0,
+          intent: "Two fifths of the account's limit go to somebody else for a quarter of the run; headers tell the account's limit, and that less of it remains.",
+          provider: { headers: "true", others: [{ from: 0.35, to: 0.6, share: 0.4 }] },
+        }
+        """#,
+        #"""
+        {
+          name: "fixed-window", capacity: 1.0,
+          intent: "[b] at a provider that counts by the clock's minute: a minute's limit passes at once, and then nothing until the next.",
+          provider: { headers: "true", metering: "fixed_window", grants: [{ from: 0.35, to: 0.6, factor: 0.5 }] },
+        }
+        """#,
+        #"""
+        {
+          name: "sliding-window", capacity: 1.0,
+          intent: "[b] at a provider that counts the last sixty seconds.",
+          provider: { headers: "true", metering: "sliding_window", grants: [{ from: 0.35, to: 0.6, factor: 0.5 }] },
+        }
+        """#,
+        #"""
+        {
           name: "square-wave", capacity: 1.0,
           intent: "[c] Capacity swings by 20 % every half minute: does the estimate follow, and do limits stay calm?",
           provider: { wave: { amplitude: 0.2, period_seconds: 60 } },
@@ -68,6 +89,14 @@ package enum ScenarioLibrary {
         """#,
         #"""
         {
+          name: "failover", capacity: 1.0,
+          intent: "The provider of one pool answers everything with 529 for five minutes: its breaker opens, and its work lands on another pool, where a third of the tenants are at home and keep their floors.",
+          provider: { overloads: [{ from: 0.4, seconds: 300, share: 1 }] },
+          failover: { capacity: 1.5, every: 3 },
+        }
+        """#,
+        #"""
+        {
           name: "new-tenants", capacity: 1.0,
           intent: "[g] A quarter of the tenants comes half-way: are they served from their first minute on?",
           changes: [{ do: "silence", every: 4, to: 0.5 }],
@@ -82,9 +111,11 @@ package enum ScenarioLibrary {
         """#,
         #"""
         {
-          name: "agent-storm", capacity: 1.2,
+          name: "agent-storm", capacity: 2.0,
           intent: "Monday morning: 200 users of one tenant start an agent each within ten minutes, 80 calls a task. Is everyone else's interactive work served meanwhile?",
-          changes: [{ do: "tasks", users: 200, calls: 80, at_once: 8, rank: 4, from: 0.3, within_seconds: 600 }],
+          changes: [
+            { do: "tasks", users: 200, calls: 80, at_once: 8, sub_agents: true, rank: 4, from: 0.3, within_seconds: 600 },
+          ],
         }
         """#,
         #"""

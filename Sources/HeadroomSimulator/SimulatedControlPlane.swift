@@ -9,6 +9,8 @@ struct SimulatedControlPlane: Sendable {
     let board: MemoryBoard
     let ledger: MemoryLedger
     let rules: MemoryRules
+    let checkpoints = MemoryCheckpoints()
+    let records = MemoryRecords()
     let audit: Audit
     /// `nil` while it is down.
     private(set) var loop: ControlLoop?
@@ -24,7 +26,9 @@ struct SimulatedControlPlane: Sendable {
     }
 
     mutating func start(at now: Timestamp) {
-        loop = ControlLoop(telemetry: telemetry, rules: rules, ledger: ledger, board: board, at: now)
+        loop = ControlLoop(
+            telemetry: telemetry, rules: rules, ledger: ledger, board: board, records: records,
+            checkpoints: checkpoints, at: now)
     }
 
     /// As by SIGKILL: what it held in memory is gone.
@@ -105,6 +109,9 @@ final class MemoryLedger: SnapshotLedger {
         var epoch: Int64 = 0
         var generation: Int64 = 0
         var last: Snapshot?
+        /// What gateways may still be using, ascending by version.
+        var sent: [SentBudget] = []
+        var rememberingSeconds = 0.0
         var isFull = false
     }
 
@@ -122,8 +129,9 @@ final class MemoryLedger: SnapshotLedger {
         try state.withLock { state in
             if state.isFull { throw DiskFault() }
             state.epoch = max(state.epoch + 1, now.milliseconds / 1000)
+            state.rememberingSeconds = rememberingSeconds
             audit.note { $0.beginTerm() }
-            return LedgerStart(epoch: state.epoch, last: state.last)
+            return LedgerStart(epoch: state.epoch, last: state.last, budgets: state.sent)
         }
     }
 
@@ -139,11 +147,41 @@ final class MemoryLedger: SnapshotLedger {
         try state.withLock { state in
             if state.isFull { throw DiskFault() }
             state.last = snapshot
+            for index in state.sent.indices where state.sent[index].supersededAt == nil {
+                state.sent[index].supersededAt = snapshot.issuedAt
+            }
+            let oldest = snapshot.issuedAt.adding(seconds: -state.rememberingSeconds)
+            let current = Set(publication.parts.map(\.gateway))
+            // The last of a gateway that is gone stays: it may live on its fallback.
+            state.sent.removeAll { sent in
+                current.contains(sent.gateway) && sent.supersededAt.map { $0 < oldest } ?? false
+            }
+            state.sent += publication.budgets
         }
         audit.note { auditor throws(AuditViolation) in try auditor.write(snapshot) }
     }
 
     func end() async throws {}
+}
+
+/// Burst credit as it was stored. Nobody reads explanations or answers questions in a simulation.
+final class MemoryRecords: DecisionRecords {
+    private struct Key: Hashable {
+        let pool: PoolID
+        let tenant: TenantID
+    }
+
+    private let balances = Mutex<[Key: CreditBalance]>([:])
+
+    func credits() async throws -> [CreditBalance] {
+        balances.withLock { $0.values.sorted { ($0.pool, $0.tenant) < ($1.pool, $1.tenant) } }
+    }
+
+    func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws {
+        balances.withLock { balances in
+            for credit in outcome.credits { balances[Key(pool: credit.pool, tenant: credit.tenant)] = credit }
+        }
+    }
 }
 
 /// The newest generation, and who polls.
@@ -178,12 +216,31 @@ final class MemoryBoard: SnapshotPublishing {
         state.withLock { $0.gateways.filter { $0.lastSeen >= since } }
     }
 
+    /// What a gateway is handed: from now on it may be in force there.
+    func handOut(to gateway: GatewayID) -> Publication? {
+        state.withLock { state in
+            let index = state.gateways.firstIndex { $0.gateway == gateway }
+            if let index { state.gateways[index].sent = state.publication?.whole.version }
+            return state.publication
+        }
+    }
+
+    /// A gateway that keeps a long poll open asks again at once, and says what it has.
+    func acknowledge(_ version: SnapshotVersion?, by gateway: GatewayID) {
+        state.withLock { state in
+            let index = state.gateways.firstIndex { $0.gateway == gateway }
+            if let index { state.gateways[index].applied = version }
+        }
+    }
+
     /// A poll by a gateway. Returns true when it was not known before.
     func note(_ presence: GatewayPresence) -> Bool {
         state.withLock { state in
             let index = state.gateways.firstIndex { $0.gateway >= presence.gateway } ?? state.gateways.count
             if index < state.gateways.count, state.gateways[index].gateway == presence.gateway {
                 let isBack = presence.lastSeen.seconds(since: state.gateways[index].lastSeen) > 20
+                var presence = presence
+                presence.sent = state.gateways[index].sent
                 state.gateways[index] = presence
                 return isBack
             }
@@ -193,4 +250,17 @@ final class MemoryBoard: SnapshotPublishing {
     }
 
     func forget() { state.withLock { $0 = Contents() } }
+}
+
+extension Publication {
+    /// What each gateway is given of each pool.
+    fileprivate var budgets: [SentBudget] {
+        parts.flatMap { part in
+            part.snapshot.pools.map { pool in
+                SentBudget(
+                    version: whole.version, gateway: part.gateway, pool: pool.pool, budget: pool.budget,
+                    fallback: pool.fallback, publishedAt: whole.issuedAt)
+            }
+        }
+    }
 }

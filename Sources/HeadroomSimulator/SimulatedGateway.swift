@@ -3,8 +3,16 @@ import HeadroomModel
 
 /// An enforcement gateway without its network: the product's gate and lease, and reports that wait to be sent.
 struct SimulatedGateway: Sendable {
+    /// What a draw in one of ``Workload/pools`` was answered, and when it arrives.
+    struct AnswerOnItsWay: Sendable {
+        let due: Timestamp
+        let pool: Int
+        let answer: DrawAnswer
+    }
+
     let id: GatewayID
-    var gate: PoolGate
+    /// One for each of ``Workload/pools``.
+    var gates: [PoolGate]
     var holder = SnapshotHolder()
     var estimator = TokenEstimator()
     var isUp = true
@@ -14,19 +22,33 @@ struct SimulatedGateway: Sendable {
     var reports: [TelemetryRecord] = []
     /// Flushed and not stored yet, oldest first, each with the time from which the control plane has it.
     var outbox: [(due: Timestamp, records: [TelemetryRecord])] = []
+    /// Draws on their way to the control plane, and answers on their way back, each with when it arrives; ascending,
+    /// as far as the network keeps the order.
+    var draws: [(due: Timestamp, request: DrawRequest)] = []
+    var drawAnswers: [AnswerOnItsWay] = []
+    /// Names its process.
+    private(set) var boot = 1
+    private let isDrawing: Bool
     /// Answers so far, to tell which one's headers are reported.
     var answers = 0
     /// What a rival's loop decided, on its way here.
-    var pending: PoolAllocation?
+    var pending: [PoolAllocation] = []
 
-    init(_ id: GatewayID, at now: Timestamp) {
+    init(_ id: GatewayID, pools: [PoolID], isDrawing: Bool, boot: Int = 1, at now: Timestamp) {
         self.id = id
-        gate = PoolGate(pool: Simulation.pool, gateway: id, at: now)
+        self.isDrawing = isDrawing
+        self.boot = boot
+        gates = pools.map { PoolGate(pool: $0, gateway: id, at: now) }
+        if isDrawing {
+            for pool in gates.indices { gates[pool].startDrawing(boot: String(boot), at: now) }
+        }
     }
 
-    /// A new process in the place of this one: it knows nothing.
+    /// A new process in the place of this one: it knows nothing. What the old one sent may still arrive.
     mutating func restart(at now: Timestamp) {
-        self = SimulatedGateway(id, at: now)
+        let sent = draws
+        self = SimulatedGateway(id, pools: gates.map(\.pool), isDrawing: isDrawing, boot: boot + 1, at: now)
+        draws = sent
     }
 
     func estimate(_ job: Job, of tenant: TenantID) -> Work {
@@ -38,16 +60,16 @@ struct SimulatedGateway: Sendable {
         return work
     }
 
-    /// What it may spend at `now`; `nil` when it is down or not bounded.
-    func budget(at now: Timestamp) -> Rates? {
-        guard isUp, let allocation = gate.allocation, allocation.enforce else { return nil }
+    /// What it may spend of a pool at `now`; `nil` when it is down or not bounded.
+    func budget(of pool: Int, at now: Timestamp) -> Rates? {
+        guard isUp, let allocation = gates[pool].allocation, allocation.enforce else { return nil }
         if case .expired = holder.lease.state(at: now) { return allocation.fallback }
         return allocation.budget
     }
 
-    /// What its tenants may spend together where each has a rate of its own and nobody lends.
-    func walls(in resource: Resource) -> Double {
-        guard isUp, let allocation = gate.allocation else { return 0 }
+    /// What a pool's tenants may spend together where each has a rate of its own and nobody lends.
+    func walls(of pool: Int, in resource: Resource) -> Double {
+        guard isUp, let allocation = gates[pool].allocation else { return 0 }
         return allocation.tenants.reduce(0) { $0 + ($1.assured[resource] ?? 0) }
     }
 }

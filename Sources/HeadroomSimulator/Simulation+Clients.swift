@@ -4,10 +4,7 @@ import HeadroomModel
 /// Clients: what arrives, and what becomes of what was not served.
 extension Simulation {
     mutating func arrive(_ index: Int) {
-        // The trace's own jobs come one after the other; each brings the next.
-        if index + 1 < workload.jobs.count {
-            events.plan(.arrival, index + 1, at: Simulation.start.adding(seconds: jobs[index + 1].seconds))
-        }
+        if jobs[index].task == nil, index < workload.jobs.count { planArrival(from: index + 1) }
         if case .oracle = controller { jobs[index].gateway = 0 }
         jobs[index].gateway = living(from: jobs[index].gateway)
         let job = jobs[index]
@@ -17,16 +14,35 @@ extension Simulation {
         if job.isGenuine, job.resends == 0 {
             record.wanted[record.minuteIndex(atSecond: job.seconds, tenant: job.tenant)] += job.cost
         }
-        let patience = scenario.clients.patienceSeconds[job.criticality]
+        let patience = scenario.clients.patience(of: job)
         let call = WaitingCall(
             id: index, tenant: tenants[job.tenant], criticality: job.criticality, estimate: estimate, arrival: now,
             deadline: now.adding(seconds: patience))
-        if gateways[gateway].gate.enqueue(call, at: now) {
-            audit?.note { [id = gateways[gateway].id] in $0.enqueue(estimate, at: id) }
-            serve(gateway)
-        } else {
-            deny(call, at: gateway)
+        jobs[index].pool = workload.homes[job.tenant]
+        if enqueue(call, at: gateway) { serve(gateway) } else { deny(call, at: gateway) }
+    }
+
+    private mutating func enqueue(_ call: WaitingCall, at gateway: Int) -> Bool {
+        let pool = jobs[call.id].pool
+        guard gateways[gateway].gates[pool].enqueue(call, at: now) else { return false }
+        if pool == 0 { audit?.note { [id = gateways[gateway].id] in $0.enqueue(call.estimate, at: id) } }
+        return true
+    }
+
+    /// What a pool's breaker keeps back goes where the pool fails over to.
+    mutating func divert(from pool: Int, at gateway: Int) {
+        for call in gateways[gateway].gates[pool].divert(at: now) {
+            let failover = gateways[gateway].gates[pool].allocation?.failover ?? []
+            let target = workload.pools.indices.first { failover.contains(workload.pools[$0].id) }
+            jobs[call.id].pool = target ?? pool
+            if target == nil || !enqueue(call, at: gateway) { deny(call, at: gateway) }
         }
+    }
+
+    /// The trace's own jobs come one after the other; each brings the next.
+    mutating func planArrival(from index: Int) {
+        guard let next = workload.jobs[index...].firstIndex(where: { $0.task == nil }) else { return }
+        events.plan(.arrival, next, at: Simulation.start.adding(seconds: jobs[next].seconds))
     }
 
     /// The next gateway that is up, `gateway` itself if it is.
@@ -46,12 +62,13 @@ extension Simulation {
         lose(call.id)
     }
 
-    /// The job will not be served; its client may send it again as new.
+    /// The job will not be served; its client may send it again as new, an agent in any case.
     mutating func lose(_ index: Int) {
         let job = jobs[index]
         let habit = workload.resends[job.tenant]
-        guard job.resends < habit.times else {
+        guard job.resends < (job.task == nil ? habit.times : AgentTask.retries) else {
             record.lost += 1
+            if let task = job.task { failTask(task, from: job.gateway) }
             return
         }
         var again = job

@@ -11,6 +11,7 @@ extension Simulation {
             let before = plane.board.contents.publication?.whole.version
             plane.audit.note(at: now) { $0.beginTick(under: plane.rules.inForce) }
             let outcome = await loop.tick(at: now)
+            record.note(outcome, at: second)
             plane.audit.note { auditor throws(AuditViolation) in try auditor.endTick(outcome) }
             notePublication(since: before, plane.board)
         case .rates, .oracle:
@@ -23,14 +24,16 @@ extension Simulation {
     private mutating func notePublication(since before: SnapshotVersion?, _ board: MemoryBoard) {
         guard let publication = board.contents.publication, publication.whole.version != before else { return }
         generations.append((publication.whole.version, now))
-        let entries = publication.whole.pools[0].tenants
-        record.note(limits: limits(of: entries), at: second)
+        record.note(limits: limits(of: publication.whole.pools), at: second)
         for gateway in gateways.indices { planPush(gateway) }
     }
 
-    /// In the order of the roster; the entries ascend by tenant.
-    func limits(of entries: [TenantAllocation]) -> [Double] {
-        let known = Dictionary(uniqueKeysWithValues: entries.map { ($0.tenant, $0.assured[.tokens] ?? 0) })
+    /// Over all pools, in the order of the roster.
+    func limits(of pools: [PoolAllocation]) -> [Double] {
+        var known: [TenantID: Double] = [:]
+        for pool in pools {
+            for entry in pool.tenants { known[entry.tenant, default: 0] += entry.assured[.tokens] ?? 0 }
+        }
         return tenants.map { known[$0] ?? 0 }
     }
 
@@ -51,12 +54,13 @@ extension Simulation {
         if let loop = plane.loop, !isLost {
             let presence = GatewayPresence(
                 gateway: gateways[gateway].id, lastSeen: now, applied: gateways[gateway].holder.applied,
-                sent: plane.board.contents.publication?.whole.version)
+                sent: nil)
             if plane.board.note(presence), let before = plane.board.contents.publication?.whole.version {
                 await loop.admitGateways(at: now)
                 notePublication(since: before, plane.board)
             }
-            receive(plane.board.contents.publication, at: gateway)
+            receive(plane.board.handOut(to: gateways[gateway].id), at: gateway)
+            plane.board.acknowledge(gateways[gateway].holder.applied, by: gateways[gateway].id)
         } else {
             gateways[gateway].holder.noteFailure(at: now)
         }
@@ -79,17 +83,21 @@ extension Simulation {
                 try auditor.apply(part, at: id, leaseUntil: until)
             }
         }
-        switch acceptance {
-        case .applied: gateways[gateway].gate.load(enforced(part.pools[0]), leaseUntil: until, at: now)
-        case .renewed: gateways[gateway].gate.renew(leaseUntil: until, at: now)
-        case .ignored: break
+        for pool in workload.pools.indices {
+            switch acceptance {
+            case .applied:
+                let allocation = part.pools.first { $0.pool == workload.pools[pool].id }
+                gateways[gateway].gates[pool].load(allocation.map(enforced), leaseUntil: until, at: now)
+            case .renewed: gateways[gateway].gates[pool].renew(leaseUntil: until, at: now)
+            case .ignored: break
+            }
         }
     }
 
     /// A gateway that takes one plain number knows no other: it is both what the tenant is sure of and the most it
     /// gets.
     private func enforced(_ allocation: PoolAllocation) -> PoolAllocation {
-        guard case .headroom(gatewaysLend: false) = strategy.kind else { return allocation }
+        guard case .headroom(.plain) = strategy.kind else { return allocation }
         var plain = allocation
         for index in plain.tenants.indices {
             plain.tenants[index].assured = plain.tenants[index].plain
@@ -105,7 +113,10 @@ extension Simulation {
         guard case .headroom = controller else { return }
         events.plan(.flush, gateway, at: now.adding(seconds: 1))
         guard gateways[gateway].isUp else { return }
-        gateways[gateway].reports += gateways[gateway].gate.queues(at: now).map { .queue($0) }
+        draw(gateway)
+        for pool in workload.pools.indices {
+            gateways[gateway].reports += gateways[gateway].gates[pool].queues(at: now).map { .queue($0) }
+        }
         guard !gateways[gateway].reports.isEmpty else { return }
         let due = now.adding(seconds: telemetryDelay)
         gateways[gateway].outbox.append((due, gateways[gateway].reports))
@@ -129,8 +140,10 @@ extension Simulation {
             plane.telemetry.append(batch.records, at: now)
             gateways[gateway].outbox.removeFirst()
         }
-        if let clocks = plane.board.contents.serviceClocks[Simulation.pool] {
-            gateways[gateway].gate.update(serviceClocks: clocks, at: now)
+        let clocks = plane.board.contents.serviceClocks
+        for pool in workload.pools.indices {
+            guard let clocks = clocks[workload.pools[pool].id] else { continue }
+            gateways[gateway].gates[pool].update(serviceClocks: clocks, at: now)
         }
     }
 
@@ -159,7 +172,7 @@ extension Simulation {
             if gateways[gateway].isUp {
                 gateways[gateway].isUp = false
                 audit?.note { [id = gateways[gateway].id] in $0.stop(id) }
-                for queue in gateways[gateway].gate.queues(at: now) {
+                for queue in workload.pools.indices.flatMap({ gateways[gateway].gates[$0].queues(at: now) }) {
                     record.lost += Int(queue.depth)
                     guard let tenant = tenants.firstIndex(of: queue.tenant) else { continue }
                     observed.leave(tenant, Work(requests: Double(queue.depth), tokens: Double(queue.tokens)))

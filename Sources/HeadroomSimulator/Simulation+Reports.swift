@@ -21,16 +21,19 @@ extension Simulation {
             gateways[attempt.gateway].reports.append(
                 .response(
                     ResponseRecord(
-                        at: now, request: report.request, gateway: gateways[attempt.gateway].id, pool: Simulation.pool,
+                        at: now, request: report.request, gateway: gateways[attempt.gateway].id,
+                        pool: workload.pools[jobs[call.id].pool].id,
                         provider: "openai", status: answer.status, signal: signal)))
         }
     }
 
     /// Its tokens are the estimate until the provider's answer tells better.
     func callRecord(_ call: WaitingCall, gateway: Int, outcome: Outcome) -> CallRecord {
-        CallRecord(
+        let task = jobs[call.id].task.map { workload.tasks[$0] }
+        return CallRecord(
             request: String(call.id), at: now, gateway: gateways[gateway].id, tenant: call.tenant,
-            pool: Simulation.pool, criticality: call.criticality, task: jobs[call.id].task.map { String($0) },
+            pool: workload.pools[jobs[call.id].pool].id, criticality: call.criticality, task: task?.name,
+            parent: task?.parent.map { workload.tasks[$0].name },
             outcome: outcome, inputTokens: jobs[call.id].inputTokens,
             countedTokens: Int64(call.estimate[.tokens].rounded()))
     }

@@ -8,7 +8,8 @@ struct OracleDecision: Sendable {
     var nextJob = 0
 }
 
-/// What stands in the place of the loop when the strategy is not Headroom.
+/// What stands in the place of the loop when the strategy is not Headroom. It divides every pool for itself, over the
+/// tenants that are at home there: rivals and the oracle do not fail over, and retry where they were refused.
 extension Simulation {
     private static let foreverSeconds = 1e9
     /// What a wall that bounds nothing is made of.
@@ -18,12 +19,19 @@ extension Simulation {
     /// Decides for the next period; returns its length.
     mutating func decideAsRival() -> Double {
         switch controller {
-        case .rates(var allocator):
-            let period = allocator.periodSeconds
-            let observation = observed.observation(
-                roster: workload.roster, rules: rules, nominal: workload.nominal, periodSeconds: period)
-            let rates = allocator.allocate(observation)
-            controller = .rates(allocator)
+        case .rates(var allocators):
+            let period = allocators[0].periodSeconds
+            let observation = observed.observation(workload: workload, rules: rules, periodSeconds: period)
+            var rates: [Rates] = Array(repeating: .none, count: tenants.count)
+            for pool in allocators.indices {
+                let members = tenants.indices.filter { workload.homes[$0] == pool }
+                let decided = allocators[pool].allocate(
+                    PoolObservation(
+                        capacity: workload.pools[pool].nominal, periodSeconds: period,
+                        tenants: members.map { observation[$0] }))
+                for (member, rate) in zip(members, decided) { rates[member] = rate }
+            }
+            controller = .rates(allocators)
             publish(rates)
             return period
         case .oracle(var decision):
@@ -37,29 +45,32 @@ extension Simulation {
 
     private mutating func publish(_ rates: [Rates]) {
         guard case .rates(_, let gatewaysLend) = strategy.kind else { return }
-        let whole = allocation(of: rates, gatewaysLend: gatewaysLend)
-        record.note(limits: limits(of: whole.tenants), at: second)
+        let pools = workload.pools.indices.map { allocation(of: rates, in: $0, gatewaysLend: gatewaysLend) }
+        record.note(limits: limits(of: pools), at: second)
         let shares = observed.shares(tenants, gateways: gateways.map(\.id))
-        for (index, part) in Parts().divide(whole, over: shares).enumerated() {
-            gateways[index].pending = part.allocation
-            planPush(index)
+        let parts = pools.map { Parts().divide($0, over: shares) }
+        for gateway in gateways.indices {
+            gateways[gateway].pending = parts.map { $0[gateway].allocation }
+            planPush(gateway)
         }
     }
 
     /// With lending the nominal capacity is the budget, and the tiers' ceilings bound what is lent. Without, each rate
     /// is a wall, and there is no cap on the sum but theirs.
-    private func allocation(of rates: [Rates], gatewaysLend: Bool) -> PoolAllocation {
-        let nominal = workload.nominal
+    private func allocation(of rates: [Rates], in pool: Int, gatewaysLend: Bool) -> PoolAllocation {
+        let nominal = workload.pools[pool].nominal
+        let id = workload.pools[pool].id
         let budget = gatewaysLend ? nominal : nominal * Simulation.boundless
         var allocation = PoolAllocation(
-            pool: Simulation.pool, capacity: nominal, nominal: nominal, budget: budget, fallback: budget,
+            pool: id, capacity: nominal, nominal: nominal, budget: budget, fallback: budget,
             burstSeconds: rules.policy.pools[0].burstSeconds, unlisted: nominal.map { _, _ in 0 })
-        allocation.tenants = tenants.indices.sorted { tenants[$0] < tenants[$1] }.map { index in
+        let members = tenants.indices.filter { workload.homes[$0] == pool }
+        allocation.tenants = members.sorted { tenants[$0] < tenants[$1] }.map { index in
             let rate = nominal.map { resource, most in (rates[index][resource] ?? most).rounded(.down) }
-            let ceiling = rules.tier(of: tenants[index], in: Simulation.pool).ceilingShare.map { nominal * $0 } ?? .none
+            let ceiling = rules.tier(of: tenants[index], in: id).ceilingShare.map { nominal * $0 } ?? .none
             return TenantAllocation(
                 tenant: tenants[index], assured: rate, ceiling: gatewaysLend ? ceiling : rate, plain: rate, safe: rate,
-                weight: rules.weight(of: tenants[index], in: Simulation.pool), serviceClock: observed.clocks[tenants[index]],
+                weight: rules.weight(of: tenants[index], in: id), serviceClock: observed.clocks[tenants[index]],
                 tier: workload.roster.entries[index].tier,
                 criticality: PerCriticality(interactive: rate, nearRealTime: rate * 0, batch: rate * 0))
         }
@@ -68,10 +79,12 @@ extension Simulation {
 
     /// A rival's decision reaches a gateway.
     mutating func takePending(_ gateway: Int) {
-        guard gateways[gateway].isUp, let allocation = gateways[gateway].pending else { return }
-        gateways[gateway].pending = nil
-        gateways[gateway].gate.load(
-            allocation, leaseUntil: now.adding(seconds: Simulation.foreverSeconds), at: now)
+        guard gateways[gateway].isUp, !gateways[gateway].pending.isEmpty else { return }
+        for (pool, allocation) in gateways[gateway].pending.enumerated() {
+            gateways[gateway].gates[pool].load(
+                allocation, leaseUntil: now.adding(seconds: Simulation.foreverSeconds), at: now)
+        }
+        gateways[gateway].pending = []
         serve(gateway)
     }
 
@@ -83,23 +96,28 @@ extension Simulation {
             workload.jobs[decision.nextJob].seconds < second + Simulation.oraclePeriodSeconds
         {
             let job = workload.jobs[decision.nextJob]
-            if job.seconds >= second { wanted[job.tenant] += job.cost }
+            // When a task's next call comes, depends.
+            if job.seconds >= second, job.task == nil { wanted[job.tenant] += job.cost }
             decision.nextJob += 1
         }
-        let nominal = workload.nominal
-        let capacity = provider.capacity(at: now)
-        let rates = fill.solve(
-            capacity: capacity,
-            demand: wanted.map { $0.rates(overSeconds: Simulation.oraclePeriodSeconds, of: nominal.resources) })
+        for pool in workload.pools.indices {
+            let capacity = providers[pool].capacity(at: now)
+            let rates = fill.solve(
+                capacity: capacity,
+                demand: wanted.indices.map { tenant in
+                    workload.homes[tenant] == pool
+                        ? wanted[tenant].rates(overSeconds: Simulation.oraclePeriodSeconds, of: capacity.resources)
+                        : .none
+                })
+            var allocation = allocation(of: rates, in: pool, gatewaysLend: true)
+            allocation.capacity = capacity
+            allocation.budget = capacity
+            allocation.fallback = capacity
+            allocation.burstSeconds = scenario.provider.burstSeconds
+            gateways[0].gates[pool].load(
+                allocation, leaseUntil: now.adding(seconds: Simulation.foreverSeconds), at: now)
+        }
         decision.fill = fill
-
-        var allocation = allocation(of: rates, gatewaysLend: true)
-        allocation.capacity = capacity
-        allocation.budget = capacity
-        allocation.fallback = capacity
-        allocation.burstSeconds = scenario.provider.burstSeconds
-        gateways[0].gate.load(
-            allocation, leaseUntil: now.adding(seconds: Simulation.foreverSeconds), at: now)
         serve(0)
     }
 }
@@ -108,54 +126,72 @@ extension Simulation {
 extension Simulation {
     mutating func measure() {
         events.plan(.second, at: now.adding(seconds: 1))
-        let nominal = workload.nominal
-        record.granted.append(Simulation.part(provider.capacity(at: now), of: nominal))
-        observed.advance(tenants: tenants, rules: rules, capacity: nominal)
+        let granted = providers.map { $0.capacity(at: now) }
+        record.granted.append(part(granted))
+        observed.advance(tenants: tenants, rules: rules, capacity: workload.nominal)
         switch controller {
         case .headroom(let plane):
             // While it is down, gateways go by what it said last.
-            plane.audit.note(at: now) { $0.measure() }
-            believed = plane.board.contents.report?.pools.first?.estimated ?? believed
-            record.estimated.append(Simulation.part(believed, of: nominal))
+            plane.audit.note(at: now) { auditor throws(AuditViolation) in try auditor.measure() }
+            if let pools = plane.board.contents.report?.pools, pools.count == believed.count {
+                believed = workload.pools.map { pool in
+                    pools.first { $0.pool == pool.id }?.estimated ?? pool.nominal
+                }
+            }
+            record.estimated.append(part(believed))
             record.committed.append(committed(of: believed))
             record.driftSeconds.append(drift)
         case .rates, .oracle:
-            for gateway in gateways.indices where gateways[gateway].gate.allocation != nil {
-                gateways[gateway].gate.update(serviceClocks: observed.clocks.clocks, at: now)
+            for gateway in gateways.indices {
+                for pool in workload.pools.indices where gateways[gateway].gates[pool].allocation != nil {
+                    gateways[gateway].gates[pool].update(serviceClocks: observed.clocks.clocks, at: now)
+                }
             }
-            record.committed.append(committed(of: provider.capacity(at: now)))
+            record.committed.append(committed(of: granted))
         case .admission, .nobody: break
         }
     }
 
-    /// The scarcest resource's part of the contract: how many mean requests a minute are left of it, whatever a mean
+    /// The scarcest resource's part of the contracts: how many mean requests a minute are left of it, whatever a mean
     /// request is, as the contract grants about as many of them in each resource.
-    private static func part(_ rates: Rates, of nominal: Rates) -> Double {
-        nominal.resources.members.map { (rates[$0] ?? 0) / max(1e-9, nominal[$0] ?? 0) }.min() ?? 0
+    private func part(_ pools: [Rates]) -> Double {
+        workload.nominal.resources.members.map { resource in
+            pools.reduce(0) { $0 + ($1[resource] ?? 0) } / max(1e-9, workload.nominal[resource] ?? 0)
+        }.min() ?? 0
     }
 
-    /// What gateways may spend together, over `capacity`, in the resource in which that is most; 0 without budgets.
-    private func committed(of capacity: Rates) -> Double {
+    /// What gateways may spend together, over `capacity`, in the pool and resource in which that is most; 0 without
+    /// budgets.
+    private func committed(of capacity: [Rates]) -> Double {
         let isWalled = if case .rates(_, gatewaysLend: false) = strategy.kind { true } else { false }
-        return capacity.resources.members.map { resource in
-            let sum = gateways.reduce(0) { sum, gateway in
-                sum + (isWalled ? gateway.walls(in: resource) : gateway.budget(at: now)?[resource] ?? 0)
+        var most = 0.0
+        for pool in capacity.indices {
+            for resource in capacity[pool].resources.members {
+                // By index: a gateway is large, and this runs every second.
+                var sum = 0.0
+                for gateway in gateways.indices {
+                    sum +=
+                        isWalled
+                        ? gateways[gateway].walls(of: pool, in: resource)
+                        : gateways[gateway].budget(of: pool, at: now)?[resource] ?? 0
+                }
+                most = max(most, sum / max(1, capacity[pool][resource] ?? 0))
             }
-            return sum / max(1, capacity[resource] ?? 0)
-        }.max() ?? 0
+        }
+        return most
     }
 
     /// How long the gateway that is furthest behind has not applied a generation that was published.
     private var drift: Double {
-        gateways.filter(\.isUp).reduce(0) { longest, gateway in
-            guard let applied = gateway.holder.applied else { return longest }
+        var longest = 0.0
+        for gateway in gateways.indices where gateways[gateway].isUp {
+            guard let applied = gateways[gateway].holder.applied else { continue }
             // Seconds behind are few, so the first one missed is near the end.
-            var missed: Timestamp?
-            for generation in generations.reversed() {
-                guard generation.version > applied else { break }
-                missed = generation.at
+            for index in generations.indices.reversed() {
+                guard generations[index].version > applied else { break }
+                longest = max(longest, now.seconds(since: generations[index].at))
             }
-            return max(longest, missed.map { now.seconds(since: $0) } ?? 0)
         }
+        return longest
     }
 }

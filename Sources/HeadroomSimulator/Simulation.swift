@@ -10,6 +10,7 @@ import HeadroomProviders
 /// them and the clients. Nothing reads a clock or a random source: the same arguments give the same record.
 package struct Simulation: Sendable {
     static let pool: PoolID = "simulated:pool"
+    static let failoverPool: PoolID = "simulated:spare"
     /// Any instant will do; digests depend on it.
     package static let start = Timestamp(milliseconds: 1_800_000_000_000)
 
@@ -24,26 +25,32 @@ package struct Simulation: Sendable {
     var jobs: [Job]
     /// When each job's work first arrived; a job that was sent again keeps its first one's.
     var firstArrivals: [Double]
+    /// How far each of ``Workload/tasks`` has come.
+    var tasks: [TaskProgress]
     private var attempts: [Int: Attempt] = [:]
     var gateways: [SimulatedGateway]
-    var provider: ProviderModel
+    /// One for each of ``Workload/pools``.
+    var providers: [ProviderModel]
     var controller: Controller
+    /// One for each pool, where calls are admitted one by one.
+    private var admitters: [any CallAdmitter] = []
     var record: RunRecord
-    /// What the control plane last took capacity to be.
-    var believed: Rates
+    /// What the control plane last took the capacity of each pool to be.
+    var believed: [Rates]
     /// When each generation was published, ascending.
     var generations: [(version: SnapshotVersion, at: Timestamp)] = []
     /// What rivals observe, and the service clocks that their lending gateways go by.
     var observed: Observer
     /// Of everything that Headroom publishes and its gateways do; `nil` for others.
-    var audit: Audit? { if case .headroom(let plane) = controller { plane.audit } else { nil } }
+    let audit: Audit?
 
     /// Who stands where Headroom stands.
     enum Controller: Sendable {
         case headroom(SimulatedControlPlane)
-        case rates(any RateAllocator)
+        /// One for each pool.
+        case rates([any RateAllocator])
         case oracle(OracleDecision)
-        case admission(any CallAdmitter)
+        case admission
         case nobody
     }
 
@@ -65,37 +72,46 @@ package struct Simulation: Sendable {
         self.strategy = strategy
         let policy = Policy(
             name: "simulated", loop: LoopPolicy(expectedGateways: scenario.network.gateways),
-            pools: [
+            pools: workload.pools.enumerated().map { index, pool in
                 PoolPolicy(
-                    pool: Simulation.pool, nominal: workload.nominal,
-                    providerBurstSeconds: scenario.provider.burstSeconds,
+                    pool: pool.id, nominal: pool.nominal, providerBurstSeconds: scenario.provider.burstSeconds,
                     burstSeconds: max(1, scenario.provider.burstSeconds - 1),
+                    failover: index == 0 ? workload.pools.dropFirst().map(\.id) : [],
                     countsRefused: scenario.provider.countsRefused)
-            ])
-        let contracts = workload.roster.contracts(pool: Simulation.pool)
-        rules = Rules(policy: policy, contracts: Dictionary(uniqueKeysWithValues: contracts.map { ($0.tenant, $0) }))
+            })
+        rules = Rules(
+            policy: policy, contracts: Dictionary(uniqueKeysWithValues: workload.contracts.map { ($0.tenant, $0) }))
         tenants = workload.roster.entries.map(\.tenant)
         jobs = workload.jobs
         firstArrivals = workload.jobs.map(\.seconds)
+        tasks = workload.tasks.map(TaskProgress.init)
         gateways = (0..<scenario.network.gateways).map {
-            SimulatedGateway(GatewayID(unchecked: "gw-\($0 + 1)"), at: Simulation.start)
+            SimulatedGateway(
+                GatewayID(unchecked: "gw-\($0 + 1)"), pools: workload.pools.map(\.id),
+                isDrawing: strategy.drawsFromFloat, at: Simulation.start)
         }
-        provider = ProviderModel(
-            settings: scenario.providerSettings(nominal: workload.nominal, seconds: workload.seconds),
-            start: Simulation.start, generator: SeededGenerator(seed: seed, stream: "provider"))
+        providers = workload.pools.enumerated().map { index, pool in
+            ProviderModel(
+                settings: index == 0
+                    ? scenario.providerSettings(nominal: pool.nominal, seconds: workload.seconds)
+                    : scenario.calmProviderSettings(nominal: pool.nominal),
+                start: Simulation.start,
+                generator: SeededGenerator(seed: seed, stream: index == 0 ? "provider" : "spare"))
+        }
         network = SeededGenerator(seed: seed, stream: "network")
         jitter = SeededGenerator(seed: seed, stream: "retries")
         record = RunRecord(seconds: workload.seconds, tenantCount: tenants.count)
-        believed = workload.nominal
+        believed = workload.pools.map(\.nominal)
         observed = Observer(tenantCount: tenants.count, gatewayCount: gateways.count)
         controller =
             switch strategy.kind {
             case .headroom: .headroom(SimulatedControlPlane(rules: rules, at: Simulation.start))
             case .firstComeFirstServed: .nobody
             case .oracle: .oracle(OracleDecision())
-            case .rates(let allocator, _): .rates(allocator)
-            case .admission(let admitter): .admission(admitter)
+            case .rates(let allocator, _): .rates(workload.pools.map { _ in allocator })
+            case .admission: .admission
             }
+        audit = if case .headroom(let plane) = controller { plane.audit } else { nil }
     }
 
     /// On the calling thread.
@@ -104,6 +120,7 @@ package struct Simulation: Sendable {
             var simulation = self
             await simulation.play()
             simulation.record.audit = simulation.audit?.report
+            simulation.record.tasks = simulation.taskOutcomes
             return simulation.record
         }
     }
@@ -111,17 +128,19 @@ package struct Simulation: Sendable {
     private mutating func play() async {
         begin()
         let end = Simulation.start.adding(seconds: workload.seconds)
-        let audit = audit
         while let event = events.next(), event.at < end, audit?.hasFailed != true {
             now = event.at
             switch event.kind {
             case .arrival: arrive(event.subject)
+            case .task: beginTask(event.subject)
             case .wake: wake(event.subject)
             case .answer: conclude(event.subject)
             case .poll: await poll(event.subject, isUsual: true)
             case .push: await poll(event.subject, isUsual: false)
             case .flush: flush(event.subject)
             case .delivery: deliver(event.subject)
+            case .draw: await answerDraw(event.subject)
+            case .grant: takeGrant(event.subject)
             case .tick: await tick()
             case .second: measure()
             case .fault: toggle(event.subject)
@@ -133,9 +152,11 @@ package struct Simulation: Sendable {
     var second: Double { now.seconds(since: Simulation.start) }
 
     private mutating func begin() {
-        if case .admission(var admitter) = controller {
-            admitter.begin(capacity: workload.nominal, tiers: rules.policy.tiers)
-            controller = .admission(admitter)
+        if case .admission(var admitter) = strategy.kind {
+            for pool in workload.pools {
+                admitter.begin(capacity: pool.nominal, tiers: rules.policy.tiers)
+                admitters.append(admitter)
+            }
         }
         planFaults()
         events.plan(.second, at: now)
@@ -146,7 +167,8 @@ package struct Simulation: Sendable {
             events.plan(.flush, gateway, at: now.adding(seconds: part))
         }
         events.plan(.tick, at: now)
-        if !jobs.isEmpty { events.plan(.arrival, 0, at: Simulation.start.adding(seconds: jobs[0].seconds)) }
+        planTasks()
+        planArrival(from: 0)
     }
 }
 
@@ -160,27 +182,38 @@ extension Simulation {
 
     mutating func serve(_ gateway: Int) {
         guard gateways[gateway].isUp else { return }
-        for call in gateways[gateway].gate.expire(at: now) { deny(call, at: gateway) }
-        for dispatch in gateways[gateway].gate.dispatch(at: now) { send(dispatch, from: gateway) }
-        guard let next = gateways[gateway].gate.nextWake(after: now) else { return }
+        for pool in workload.pools.indices {
+            for call in gateways[gateway].gates[pool].expire(at: now) { deny(call, at: gateway) }
+            for dispatch in gateways[gateway].gates[pool].dispatch(at: now) { send(dispatch, from: gateway) }
+            divert(from: pool, at: gateway)
+        }
+        draw(gateway)
+        var next: Timestamp?
+        for pool in workload.pools.indices {
+            guard let wake = gateways[gateway].gates[pool].nextWake(after: now) else { continue }
+            next = next.map { min($0, wake) } ?? wake
+        }
+        guard let next else { return }
         let wake = max(next, now.adding(seconds: 0.005))
         if let planned = gateways[gateway].plannedWake, planned <= wake, planned > now { return }
         gateways[gateway].plannedWake = wake
         events.plan(.wake, gateway, at: wake)
     }
 
-    private mutating func send(_ dispatch: Dispatch, from gateway: Int) {
+    mutating func send(_ dispatch: Dispatch, from gateway: Int) {
         let index = dispatch.call.id
         let job = jobs[index]
         let id = gateways[gateway].id
+        // Spending is audited in the first pool.
+        let audit = job.pool == 0 ? audit : nil
         audit?.note(at: now) { auditor throws(AuditViolation) in
-            try auditor.dispatch(index, dispatch.call.estimate, at: id)
+            try auditor.dispatch(index, dispatch.call.estimate, isDrawn: dispatch.grant == .drawn, at: id)
         }
         observed.leave(job.tenant, dispatch.call.estimate)
         record.attempts += 1
         var answer: ProviderAnswer?
         if admits(job, dispatch.call.estimate) {
-            answer = provider.answer(inputTokens: job.inputTokens, outputTokens: job.outputTokens, now: now)
+            answer = providers[job.pool].answer(inputTokens: job.inputTokens, outputTokens: job.outputTokens, now: now)
         }
         switch answer?.verdict {
         case .served:
@@ -195,11 +228,9 @@ extension Simulation {
     }
 
     private mutating func admits(_ job: Job, _ estimate: Work) -> Bool {
-        guard case .admission(var admitter) = controller else { return true }
-        let isAdmitted = admitter.admits(
+        guard case .admission = controller else { return true }
+        return admitters[job.pool].admits(
             tenant: tenants[job.tenant], tier: workload.roster.entries[job.tenant].tier, estimate: estimate, at: now)
-        controller = .admission(admitter)
-        return isAdmitted
     }
 
     /// The answer to a job's attempt has come.
@@ -213,32 +244,40 @@ extension Simulation {
         let signal = signal(of: attempt.answer, gateway)
         var outcome = Outcome.ok
         switch attempt.answer?.verdict {
-        case .served:
-            gateways[gateway].gate.settle(index, actual: job.cost, at: now)
-            audit?.note(at: now) { $0.settle(index, cost: job.cost, at: id) }
-            gateways[gateway].estimator.learn(
-                from: call.tenant, outputTokens: Double(job.outputTokens), maxTokens: job.maxTokens.map(Double.init))
-        case .refused, .overloaded, nil:
-            outcome = attempt.answer?.verdict == .overloaded ? .overload : .quota
-            audit?.note(at: now) { $0.settle(index, cost: nil, at: id) }
-            if let signal { gateways[gateway].gate.observe(signal, at: now) }
-            let retry = gateways[gateway].gate.refused(
-                index, resetSeconds: attempt.answer.flatMap(resetSeconds), jitter: jitter.drawUniform(), at: now)
-            switch retry {
-            case .waits: observed.wait(job.tenant, call.estimate)
-            case .givenUp: lose(index)
-            }
+        case .served: break
+        case .overloaded: outcome = .overload
+        case .refused, nil: outcome = .quota
         }
         report(attempt, outcome: outcome, signal: signal)
+        if job.pool == 0 { audit?.note(at: now) { $0.settle(index, cost: outcome == .ok ? job.cost : nil, at: id) } }
+        if outcome == .ok {
+            gateways[gateway].gates[job.pool].settle(index, actual: job.cost, at: now)
+            gateways[gateway].estimator.learn(
+                from: call.tenant, outputTokens: Double(job.outputTokens), maxTokens: job.maxTokens.map(Double.init))
+        } else {
+            if let signal { gateways[gateway].gates[job.pool].observe(signal, at: now) }
+            retry(attempt)
+        }
+        if outcome == .ok, let task = job.task { advanceTask(task, from: gateway) }
         serve(gateway)
     }
 
+    /// A refused call waits again, unless it was refused too often.
+    private mutating func retry(_ attempt: Attempt) {
+        let call = attempt.dispatch.call
+        let retry = gateways[attempt.gateway].gates[jobs[call.id].pool].refused(
+            call.id, resetSeconds: attempt.answer.flatMap(resetSeconds), jitter: jitter.drawUniform(), at: now)
+        switch retry {
+        case .waits: observed.wait(jobs[call.id].tenant, call.estimate)
+        case .givenUp: lose(call.id)
+        }
+    }
+
     private mutating func tellAdmitter(_ attempt: Attempt, _ job: Job) {
-        guard case .admission(var admitter) = controller, let answer = attempt.answer else { return }
-        admitter.settle(
+        guard case .admission = controller, let answer = attempt.answer else { return }
+        admitters[job.pool].settle(
             tenant: tenants[job.tenant], tier: workload.roster.entries[job.tenant].tier,
             estimate: attempt.dispatch.call.estimate, actual: answer.verdict == .served ? job.cost : .zero, at: now)
-        controller = .admission(admitter)
     }
 
     /// What a gateway of Headroom's reads in an answer. Refusals tell of limits; of the others every twentieth is read.

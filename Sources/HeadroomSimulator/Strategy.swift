@@ -3,8 +3,8 @@ import HeadroomModel
 /// How a run divides the pool: what stands in the place of Headroom.
 package struct Strategy: Sendable {
     package enum Kind: Sendable {
-        /// The real loop. Gateways lend, or take one plain number a tenant.
-        case headroom(gatewaysLend: Bool)
+        /// The real loop.
+        case headroom(Gateways)
         /// No control at all: every call goes at once, and comes back after a refusal.
         case firstComeFirstServed
         /// One gateway for everything that knows true capacity and true demand each second.
@@ -16,6 +16,16 @@ package struct Strategy: Sendable {
         case rates(any RateAllocator, gatewaysLend: Bool)
         /// Each call is let through or turned away by counters that all gateways share.
         case admission(any CallAdmitter)
+    }
+
+    /// What Headroom's gateways can do.
+    package enum Gateways: Sendable {
+        /// Lend, and draw from the float.
+        case draw
+        /// Lend what is left of their own budget.
+        case lend
+        /// Take one plain number a tenant, behind a cap for the whole pool.
+        case plain
     }
 
     /// As typed behind `--strategy`.

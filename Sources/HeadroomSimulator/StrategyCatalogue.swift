@@ -1,10 +1,10 @@
 extension Strategy {
-    /// Every strategy that a run can take, in the order of the scoreboard. A Headroom whose gateways draw comes with
-    /// the float.
+    /// Every strategy that a run can take, in the order of the scoreboard.
     package static let all: [Strategy] =
         [
-            Strategy(name: "headroom", kind: .headroom(gatewaysLend: true)),
-            Strategy(name: "headroom-plain", kind: .headroom(gatewaysLend: false)),
+            Strategy(name: "headroom", kind: .headroom(.draw)),
+            Strategy(name: "headroom-lend", kind: .headroom(.lend)),
+            Strategy(name: "headroom-plain", kind: .headroom(.plain)),
             Strategy(name: "fcfs", kind: .firstComeFirstServed),
         ] + rivals + rivalsThatLend + [Strategy(name: "oracle", kind: .oracle)]
 

@@ -17,6 +17,12 @@ struct ArrivalMarks {
             .first { Timestamp(milliseconds: $0.integer(0)) }
     }
 
+    /// The received time of the oldest mark.
+    func oldest() throws(StorageError) -> Timestamp? {
+        try connection.statement("SELECT received_ms FROM arrival ORDER BY id LIMIT 1")
+            .first { Timestamp(milliseconds: $0.integer(0)) }
+    }
+
     /// Marks that everything from here on arrives at `received` or later. Before the rows, in their transaction.
     func mark(_ received: Timestamp) throws(StorageError) {
         let cursor = try end()

@@ -1,8 +1,9 @@
 import HeadroomModel
 
-/// What tenants have bought, as the last import said.
+/// What tenants have bought: each change and its row in the audit log are one transaction.
 package actor ContractStore {
-    private let connection: SQLiteConnection
+    let connection: SQLiteConnection
+    let audit: AuditLog
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe connection.executor.asUnownedSerialExecutor()
@@ -10,23 +11,7 @@ package actor ContractStore {
 
     package init(connection: SQLiteConnection) {
         self.connection = connection
-    }
-
-    /// Replaces all contracts, or none when it throws. No tenant appears twice, and no pool twice in one contract.
-    package func replaceAll(with contracts: [Contract], at now: Timestamp) throws(StorageError) {
-        try connection.transaction { () throws(StorageError) in
-            try connection.execute("DELETE FROM commitment")
-            try connection.execute("DELETE FROM contract")
-            for contract in contracts {
-                try connection.statement(ContractStore.insertContract)
-                    .bind(":tenant", contract.tenant.text)
-                    .bind(":tier", contract.tier)
-                    .bind(":is_strategic", contract.isStrategic ? 1 : 0 as Int64)
-                    .bind(":imported_at_ms", now.milliseconds)
-                    .run()
-                for terms in contract.terms { try insert(terms, of: contract.tenant) }
-            }
-        }
+        audit = AuditLog(connection: connection)
     }
 
     /// Ascending by tenant.
@@ -41,15 +26,27 @@ package actor ContractStore {
             guard let pool = row.optionalText(3) else { return }
             contracts[contracts.count - 1].terms.append(
                 Contract.Terms(
-                    pool: PoolID(unchecked: pool), floor: rates(row, firstColumn: 4),
-                    ceiling: rates(row, firstColumn: 8)))
+                    pool: PoolID(unchecked: pool), floor: row.rates(firstColumn: 4),
+                    ceiling: row.rates(firstColumn: 8)))
         }
         return contracts
     }
 
-    /// Differs from an earlier value if another process has changed the database since: read ``all()`` again then.
-    package func foreignChangeCounter() throws(StorageError) -> Int64 {
-        try connection.foreignChangeCounter()
+    /// Differs from an earlier value if a contract has changed since, here or in another process: read ``all()`` again
+    /// then.
+    package func changeCounter() throws(StorageError) -> Int64 {
+        try ChangeCounter.contracts.read(connection)
+    }
+
+    /// Inside a transaction; the tenant has no contract.
+    func insert(_ contract: Contract, at now: Timestamp) throws(StorageError) {
+        try connection.statement(ContractStore.insertContract)
+            .bind(":tenant", contract.tenant.text)
+            .bind(":tier", contract.tier)
+            .bind(":is_strategic", contract.isStrategic ? 1 : 0 as Int64)
+            .bind(":imported_at_ms", now.milliseconds)
+            .run()
+        for terms in contract.terms { try insert(terms, of: contract.tenant) }
     }
 
     private func insert(_ terms: Contract.Terms, of tenant: TenantID) throws(StorageError) {
@@ -65,12 +62,6 @@ package actor ContractStore {
             .bind(":ceiling_input_tokens", terms.ceiling[.inputTokens])
             .bind(":ceiling_output_tokens", terms.ceiling[.outputTokens])
             .run()
-    }
-
-    private nonisolated func rates(_ row: SQLiteStatement, firstColumn column: Int32) -> Rates {
-        Rates(
-            rpm: row.optionalDouble(column), tpm: row.optionalDouble(column + 1), itpm: row.optionalDouble(column + 2),
-            otpm: row.optionalDouble(column + 3))
     }
 
     private static let insertContract: StaticString = """

@@ -18,6 +18,11 @@ package final class Database: Sendable {
     package let contracts: ContractStore
     package let tokens: TokenStore
     package let snapshots: SnapshotStore
+    package let steering: SteeringStore
+    package let decisions: DecisionStore
+    package let checkpoints: RollupStore
+    package let records: RecordReader
+    package let audit: AuditReader
     /// The migrations that opening it applied.
     package let applied: [String]
 
@@ -44,6 +49,34 @@ package final class Database: Sendable {
         contracts = ContractStore(connection: writer)
         tokens = TokenStore(connection: writer)
         snapshots = SnapshotStore(connection: writer, coding: coding)
+        steering = SteeringStore(
+            connection: writer, coding: coding,
+            time: .anchored(atMillisecondsSince1970: now.milliseconds))
+        decisions = try DecisionStore(connection: writer)
+        checkpoints = try RollupStore(connection: writer)
+        let reader = try SQLiteConnection(
+            path: path, access: .readOnly, executor: DiskExecutor(label: "headroom.records"))
+        records = try RecordReader(connection: reader)
+        audit = AuditReader(connection: reader)
+    }
+
+    /// Deletes a bounded part of what `policy` keeps no longer, some 10,000 rows of each kind at most, and returns how many rows: call again
+    /// until that is none.
+    ///
+    /// The ledger and the explanations are each bounded by the policy's bytes. What people said goes as long after its
+    /// end as minutes are kept; the audit log stays.
+    package func prune(_ policy: TelemetryPolicy, at now: Timestamp) async throws(StorageError) -> Int {
+        func before(hours: Double) -> Timestamp { now.adding(seconds: -hours * 3600) }
+        let ledger = before(hours: policy.ledgerHours)
+        var deleted = try await telemetry.prune(before: before(hours: policy.rawHours))
+        deleted += try await snapshots.prune(before: ledger, mostBytes: policy.ledgerBytes)
+        deleted += try await decisions.prune(before: ledger, mostBytes: policy.ledgerBytes)
+        deleted += try await checkpoints.prune(.minute, before: before(hours: policy.minuteDays * 24))
+        deleted += try await checkpoints.prune(.hour, before: before(hours: policy.hourDays * 24))
+        deleted += try await steering.prune(before: before(hours: policy.minuteDays * 24))
+        // One that a kill interrupted.
+        if try await contracts.continueErasures() { deleted += 1 }
+        return deleted
     }
 
     /// SQLite takes some names for databases that end with the process; nothing acknowledged may.

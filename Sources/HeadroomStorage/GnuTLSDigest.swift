@@ -10,9 +10,11 @@ package enum SHA256 {
     }
 
     /// 64 lower-case hexadecimal digits.
-    package static func hexadecimalDigest(of bytes: [UInt8]) -> String {
+    package static func hexadecimalDigest(of bytes: [UInt8]) -> String { hexadecimal(digest(of: bytes)) }
+
+    /// Two lower-case digits a byte.
+    static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: digest(of: bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

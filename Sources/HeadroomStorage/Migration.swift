@@ -23,5 +23,11 @@ package struct Migration: Sendable {
         Migration(fileName: "0003_create_contract.sql", sql: PackageResources._003_create_contract_sql),
         Migration(fileName: "0004_create_api_token.sql", sql: PackageResources._004_create_api_token_sql),
         Migration(fileName: "0005_create_snapshot.sql", sql: PackageResources._005_create_snapshot_sql),
+        Migration(fileName: "0006_create_sent_budget.sql", sql: PackageResources._006_create_sent_budget_sql),
+        Migration(fileName: "0007_create_audit.sql", sql: PackageResources._007_create_audit_sql),
+        Migration(fileName: "0008_create_steering.sql", sql: PackageResources._008_create_steering_sql),
+        Migration(fileName: "0009_create_decision_record.sql", sql: PackageResources._009_create_decision_record_sql),
+        Migration(fileName: "0010_create_rollup.sql", sql: PackageResources._010_create_rollup_sql),
+        Migration(fileName: "0011_create_erasure.sql", sql: PackageResources._011_create_erasure_sql),
     ]
 }

@@ -23,6 +23,8 @@ final class NameTable {
     private var latest: [Latest]
     /// Those added in the present transaction.
     private var added: [(kind: NameKind, text: String)] = []
+    /// The state of the table that ``ids`` was read at.
+    private var erasures: Int64 = 0
 
     init(connection: SQLiteConnection) throws(StorageError) {
         self.connection = connection
@@ -30,6 +32,15 @@ final class NameTable {
         add = try connection.statement("INSERT INTO name (kind, text) VALUES (:kind, :text)")
         ids = NameKind.allCases.map { _ in [:] }
         latest = NameKind.allCases.map { _ in Latest() }
+    }
+
+    /// Once a transaction, before the first name: a tenant that was erased since, here or by another process, is a new one.
+    func begin() throws(StorageError) {
+        let counter = try ChangeCounter.erasures.read(connection)
+        guard counter != erasures else { return }
+        ids = NameKind.allCases.map { _ in [:] }
+        latest = NameKind.allCases.map { _ in Latest() }
+        erasures = counter
     }
 
     /// The number of `text`, which is entered if it is new. Inside a transaction.

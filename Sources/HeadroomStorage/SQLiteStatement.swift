@@ -79,6 +79,11 @@ import CSQLite
         }
     }
 
+    package func bind(_ parameter: Parameter, _ value: [UInt8]?) {
+        guard let value else { return bindNull(parameter) }
+        bind(parameter, value)
+    }
+
     private func bindNull(_ parameter: Parameter) {
         check(unsafe sqlite3_bind_null(handle, parameter.index))
     }
@@ -100,6 +105,15 @@ import CSQLite
     package func first<Result>(_ read: (SQLiteStatement) -> Result) throws(StorageError) -> Result? {
         defer { reset() }
         return try step() ? read(self) : nil
+    }
+
+    /// What `read` makes of the first row that it makes something of.
+    func firstResult<Result>(_ read: (SQLiteStatement) -> Result?) throws(StorageError) -> Result? {
+        defer { reset() }
+        while try step() {
+            if let result = read(self) { return result }
+        }
+        return nil
     }
 
     package func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
@@ -167,7 +181,7 @@ extension SQLiteStatement {
         return self
     }
 
-    @discardableResult package func bind(_ name: StaticString, _ value: [UInt8]) -> SQLiteStatement {
+    @discardableResult package func bind(_ name: StaticString, _ value: [UInt8]?) -> SQLiteStatement {
         bind(parameter(name), value)
         return self
     }

@@ -19,26 +19,33 @@ package actor TelemetryReader: TelemetrySource {
         }
     }
 
-    /// Rare kinds first: limits and queues are not to wait behind a backlog of calls.
     package func page(after cursor: TelemetryCursor, limit: Int) throws(StorageError) -> TelemetryPage {
+        try page(after: cursor, through: nil, limit: limit)
+    }
+
+    /// Rare kinds first: limits and queues are not to wait behind a backlog of calls.
+    /// - Parameter end: the last rows to read; `nil` is all that there are.
+    package func page(
+        after cursor: TelemetryCursor, through end: TelemetryCursor?, limit: Int
+    ) throws(StorageError) -> TelemetryPage {
         try connection.reading { () throws(StorageError) in
             var page = TelemetryPage(records: [], next: cursor, isLast: false)
-            try read(EventTables.selectModelRows, limit, &page, \.model) { (row) throws(StorageError) in
+            try read(EventTables.selectModelRows, limit, end, &page, \.model) { (row) throws(StorageError) in
                 .model(try EventTables.model(row, names: names))
             }
-            try read(ResponseTable.selectRows, limit, &page, \.response) { (row) throws(StorageError) in
+            try read(ResponseTable.selectRows, limit, end, &page, \.response) { (row) throws(StorageError) in
                 .response(try ResponseTable.record(row, names: names, connection: connection))
             }
-            try read(EventTables.selectQueueRows, limit, &page, \.queue) { (row) throws(StorageError) in
+            try read(EventTables.selectQueueRows, limit, end, &page, \.queue) { (row) throws(StorageError) in
                 .queue(try EventTables.queue(row, names: names))
             }
-            try read(EventTables.selectTaskRows, limit, &page, \.task) { (row) throws(StorageError) in
+            try read(EventTables.selectTaskRows, limit, end, &page, \.task) { (row) throws(StorageError) in
                 .task(try EventTables.task(row, names: names))
             }
-            try read(WindowTable.selectRows, limit, &page, \.window) { (row) throws(StorageError) in
+            try read(WindowTable.selectRows, limit, end, &page, \.window) { (row) throws(StorageError) in
                 .window(try WindowTable.record(row, names: names))
             }
-            try read(CallTable.selectRows, limit, &page, \.call) { (row) throws(StorageError) in
+            try read(CallTable.selectRows, limit, end, &page, \.call) { (row) throws(StorageError) in
                 .call(try CallTable.record(row, names: names))
             }
             page.isLast = page.records.count < limit
@@ -49,6 +56,11 @@ package actor TelemetryReader: TelemetrySource {
     /// Up to a second of earlier rows lies behind it too.
     package func cursor(at instant: Timestamp) throws(StorageError) -> TelemetryCursor {
         try ArrivalMarks(connection: connection).last(at: instant)?.cursor ?? .start
+    }
+
+    /// From when on rows are known; `nil` without any.
+    package func oldestArrival() throws(StorageError) -> Timestamp? {
+        try ArrivalMarks(connection: connection).oldest()
     }
 
     /// Rows now in each table.
@@ -63,11 +75,13 @@ package actor TelemetryReader: TelemetrySource {
     }
 
     private func read(
-        _ sql: StaticString, _ limit: Int, _ page: inout TelemetryPage,
+        _ sql: StaticString, _ limit: Int, _ end: TelemetryCursor?, _ page: inout TelemetryPage,
         _ lane: WritableKeyPath<TelemetryCursor, Int64>,
         record: (SQLiteStatement) throws(StorageError) -> TelemetryRecord
     ) throws(StorageError) {
-        let room = limit - page.records.count
+        // Ids ascend by one but for rows that were deleted: so many ids are at most so many rows.
+        let ahead = end.map { $0[keyPath: lane] - page.next[keyPath: lane] } ?? .max
+        let room = Int(min(Int64(limit - page.records.count), ahead))
         guard room > 0 else { return }
         let rows = try connection.statement(sql).bind(":after", page.next[keyPath: lane]).bind(":limit", Int64(room))
         var records: [TelemetryRecord] = []

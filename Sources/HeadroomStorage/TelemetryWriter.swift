@@ -51,6 +51,7 @@ final class TelemetryWriter {
 
     /// Once a transaction, before its first batch: notes the arrival, and forgets some of what is past the horizon.
     func begin(at received: Timestamp) throws(StorageError) {
+        try names.begin()
         if newestMark == nil { newestMark = try arrivals.newest() }
         if let newestMark, newestMark <= received,
             received.milliseconds - newestMark.milliseconds < ArrivalMarks.spacingMilliseconds

@@ -81,6 +81,7 @@ private struct SnapshotReader {
         case unlisted
         case capacityReason = "capacity_reason"
         case burstSeconds = "burst_seconds"
+        case probesPerSecond = "probes_per_second"
     }
 
     private static let poolFields = WireFields(PoolField.self)
@@ -110,6 +111,7 @@ private struct SnapshotReader {
             case .fallback: pool.fallback = try rates()
             case .burstSeconds: pool.burstSeconds = try reader.readDouble()
             case .failover: pool.failover = try identifiers()
+            case .probesPerSecond: pool.probesPerSecond = try reader.readDouble()
             case .retry: pool.retry = try retry()
             case .tenants: pool.tenants = try byIdentifier(\.tenant) { reader, id throws in try reader.tenant(id) }
             case .unlisted: pool.unlisted = try rates()

@@ -98,6 +98,10 @@ extension JSONWriter {
         number(pool.burstSeconds)
         key("failover")
         strings(pool.failover.map(\.text))
+        if pool.state == .halfOpen {
+            key("probes_per_second")
+            number(pool.probesPerSecond)
+        }
         key("retry")
         beginObject()
         key("after_ms")
@@ -159,7 +163,7 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func rates(_ rates: Rates) {
+    package mutating func rates(_ rates: Rates) {
         beginObject()
         rateFields(rates)
         endObject()
@@ -184,7 +188,7 @@ extension JSONWriter {
         }
     }
 
-    fileprivate mutating func strings(_ strings: [String]) {
+    package mutating func strings(_ strings: [String]) {
         beginArray()
         for element in strings { string(element) }
         endArray()

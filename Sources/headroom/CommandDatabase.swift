@@ -7,17 +7,19 @@ enum CommandDatabase {
     static let option = ["--database": "FILE"]
 
     /// - Parameter mustExist: a command that only looks does not leave an empty file where a name was misspelt.
-    static func open(_ arguments: Arguments, mustExist: Bool = false) throws -> Database {
+    /// - Parameter coding: by default none: most commands neither publish nor read what was published.
+    static func open(
+        _ arguments: Arguments, mustExist: Bool = false, coding: SnapshotStore.Coding = noSnapshots
+    ) throws -> Database {
         let path = arguments["--database"] ?? Defaults.database
         if mustExist, !FileManager.default.fileExists(atPath: path) {
             throw CommandError(
                 "\(path): no such database; name it with --database FILE, or make one with \"headroom migrate\"")
         }
-        return try Database(path: path, use: .command, coding: noSnapshots, now: now())
+        return try Database(path: path, use: .command, coding: coding, now: now())
     }
 
-    /// Commands neither publish nor read what was published.
-    private static let noSnapshots = SnapshotStore.Coding(
+    static let noSnapshots = SnapshotStore.Coding(
         encode: { _ in throw CommandError("a command publishes no snapshots") },
         decode: { _ in throw CommandError("a command reads no snapshots") })
 

@@ -12,11 +12,35 @@ enum CommandTable {
         Command(
             name: "status", summary: "how a running service fares", help: StatusCommand.help, run: StatusCommand.run),
         Command(
+            name: "explain", summary: "why a tenant's number is what it is", help: ExplainCommand.help,
+            run: ExplainCommand.run),
+        Command(
+            name: "override", summary: "raise or lower a tenant for a while", help: OverrideCommand.help,
+            run: OverrideCommand.run),
+        Command(
+            name: "approvals", summary: "what waits for a person's word", help: ProposalCommand.approvals.help,
+            run: ProposalCommand.approvals.run),
+        Command(
+            name: "recommendations", summary: "what automation would do where it may not",
+            help: ProposalCommand.recommendations.help, run: ProposalCommand.recommendations.run),
+        Command(
+            name: "freeze", summary: "keep the numbers of a pool, or of all", help: FreezeCommand.help,
+            run: FreezeCommand.run),
+        Command(
+            name: "rollback", summary: "go back to an old generation's numbers", help: FreezeCommand.rollbackHelp,
+            run: FreezeCommand.runRollback),
+        Command(
+            name: "capacity", summary: "pin a pool's capacity, or end that", help: CapacityCommand.help,
+            run: CapacityCommand.run),
+        Command(
             name: "allocate", summary: "solve one allocation problem", help: AllocateCommand.help,
             run: AllocateCommand.run),
         Command(
             name: "classify", summary: "type provider responses and read their limits", help: ClassifyCommand.help,
             run: ClassifyCommand.run),
+        Command(
+            name: "plan", summary: "what a candidate policy would have done with recorded telemetry",
+            help: PlanCommand.help, run: PlanCommand.run),
         Command(
             name: "simulate scoreboard", summary: "every strategy against every scenario",
             help: ScoreboardCommand.help, run: ScoreboardCommand.run),
@@ -27,7 +51,13 @@ enum CommandTable {
             name: "policy check", summary: "check a directory of policies", help: PolicyCheckCommand.help,
             run: PolicyCheckCommand.run),
         Command(
-            name: "tenants", summary: "import and list contracts", help: TenantsCommand.help, run: TenantsCommand.run),
+            name: "tenants", summary: "import, list and change contracts", help: TenantsCommand.help,
+            run: TenantsCommand.run),
+        Command(
+            name: "report starvation", summary: "who was starved, when, and why", help: ReportStarvationCommand.help,
+            run: ReportStarvationCommand.run),
+        Command(
+            name: "audit", summary: "who did what", help: AuditCommand.help, run: AuditCommand.run),
         Command(
             name: "token", summary: "create, list and revoke access tokens", help: TokenCommand.help,
             run: TokenCommand.run),

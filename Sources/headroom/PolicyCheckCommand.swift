@@ -1,4 +1,3 @@
-import HeadroomJSON
 import HeadroomModel
 import HeadroomPolicy
 
@@ -20,20 +19,17 @@ enum PolicyCheckCommand {
         guard let path = arguments.positionals.first else {
             throw UsageError("DIR is missing: the directory with rules.json5 and pools/")
         }
-        let isJSON = arguments.has("--json")
-        do throws(PolicyError) {
-            let policy = try PolicyDirectory(path: path).load()
-            if isJSON { printJSON(policy: policy, faults: []) } else { Terminal.print(summary(of: policy, at: path)) }
-            return 0
-        } catch {
-            if isJSON {
-                printJSON(policy: nil, faults: error.faults)
-            } else {
-                Terminal.error(error.description)
-                Terminal.error(error.faults.count == 1 ? "1 fault" : "\(error.faults.count) faults")
-            }
-            return 1
+        let directory = PolicyDirectory(path: path)
+        let report = PolicyCheckReport { () throws(PolicyError) in try directory.load() }
+        if arguments.has("--json") {
+            Terminal.print(bytes: report.encoded() + [UInt8(ascii: "\n")])
+        } else if let policy = report.policy {
+            Terminal.print(summary(of: policy, at: path))
+        } else {
+            Terminal.error(report.faults.map(\.description).joined(separator: "\n"))
+            Terminal.error(report.faults.count == 1 ? "1 fault" : "\(report.faults.count) faults")
         }
+        return report.policy == nil ? 1 : 0
     }
 
     private static func summary(of policy: Policy, at path: String) -> String {
@@ -41,42 +37,5 @@ enum PolicyCheckCommand {
         return
             "\(path): \(policy.name)@\(policy.digest), \(policy.tiers.count) tiers, "
             + "\(policy.pools.count == 1 ? "1 pool" : "\(policy.pools.count) pools"): \(pools)"
-    }
-
-    private static func printJSON(policy: Policy?, faults: [PolicyFault]) {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("valid")
-        writer.bool(policy != nil)
-        if let policy {
-            writer.key("policy")
-            writer.string("\(policy.name)@\(policy.digest)")
-            writer.key("pools")
-            writer.beginArray()
-            for pool in policy.pools { writer.string(pool.pool.text) }
-            writer.endArray()
-        }
-        writer.key("faults")
-        writer.beginArray()
-        for fault in faults {
-            writer.beginObject()
-            writer.key("code")
-            writer.string(fault.code.rawValue)
-            writer.key("file")
-            writer.string(fault.file)
-            for (key, place) in [("line", fault.line), ("column", fault.column)] {
-                writer.key(key)
-                if let place { writer.integer(place) } else { writer.null() }
-            }
-            writer.key("key")
-            writer.string(fault.key)
-            writer.key("message")
-            writer.string(fault.message)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
-        writer.newline()
-        Terminal.print(bytes: writer.bytes)
     }
 }

@@ -3,8 +3,8 @@ import HeadroomModel
 import HeadroomPolicy
 import HeadroomStorage
 
-/// The rules in force: the policy directory, looked at once a tick, and the contracts, read again when another process
-/// has changed the database.
+/// The rules in force: the policy directory, looked at once a tick, and contracts and what people said, read again when
+/// anyone has changed them.
 actor RuleBook: RuleSource {
     /// Where the policy comes from.
     enum Origin: Sendable {
@@ -37,16 +37,20 @@ actor RuleBook: RuleSource {
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     private let contracts: ContractStore
+    private let steering: SteeringStore
     private let log: @Sendable (String) -> Void
     private var origin: Opened
     private var known: [TenantID: Contract]
     private var counter: Int64
 
-    init(_ origin: Opened, contracts: ContractStore, log: @escaping @Sendable (String) -> Void) async throws {
+    init(
+        _ origin: Opened, contracts: ContractStore, steering: SteeringStore, log: @escaping @Sendable (String) -> Void
+    ) async throws {
         self.origin = origin
         self.contracts = contracts
+        self.steering = steering
         self.log = log
-        counter = try await contracts.foreignChangeCounter()
+        counter = try await contracts.changeCounter()
         known = Self.byTenant(try await contracts.all())
     }
 
@@ -54,12 +58,12 @@ actor RuleBook: RuleSource {
 
     func current() async throws -> Rules {
         let refusal = look()
-        let counter = try await contracts.foreignChangeCounter()
+        let counter = try await contracts.changeCounter()
         if counter != self.counter {
             known = Self.byTenant(try await contracts.all())
             self.counter = counter
         }
-        return Rules(policy: policy, contracts: known, refusal: refusal)
+        return Rules(policy: policy, contracts: known, steering: try await steering.steering(), refusal: refusal)
     }
 
     /// Takes over a good change; returns why a bad one was refused for as long as it stands.

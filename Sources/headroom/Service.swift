@@ -60,15 +60,18 @@ final class Service: Sendable {
         try Self.check(configuration, isOpen: access.isOpen)
 
         board = SnapshotBoard(time: time)
-        rules = try await RuleBook(origin, contracts: database.contracts, log: configuration.log)
+        rules = try await RuleBook(
+            origin, contracts: database.contracts, steering: database.steering, log: configuration.log)
         loop = ControlLoop(
             telemetry: database.telemetryReader, rules: rules, ledger: database.snapshots, board: board,
-            at: time.now())
+            records: database.decisions, checkpoints: database.checkpoints, at: time.now())
         let decoder = TelemetryDecoder(
             limits: TelemetryDecoder.Limits(telemetry), classify: ProviderClassifier.classify)
         http = HTTPService(
             settings: ServerSettings(listen: configuration.listen), board: board, access: access,
-            telemetry: TelemetryIntake(decoder: decoder, sink: database.telemetry))
+            telemetry: TelemetryIntake(decoder: decoder, sink: database.telemetry),
+            people: PeoplePorts(
+                steering: database.steering, contracts: database.contracts, records: database.records, rules: rules))
         (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         address = try http.start()
     }
@@ -155,7 +158,8 @@ final class Service: Sendable {
     /// Deletes a second at most: some 100,000 rows, more than can come in.
     private static let maxBites = 20
 
-    /// Once a second looks for tokens that another process changed, and deletes a bounded part of what is too old.
+    /// Once a second looks for tokens that another process changed, notes which ones are used, and deletes a bounded part
+    /// of what is too old.
     private func keepHouse() async {
         var tokens: Int64?
         while !Task.isCancelled {
@@ -165,13 +169,11 @@ final class Service: Sendable {
                     access.replace(try await database.tokens.accessTokens(at: time.now()))
                     tokens = counter
                 }
-                let policy = await rules.policy.telemetry
                 let now = time.now()
+                try await database.tokens.noteUse(of: access.takeUsedNames(), at: now)
+                let policy = await rules.policy.telemetry
                 for _ in 0..<Self.maxBites {
-                    let rows = try await database.telemetry.prune(before: now.adding(seconds: -policy.rawHours * 3600))
-                    let snapshots = try await database.snapshots.prune(
-                        before: now.adding(seconds: -policy.ledgerHours * 3600), mostBytes: policy.ledgerBytes)
-                    if rows + snapshots == 0 { break }
+                    if try await database.prune(policy, at: now) == 0 { break }
                 }
             } catch {
                 log("housekeeping failed, and will be tried again: \(error)")

@@ -1,194 +1,166 @@
-import Foundation
 import HeadroomJSON
-import HeadroomModel
 
-/// `headroom status`: how a running service fares, from its `/readyz` and `/metrics`.
+/// `headroom status`: how a running service fares.
 enum StatusCommand {
     static let help = """
         usage: headroom status [--url URL] [--json]
 
-        Says whether the service is ready and why not, what it last published, and how each pool and gateway fares.
-        Exit code 0 when it is ready, 1 when it is not or does not answer. A token, where the service asks for one, is
-        taken from HEADROOM_TOKEN.
+        Says whether the service is ready and why not, what it last published, how each pool fares and why its capacity
+        is what it is, what waits for a person, which tenants have been underserved longest, and which gateways are
+        behind. Exit code 0 when it is ready, 1 when it is not or does not answer. A token, where the service asks for
+        one, is taken from HEADROOM_TOKEN.
 
           --url URL   default \(Defaults.url)
-          --json      the same as one JSON object
+          --json      the service's answers as one JSON object
         """
 
     static func run(_ arguments: [String]) async throws -> Int32 {
         let arguments = try Arguments(arguments, flags: ["--json"], options: ServiceClient.option)
         let client = try ServiceClient(arguments)
-        let readiness = try await client.get("readyz")
-        guard let status = ServiceStatus(readiness: readiness.body) else {
+        let readiness = try await client.send("GET", "readyz")
+        guard readiness.json["ready"]?.bool != nil || readiness.status == 401 else {
             throw CommandError(
                 "\(client.base.absoluteString)/readyz: answers \(readiness.status), but not as Headroom does; "
                     + "is it another service?")
         }
-        let metrics = try await client.get("metrics")
-        guard metrics.status == 200 else {
-            throw CommandError("\(client.base.absoluteString)/metrics: answers \(metrics.status)")
-        }
-        let report = status.adding(MetricsReading(String(decoding: metrics.body, as: UTF8.self)))
+        let status = ServiceStatus(
+            readiness: readiness.json, pools: try await client.call("GET", "v1/pools").json["pools"]?.array ?? [],
+            worst: try await client.call(
+                "GET", "v1/tenants", query: [("order", "worst"), ("limit", "\(ServiceStatus.worstCount)")]
+            ).json["tenants"]?.array ?? [],
+            gateways: try await client.call("GET", "v1/gateways").json["gateways"]?.array ?? [])
         if arguments.has("--json") {
-            Terminal.print(bytes: report.json)
+            Terminal.print(bytes: status.json)
         } else {
-            Terminal.print(report.text)
+            Terminal.print(status.text)
         }
-        return report.isReady ? 0 : 1
+        return status.isReady ? 0 : 1
     }
 }
 
-/// What `headroom status` tells.
+/// What `headroom status` tells, out of the service's answers.
 struct ServiceStatus {
-    struct Pool {
-        let name: String
-        var state = "unknown"
-        /// By kind (`nominal`, `estimated`, `budget`, `assured`, `consumed`).
-        var rates: [String: Rates] = [:]
-        var starvedCount = 0
-    }
+    /// Tenants that are looked at first.
+    static let worstCount = 5
 
-    let isReady: Bool
-    let reasons: [String]
-    /// What to look at although the service may be ready.
-    let warnings: [String]
-    let version: SnapshotVersion?
-    let publishedAgeSeconds: Double?
-    /// In the order of the metrics: ascending by name.
-    private(set) var pools: [Pool] = []
-    /// Worst first.
-    private(set) var gateways: [(name: String, driftSeconds: Double)] = []
+    let readiness: JSONNode
+    let pools: [JSONNode]
+    /// Longest underserved first.
+    let worst: [JSONNode]
+    let gateways: [JSONNode]
 
-    /// `nil` when this is not what `/readyz` answers.
-    init?(readiness: [UInt8]) {
-        guard let root = try? JSONNode.parse(readiness), let isReady = root["ready"]?.bool else { return nil }
-        self.isReady = isReady
-        reasons = root["reasons"]?.array?.compactMap(\.string) ?? []
-        warnings = root["warnings"]?.array?.compactMap(\.string) ?? []
-        if let epoch = root["epoch"]?.number, let generation = root["generation"]?.number {
-            version = SnapshotVersion(epoch: Int64(epoch), generation: Int64(generation))
-        } else {
-            version = nil
-        }
-        publishedAgeSeconds = root["published_age_seconds"]?.number
-    }
-
-    func adding(_ metrics: MetricsReading) -> ServiceStatus {
-        var status = self
-        for sample in metrics.all("headroom_pool_capacity_per_minute") {
-            guard let pool = sample.labels["pool"], let kind = sample.labels["kind"],
-                let resource = Resource.allCases.first(where: { $0.name == sample.labels["resource"] })
-            else { continue }
-            status.change(pool) { $0.rates[kind, default: .none][resource] = sample.value }
-        }
-        for sample in metrics.all("headroom_pool_state") where sample.value == 1 {
-            guard let pool = sample.labels["pool"], let state = sample.labels["state"] else { continue }
-            status.change(pool) { $0.state = state }
-        }
-        for sample in metrics.all("headroom_starved_tenants") {
-            guard let pool = sample.labels["pool"], sample.value >= 0, sample.value < 1e9 else { continue }
-            status.change(pool) { $0.starvedCount += Int(sample.value) }
-        }
-        for sample in metrics.all("headroom_gateway_drift_seconds") {
-            guard let gateway = sample.labels["gateway"] else { continue }
-            status.gateways.append((gateway, sample.value))
-        }
-        return status
-    }
-
-    private mutating func change(_ name: String, _ change: (inout Pool) -> Void) {
-        let index = pools.firstIndex { $0.name == name }
-        if index == nil { pools.append(Pool(name: name)) }
-        change(&pools[index ?? pools.count - 1])
-    }
+    var isReady: Bool { readiness["ready"]?.bool ?? false }
 }
 
 extension ServiceStatus {
     var text: String {
         var lines = [isReady ? "ready" : "not ready"]
-        lines += reasons.map { "  \($0)" } + warnings.map { "  warning: \($0)" }
-        if let version {
-            let age = publishedAgeSeconds.map { String(format: ", published %.1f s ago", $0) } ?? ""
-            lines.append("generation \(version)\(age)")
+        lines += strings("reasons").map { "  \($0)" } + strings("warnings").map { "  warning: \($0)" }
+        if let epoch = readiness["epoch"]?.number, let generation = readiness["generation"]?.number {
+            let age = readiness["published_age_seconds"]?.number.map { ", published \(seconds($0)) ago" } ?? ""
+            lines.append("generation \(Int64(epoch)).\(Int64(generation))\(age)")
         }
-        var table = TextTable([
-            "POOL", "STATE", "RATE", "NOMINAL", "CAPACITY", "BUDGET", "ASSURED", "CONSUMED", "STARVED",
-        ])
-        for pool in pools {
-            for (place, resource) in (pool.rates["nominal"] ?? .none).resources.members.enumerated() {
-                let rates = ["nominal", "estimated", "budget", "assured", "consumed"].map { kind in
-                    pool.rates[kind]?[resource].map(TextTable.number) ?? "-"
-                }
-                let start = place == 0 ? [pool.name, pool.state] : ["", ""]
-                table.add(start + [resource.rateName] + rates + [place == 0 ? "\(pool.starvedCount)" : ""])
-            }
-        }
-        if !pools.isEmpty { lines += ["", table.text] }
-        if !gateways.isEmpty {
-            var table = TextTable(["GATEWAY", "BEHIND BY"])
-            for gateway in gateways { table.add([gateway.name, String(format: "%.1f s", gateway.driftSeconds)]) }
-            lines += ["", table.text]
-        }
+        for table in [poolTable, notes, tenantTable, gatewayTable] where !table.isEmpty { lines += ["", table] }
         return lines.joined(separator: "\n")
     }
 
-    var json: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("ready")
-        writer.bool(isReady)
-        writer.key("reasons")
-        writer.beginArray()
-        for reason in reasons { writer.string(reason) }
-        writer.endArray()
-        writer.key("warnings")
-        writer.beginArray()
-        for warning in warnings { writer.string(warning) }
-        writer.endArray()
-        for (key, value) in [("epoch", version?.epoch), ("generation", version?.generation)] {
-            writer.key(key)
-            if let value { writer.integer(value) } else { writer.null() }
+    private var poolTable: String {
+        if pools.isEmpty { return "" }
+        var table = TextTable([
+            "POOL", "STATE", "MODE", "RATE", "NOMINAL", "CAPACITY", "BUDGET", "ASSURED", "CONSUMED", "WHY", "SURE",
+            "STARVED",
+        ])
+        for pool in pools {
+            let starved = (pool["starved_tenants"]?.members ?? []).compactMap(\.value.number).reduce(0, +)
+            let start = [pool["pool"], pool["state"], pool["mode"]].map { AnswerText.string($0) }
+            let end = [
+                AnswerText.string(pool["capacity_reason"]),
+                pool["confidence"]?.number.map { "\(Int(($0 * 100).rounded())) %" } ?? "-", "\(Int(starved))",
+            ]
+            for (place, rate) in (pool["nominal"]?.members ?? []).enumerated() {
+                let rates = ["nominal", "capacity", "budget", "assured", "consumed"].map {
+                    AnswerText.number(pool[$0]?[rate.key])
+                }
+                let isFirst = place == 0
+                table.add((isFirst ? start : ["", "", ""]) + [rate.key] + rates + (isFirst ? end : ["", "", ""]))
+            }
         }
-        writer.key("published_age_seconds")
-        if let publishedAgeSeconds { writer.number(publishedAgeSeconds) } else { writer.null() }
-        writer.key("pools")
-        writer.beginArray()
-        for pool in pools { write(pool, to: &writer) }
-        writer.endArray()
-        writer.key("gateways")
-        writer.beginArray()
-        for gateway in gateways {
-            writer.beginObject()
-            writer.key("gateway")
-            writer.string(gateway.name)
-            writer.key("drift_seconds")
-            writer.number(gateway.driftSeconds)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
+        return table.text
     }
 
-    private func write(_ pool: Pool, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("pool")
-        writer.string(pool.name)
-        writer.key("state")
-        writer.string(pool.state)
-        for kind in ["nominal", "estimated", "budget", "assured", "consumed"] {
-            let rates = pool.rates[kind] ?? .none
-            writer.key(kind)
-            writer.beginObject()
-            for resource in rates.resources.members {
-                writer.key(resource.rateName)
-                writer.number(rates[resource] ?? 0)
+    /// What a person should know of pools, and what waits for one.
+    private var notes: String {
+        pools.flatMap { pool -> [String] in
+            let name = AnswerText.string(pool["pool"])
+            var notes: [String] = []
+            let questions = pool["open_questions"]?.number ?? 0
+            if questions > 0 {
+                notes.append(
+                    "\(name): \(Int(questions)) \(questions == 1 ? "question waits" : "questions wait") for a person; "
+                        + "see \"headroom approvals\" and \"headroom recommendations\"")
             }
-            writer.endObject()
+            if let pin = pool["pin"], !pin.isNull {
+                notes.append(
+                    "\(name): pinned at \(AnswerText.rates(pin["capacity"])) by \(AnswerText.string(pin["author"])) "
+                        + "until \(AnswerText.instant(pin["until"])): \(AnswerText.string(pin["reason"]))")
+            }
+            notes += (pool["freezes"]?.array ?? []).map { freeze in
+                "\(name): frozen by \(AnswerText.string(freeze["author"])) until "
+                    + "\(AnswerText.instant(freeze["until"])): \(AnswerText.string(freeze["reason"]))"
+            }
+            let broken = (pool["models"]?.members ?? []).filter { ["open", "half_open"].contains($0.value.string) }
+            notes += broken.map { "\(name): the breaker of \($0.key) is \($0.value.string ?? "")" }
+            if let storm = pool["retry_storm"], !storm.isNull {
+                let tenants = (storm["tenants"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
+                notes.append(
+                    "\(name): a retry storm of \(tenants), one wave every \(AnswerText.number(storm["period_seconds"])) s"
+                )
+            }
+            return notes
+        }.joined(separator: "\n")
+    }
+
+    private var tenantTable: String {
+        var table = TextTable(["UNDERSERVED", "POOL", "FOR", "STARVED", "DEMAND", "ASSURED", "CONSUMED"])
+        var isEmpty = true
+        for tenant in worst {
+            for pool in tenant["pools"]?.array ?? [] {
+                guard let underserved = pool["underserved_seconds"]?.number, underserved > 0 else { continue }
+                isEmpty = false
+                table.add([
+                    AnswerText.string(tenant["tenant"]), AnswerText.string(pool["pool"]), seconds(underserved),
+                    AnswerText.string(pool["starvation"]), AnswerText.rates(pool["demand"]),
+                    AnswerText.rates(pool["assured"]), AnswerText.rates(pool["consumed"]),
+                ])
+            }
         }
-        writer.key("starved_tenants")
-        writer.integer(pool.starvedCount)
-        writer.endObject()
+        return isEmpty ? "" : table.text
+    }
+
+    private var gatewayTable: String {
+        if gateways.isEmpty { return "" }
+        var table = TextTable(["GATEWAY", "APPLIED", "BEHIND BY", "LAST SEEN"])
+        for gateway in gateways {
+            table.add([
+                AnswerText.string(gateway["gateway"]), AnswerText.string(gateway["applied"]),
+                gateway["drift_seconds"]?.number.map(seconds) ?? "-", AnswerText.instant(gateway["last_seen"]),
+            ])
+        }
+        return table.text
+    }
+
+    private func strings(_ key: String) -> [String] { (readiness[key]?.array ?? []).compactMap(\.string) }
+
+    private func seconds(_ seconds: Double) -> String {
+        "\((seconds * 10).rounded() / 10) s"
+    }
+
+    /// `/readyz`, and beside it the pools, the worst tenants and the gateways.
+    var json: [UInt8] {
+        var members = readiness.members ?? []
+        for (key, nodes) in [("pools", pools), ("worst_tenants", worst), ("gateways", gateways)] {
+            members.append(JSONMember(key: key, value: JSONNode(.array(nodes))))
+        }
+        return JSONNode(.object(members)).encoded() + [UInt8(ascii: "\n")]
     }
 }

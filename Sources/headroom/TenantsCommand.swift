@@ -2,15 +2,21 @@ import HeadroomJSON
 import HeadroomModel
 import HeadroomPolicy
 import HeadroomStorage
+import HeadroomWire
 
 /// `headroom tenants import` and `headroom tenants list`: what tenants have bought.
 enum TenantsCommand {
     static let help = """
         usage: headroom tenants import FILE [--database FILE] [--policies DIR] [--format csv|json]
-               headroom tenants list [--database FILE] [--json]
+               headroom tenants import FILE --url URL [--format csv|json]
+               headroom tenants list [--database FILE | --url URL] [--json]
+               headroom tenants put FILE [--url URL] [--json]
+               headroom tenants remove TENANT --yes [--url URL]
 
         import replaces all contracts by those in FILE (- is standard input), or none: every fault is named by its line.
         The format follows FILE's name; for standard input give --format.
+        put sets one tenant's contract, an object as in the JSON below. remove erases a tenant: its contract and all that
+        is stored of it, for good; --yes says that this is meant. Both take a service and the role admin.
 
           CSV    a header, then one row for each tenant × pool, columns in any order:
                  tenant,tier,strategic,pool,floor_rpm,floor_tpm,floor_itpm,floor_otpm,
@@ -20,29 +26,36 @@ enum TenantsCommand {
                    "pools":[{"pool":"openai:gpt-4o","floor":{"tpm":100000},"ceiling":{"rpm":400}}]}]
 
           --database FILE   default \(Defaults.database)
-          --policies DIR    also check tiers, pools, and that floors fit into each pool's nominal capacity
-          --json            list as the JSON above, which import takes back
+          --policies DIR    also check tiers, pools, and that floors fit into each pool's nominal capacity; a service
+                            always does
+          --url URL         a running service in place of a database; default for put and remove \(Defaults.url).
+                            A token, where the service asks for one, is taken from HEADROOM_TOKEN
+          --json            list as the JSON above, which import takes back; from a service with how each tenant fares
         """
 
     static func run(_ arguments: [String]) async throws -> Int32 {
+        let rest = Array(arguments.dropFirst())
         switch arguments.first {
-        case "import": return try await importFile(Array(arguments.dropFirst()))
-        case "list": return try await list(Array(arguments.dropFirst()))
+        case "import": return try await importFile(rest)
+        case "list": return try await list(rest)
+        case "put": return try await put(rest)
+        case "remove": return try await remove(rest)
         default:
-            throw UsageError(
-                arguments.isEmpty ? "say import or list" : "\"\(arguments[0])\": must be import or list")
+            let words = "import, list, put or remove"
+            throw UsageError(arguments.isEmpty ? "say \(words)" : "\"\(arguments[0])\": must be \(words)")
         }
     }
 
     private static func importFile(_ arguments: [String]) async throws -> Int32 {
-        let options = ["--policies": "DIR", "--format": "csv|json"].merging(CommandDatabase.option) { first, _ in first
-        }
+        let options = ["--policies": "DIR", "--format": "csv|json"].merging(placeOptions) { $1 }
         let arguments = try Arguments(arguments, options: options, maxPositionals: 1)
         guard let path = arguments.positionals.first else {
             throw UsageError("FILE is missing: a .csv or .json file, or - for standard input")
         }
         let format = try format(of: path, arguments)
+        let isRemote = try isRemote(arguments, without: "--policies")
         let bytes = try Terminal.read(path)
+        if isRemote { return try await importFile(bytes, format, arguments) }
         let contracts: [Contract]
         do throws(ContractImportError) {
             contracts = try ContractImport.parse(bytes, format: format)
@@ -86,7 +99,8 @@ enum TenantsCommand {
     }
 
     private static func list(_ arguments: [String]) async throws -> Int32 {
-        let arguments = try Arguments(arguments, flags: ["--json"], options: CommandDatabase.option)
+        let arguments = try Arguments(arguments, flags: ["--json"], options: placeOptions)
+        if try isRemote(arguments) { return try await listFromService(arguments) }
         let contracts = try await CommandDatabase.open(arguments, mustExist: true).contracts.all()
         if arguments.has("--json") {
             Terminal.print(bytes: json(contracts))
@@ -110,38 +124,9 @@ enum TenantsCommand {
     }
 
     private static func json(_ contracts: [Contract]) -> [UInt8] {
-        func rates(_ rates: Rates) -> JSONNode {
-            JSONNode(
-                .object(
-                    rates.resources.members.map {
-                        JSONMember(key: $0.rateName, value: JSONNode(.number(rates[$0] ?? 0)))
-                    }))
-        }
         var writer = JSONWriter()
         writer.beginArray()
-        for contract in contracts {
-            writer.beginObject()
-            writer.key("tenant")
-            writer.string(contract.tenant.text)
-            writer.key("tier")
-            if let tier = contract.tier { writer.string(tier) } else { writer.null() }
-            writer.key("strategic")
-            writer.bool(contract.isStrategic)
-            writer.key("pools")
-            writer.beginArray()
-            for terms in contract.terms {
-                writer.beginObject()
-                writer.key("pool")
-                writer.string(terms.pool.text)
-                writer.key("floor")
-                rates(terms.floor).write(to: &writer)
-                writer.key("ceiling")
-                rates(terms.ceiling).write(to: &writer)
-                writer.endObject()
-            }
-            writer.endArray()
-            writer.endObject()
-        }
+        for contract in contracts { writer.raw(ContractBody.encode(contract)) }
         writer.endArray()
         return writer.bytes + [UInt8(ascii: "\n")]
     }

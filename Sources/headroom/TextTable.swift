@@ -1,3 +1,5 @@
+import HeadroomWire
+
 /// Rows for a person's eyes: columns as wide as their widest cell.
 struct TextTable {
     private var rows: [[String]]
@@ -20,14 +22,5 @@ struct TextTable {
     }
 
     /// Rounded to whole numbers, thousands apart: `1,800,000`.
-    static func number(_ value: Double) -> String {
-        guard value.magnitude < 1e15 else { return "\(value)" }
-        let digits = String(Int64(value.rounded()).magnitude)
-        var text = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
-            text.append(digit)
-        }
-        return value < 0 && text != "0" ? "-" + text : text
-    }
+    static func number(_ value: Double) -> String { GroupedNumber.whole(value) }
 }

@@ -48,6 +48,11 @@ enum TokenCommand {
         let arguments = try Arguments(arguments, options: options)
         guard let name = arguments["--name"] else { throw UsageError("--name is missing: who will hold the token") }
         guard GatewayID(name) != nil else { throw UsageError("--name \"\(name)\": must have \(GatewayID.rule)") }
+        // Authors of the audit log that hold no token.
+        guard ![Authorship.automation, "local"].contains(name) else {
+            throw UsageError(
+                "--name \"\(name)\": stands for Headroom itself or for whoever needs no token; choose another")
+        }
         let roles = APIToken.Role.allCases.map(\.rawValue).joined(separator: ", ")
         guard let roleName = arguments["--role"] else { throw UsageError("--role is missing: one of \(roles)") }
         guard let role = APIToken.Role(rawValue: roleName) else {
@@ -62,13 +67,7 @@ enum TokenCommand {
         }
         let pools: [PoolID] = try identifiers("--pools", arguments)
         let tenants: [TenantID] = try identifiers("--tenants", arguments)
-        let lifetime = try arguments["--expires-in"].map { text throws(UsageError) in
-            guard let seconds = seconds(text) else {
-                throw UsageError(
-                    "--expires-in \"\(text)\": must be a time from 1s to 3650d, as 90s, 15m, 12h, 30d or 8w")
-            }
-            return seconds
-        }
+        let lifetime = try arguments.duration("--expires-in")
         let now = CommandDatabase.now()
         let secret = newSecret()
         let database = try CommandDatabase.open(arguments)
@@ -101,14 +100,6 @@ enum TokenCommand {
             identifiers.append(identifier)
         }
         return identifiers
-    }
-
-    /// A whole number and its unit; `nil` for anything else, and beyond ten years.
-    private static func seconds(_ text: String) -> Double? {
-        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
-        guard let last = text.last, let unit = units[last], let count = UInt32(text.dropLast()) else { return nil }
-        let seconds = Double(count) * unit
-        return (1...3650 * 86_400).contains(seconds) ? seconds : nil
     }
 
     private static func list(_ arguments: [String]) async throws -> Int32 {

@@ -7,8 +7,9 @@ import Testing
     private static let start = Timestamp(milliseconds: 1_793_000_000_000)
 
     private var estimator = DemandEstimator(
-        pool: PoolPolicy(pool: pool, nominal: Rates(rpm: 6_000, tpm: 6_000_000)), settings: DemandPolicy(margin: 1),
-        maxTenants: 100, at: start)
+        pool: PoolPolicy(pool: pool, nominal: Rates(rpm: 6_000, tpm: 6_000_000)),
+        settings: DemandEstimator.Settings(
+            Policy(loop: LoopPolicy(maxTenants: 100), demand: DemandPolicy(margin: 1))), at: start)
 
     private func call(
         _ second: Double, tenant: TenantID = "acme", request: String? = nil, attempt: Int = 1,
@@ -22,6 +23,8 @@ import Testing
                 inputTokens: outcome == .ok ? tokens - 100 : 0, outputTokens: outcome == .ok ? 100 : 0))
     }
 
+    private mutating func fold(_ record: TelemetryRecord) { estimator.fold(record, at: record.at) }
+
     private mutating func demand(_ tenant: TenantID = "acme", at second: Double) -> TenantDemand? {
         estimator.estimate(at: Self.start.adding(seconds: second)).tenants.first { $0.tenant == tenant }
     }
@@ -29,7 +32,7 @@ import Testing
     @Test mutating func `demand is known within 10 % while half of it is denied`() throws {
         // 4 a second, every other one denied by the gateway, which cannot know the output.
         for n in 0..<160 {
-            estimator.fold(call(Double(n) / 4, request: "r\(n)", outcome: n % 2 == 0 ? .ok : .denied))
+            fold(call(Double(n) / 4, request: "r\(n)", outcome: n % 2 == 0 ? .ok : .denied))
         }
         let found = try #require(demand(at: 39.9))
         let rpm = try #require(found.total[.requests])
@@ -43,7 +46,7 @@ import Testing
     @Test mutating func `a retry storm of five attempts a request raises nobody's demand`() throws {
         for n in 0..<80 {
             for attempt in 1...5 {
-                estimator.fold(
+                fold(
                     call(
                         Double(n) / 2, request: "r\(n)", attempt: attempt, outcome: attempt == 5 ? .ok : .quota))
             }
@@ -55,13 +58,13 @@ import Testing
 
     @Test mutating func `retries sent as first attempts of the same request count once`() throws {
         for n in 0..<80 {
-            for _ in 1...5 { estimator.fold(call(Double(n) / 2, request: "r\(n)", outcome: .denied)) }
+            for _ in 1...5 { fold(call(Double(n) / 2, request: "r\(n)", outcome: .denied)) }
         }
         #expect(abs(try #require(demand(at: 39.9)?.total[.requests]) / 120 - 1) < 0.1)
     }
 
     @Test mutating func `work that waits counts as if it had to be served within the backlog time`() throws {
-        estimator.fold(
+        fold(
             .queue(
                 QueueRecord(
                     at: Self.start.adding(seconds: 20), gateway: "gw-1", tenant: "acme", pool: Self.pool,
@@ -73,7 +76,7 @@ import Testing
     }
 
     @Test mutating func `a queue that nobody reports any more is forgotten`() throws {
-        estimator.fold(
+        fold(
             .queue(
                 QueueRecord(
                     at: Self.start, gateway: "gw-1", tenant: "acme", pool: Self.pool, depth: 40, tokens: 80_000)))
@@ -82,7 +85,7 @@ import Testing
     }
 
     @Test mutating func `demand rises at once and halves in a half-life`() throws {
-        for n in 0..<200 { estimator.fold(call(Double(n) / 10, request: "r\(n)")) }
+        for n in 0..<200 { fold(call(Double(n) / 10, request: "r\(n)")) }
         let peak = try #require(demand(at: 20)?.total[.requests])
         #expect(abs(peak / 600 - 1) < 0.1)
         let later = try #require(demand(at: 80)?.total[.requests])
@@ -91,8 +94,8 @@ import Testing
 
     @Test mutating func `half-life counts real time and not ticks`() throws {
         var often = estimator
-        for n in 0..<200 { estimator.fold(call(Double(n) / 10, request: "r\(n)")) }
-        for n in 0..<200 { often.fold(call(Double(n) / 10, request: "r\(n)")) }
+        for n in 0..<200 { fold(call(Double(n) / 10, request: "r\(n)")) }
+        for n in 0..<200 { often.fold(call(Double(n) / 10, request: "r\(n)"), at: Self.start.adding(seconds: 20)) }
         _ = demand(at: 20)
         for second in 20...79 { _ = often.estimate(at: Self.start.adding(seconds: Double(second))) }
         let seldom = try #require(demand(at: 80)?.total[.requests])
@@ -102,7 +105,7 @@ import Testing
     }
 
     @Test mutating func `a window line counts its unique work and no retry`() throws {
-        estimator.fold(
+        fold(
             .window(
                 WindowRecord(
                     start: Self.start.adding(seconds: 10), seconds: 10, gateway: "gw-1", tenant: "acme",
@@ -115,14 +118,14 @@ import Testing
     }
 
     @Test mutating func `an idle tenant keeps its shape`() throws {
-        for n in 0..<50 { estimator.fold(call(Double(n) / 10, request: "r\(n)", tokens: 7_000)) }
+        for n in 0..<50 { fold(call(Double(n) / 10, request: "r\(n)", tokens: 7_000)) }
         let shape = try #require(demand(at: 3_000)?.shape)
         #expect(shape[.requests] == 1)
         #expect(abs(shape[.tokens] - 7_000) < 1)
     }
 
     @Test mutating func `the table is bounded and what found no place is counted`() {
-        for n in 0..<150 { estimator.fold(call(1, tenant: TenantID(unchecked: "t\(n)"), request: "r\(n)")) }
+        for n in 0..<150 { fold(call(1, tenant: TenantID(unchecked: "t\(n)"), request: "r\(n)")) }
         let found = estimator.estimate(at: Self.start.adding(seconds: 2))
         #expect(found.tenants.count == 100)
         #expect(found.untracked == 50)
@@ -130,7 +133,7 @@ import Testing
 
     @Test mutating func `traffic tells where a tenant's work arrives`() throws {
         for n in 0..<100 {
-            estimator.fold(call(Double(n) / 10, request: "r\(n)", gateway: n % 4 == 0 ? "gw-2" : "gw-1"))
+            fold(call(Double(n) / 10, request: "r\(n)", gateway: n % 4 == 0 ? "gw-2" : "gw-1"))
         }
         let gateways = try #require(demand(at: 10)).gateways
         #expect(gateways.map(\.gateway) == ["gw-1", "gw-2"])

@@ -7,17 +7,23 @@ import Testing
 
     private func decide(
         _ tenants: [TenantDemand], contracts: [Contract] = [], capacity: Rates? = nil,
-        policy: Policy = Policy(loop: LoopPolicy(unlistedShare: 0))
+        policy: Policy = PoolAllocatorTests.undampened
     ) -> PoolDecision {
-        var allocator = PoolAllocator()
+        let now = Timestamp(milliseconds: 1_793_000_000_000)
+        var allocator = PoolAllocator(pool: pool.pool, at: now)
         return allocator.decide(
             pool,
             capacity: PoolCapacity(pool: pool.pool, capacity: capacity ?? pool.nominal, nominal: pool.nominal),
             demand: PoolDemand(pool: pool.pool, tenants: tenants), serviceClocks: [:],
             under: Rules(
                 policy: policy,
-                contracts: Dictionary(uniqueKeysWithValues: contracts.map { ($0.tenant, $0) })))
+                contracts: Dictionary(uniqueKeysWithValues: contracts.map { ($0.tenant, $0) })), at: now)
     }
+
+    /// Everything is assured, and at once: one decision shows where the fill wants to go.
+    static let undampened = Policy(
+        loop: LoopPolicy(unlistedShare: 0), dampening: DampeningPolicy(slewShare: 100, assuredShare: 1),
+        guardrails: GuardrailPolicy(mostOfNominal: 1))
 
     private func tenant(
         _ id: TenantID, interactive: Double = 0, batch: Double = 0, tokensPerRequest: Double = 1_000
@@ -33,7 +39,7 @@ import Testing
     @Test func `rates are whole, sum to the budget at most, and leave the unlisted their part`() throws {
         let decision = decide(
             (1...7).map { tenant(TenantID(unchecked: "t\($0)"), interactive: Double($0) * 100_000) },
-            capacity: Rates(rpm: 997.7, tpm: 900_001.5), policy: Policy())
+            capacity: Rates(rpm: 997.7, tpm: 900_001.5), policy: Policy(dampening: DampeningPolicy(slewShare: 100)))
         let allocation = decision.allocation
         #expect(allocation.budget == Rates(rpm: 997, tpm: 900_001))
         #expect(allocation.unlisted == Rates(rpm: 9, tpm: 9_000))

@@ -58,4 +58,41 @@ import Testing
         }
         #expect(last == StarvationWatch.Verdict(underservedSeconds: 249, starvation: nil))
     }
+
+    @Test func `a call that waits for too long lowers what else it takes, and is nothing by itself`() {
+        // (consumed of a due 100,000, oldest call waits) → starved after six minutes at a tier's longest wait of 30 s.
+        for (consumed, oldest, starved) in [
+            (80_000, 31, true), (80_000, 30, false), (86_000, 400, false), (60_000, 0, true),
+        ] {
+            var watch = StarvationWatch(settings: StarvationPolicy(seconds: 300, share: 0.7))
+            var tenant = tenant(demand: 500_000, consumed: Double(consumed))
+            tenant.queue.batch = TenantReport.Queue(depth: 1, oldestSeconds: Double(oldest))
+            var last: StarvationWatch.Verdict?
+            for second in 0...360 {
+                last = watch.judge(
+                    tenant, entitlement: Rates(rpm: 100, tpm: 100_000), nominal: nominal, hasLostCapacity: false,
+                    longestWait: 30, at: start.adding(seconds: Double(second)))
+            }
+            #expect((last?.starvation != nil) == starved, "\(consumed) \(oldest)")
+        }
+    }
+
+    @Test func `a spell outlives the process`() throws {
+        var watch = StarvationWatch(settings: StarvationPolicy(seconds: 300, share: 0.7))
+        let hungry = tenant(demand: 100_000, consumed: 10_000)
+        let entitlement = Rates(rpm: 200, tpm: 200_000)
+        for second in 0...200 {
+            _ = watch.judge(
+                hungry, entitlement: entitlement, nominal: nominal, hasLostCapacity: false,
+                at: start.adding(seconds: Double(second)))
+        }
+        var writer = ByteWriter()
+        watch.write(to: &writer)
+        var other = StarvationWatch(settings: StarvationPolicy(seconds: 300, share: 0.7))
+        var reader = ByteReader(writer.bytes)
+        try other.restore(from: &reader, at: start.adding(seconds: 200))
+        let verdict = other.judge(
+            hungry, entitlement: entitlement, nominal: nominal, hasLostCapacity: false, at: start.adding(seconds: 301))
+        #expect(verdict == StarvationWatch.Verdict(underservedSeconds: 301, starvation: .delivery))
+    }
 }

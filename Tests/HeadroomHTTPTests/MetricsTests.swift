@@ -52,7 +52,8 @@ import Testing
             #"headroom_tenant_queue_depth{pool="p",tenant="acme",criticality="batch"} 0"#,
             #"headroom_starved_tenants{pool="p",reason="delivery"} 1"#,
             #"headroom_starved_tenants{pool="p",reason="shortage"} 0"#,
-            #"headroom_overcommit_tokens_total{pool="p"} 0"#,
+            #"headroom_overcommit_tokens_total{pool="p"} 0"#, #"headroom_limit_reversals_total{pool="p"} 3"#,
+            #"headroom_open_questions{pool="p"} 1"#,
         ] {
             #expect(text.contains(line + "\n"), "\(line) in \(text)")
         }
@@ -114,7 +115,8 @@ extension PoolReport {
         let rates = Rates(rpm: 100)
         return PoolReport(
             pool: "p", state: .throttled, nominal: rates, estimated: rates, capacityReason: .contract, confidence: 1,
-            budget: rates, assured: rates, consumed: rates, calls: [.quota: 2], tenants: tenants)
+            budget: rates, assured: rates, consumed: rates, calls: [.quota: 2], reversals: 3, openQuestions: 1,
+            tenants: tenants)
     }
 }
 

@@ -9,6 +9,7 @@ final class ServiceFixture: Sendable {
     let board: SnapshotBoard
     let access: AccessControl
     let sink: TestSink
+    let desk = MemoryDesk()
     let service: HTTPService
     let address: ListenAddress
 
@@ -45,7 +46,7 @@ final class ServiceFixture: Sendable {
         }
         service = HTTPService(
             settings: settings, board: board, access: access,
-            telemetry: TelemetryIntake(decoder: decoder, sink: sink), viewersOnly: viewersOnly)
+            telemetry: TelemetryIntake(decoder: decoder, sink: sink), people: desk.ports, viewersOnly: viewersOnly)
         address = try service.start()
     }
 

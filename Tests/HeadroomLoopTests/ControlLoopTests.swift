@@ -10,17 +10,22 @@ import Testing
     private let telemetry = MemoryTelemetry()
     private let ledger = MemoryLedger()
     private let board = MemoryBoard()
+    private let checkpoints = MemoryCheckpoints()
+    private let records = MemoryRecords()
     private let rules = MemoryRules(
         Rules(
             policy: Policy(
                 tiers: [TierPolicy(name: "premium", weight: 4), TierPolicy(name: "free", weight: 1)],
-                defaultTier: "free", pools: [PoolPolicy(pool: pool, nominal: nominal)]),
+                defaultTier: "free", guardrails: GuardrailPolicy(mostOfNominal: 1),
+                pools: [PoolPolicy(pool: pool, nominal: nominal)]),
             contracts: [
                 "acme": Contract(tenant: "acme", tier: "premium"), "beta": Contract(tenant: "beta", tier: "free"),
             ]))
 
     private func loop(at second: Double = 0) -> ControlLoop {
-        ControlLoop(telemetry: telemetry, rules: rules, ledger: ledger, board: board, at: at(second))
+        ControlLoop(
+            telemetry: telemetry, rules: rules, ledger: ledger, board: board, records: records,
+            checkpoints: checkpoints, at: at(second))
     }
 
     private func at(_ second: Double) -> Timestamp { Self.start.adding(seconds: second) }
@@ -63,9 +68,11 @@ import Testing
 
     @Test func `demand moves what is assured, by weight where it does not fit`() async throws {
         let loop = loop()
-        await loop.tick(at: at(0))
-        telemetry.append(calls("acme", rate: 20, over: 0..<20) + calls("beta", rate: 20, over: 0..<20))
-        await loop.tick(at: at(20))
+        for second in stride(from: 2, through: 60, by: 2) {
+            let seconds = (second - 2)..<second
+            telemetry.append(calls("acme", rate: 20, over: seconds) + calls("beta", rate: 20, over: seconds))
+            await loop.tick(at: at(Double(second)))
+        }
         let last = board.publications.last
         let acme = try #require(assured("acme", in: last))
         let beta = try #require(assured("beta", in: last))
@@ -164,7 +171,8 @@ import Testing
 
         // The second term has seen nothing but its first rows.
         let second = ControlLoop(
-            telemetry: MemoryTelemetry(), rules: rules, ledger: ledger, board: board, at: at(25))
+            telemetry: MemoryTelemetry(), rules: rules, ledger: ledger, board: board, records: records,
+            checkpoints: MemoryCheckpoints(), at: at(25))
         await second.tick(at: at(25))
         let held = try #require(board.publications.last)
         #expect(held.whole.version > before.whole.version)
@@ -185,6 +193,29 @@ import Testing
         #expect(try #require(assured("beta", in: board.publications.last)) > 1.5 * before)
     }
 
+    @Test func `what changed is explained under the generation that changed it`() async throws {
+        let loop = loop()
+        telemetry.append(calls("acme", rate: 8, over: 0..<20))
+        await loop.tick(at: at(20))
+        let published = try #require(board.publications.last)
+        let chains = try #require(records.outcomes.last?.explanations.first)
+        #expect(chains.version == published.whole.version)
+        #expect(chains.tenants.map(\.tenant) == published.whole.pools[0].tenants.map(\.tenant))
+        #expect(chains.tenants.map(\.assured) == published.whole.pools[0].tenants.map(\.assured))
+    }
+
+    @Test func `records that cannot be written are counted and hold up nothing`() async throws {
+        let loop = loop()
+        records.fill(true)
+        telemetry.append(calls("acme", rate: 8, over: 0..<20))
+        let report = await loop.tick(at: at(20))
+        #expect(report.failures.map(\.stage) == [.record])
+        #expect(report.ticksSucceeded == 1)
+        #expect(assured("acme", in: board.publications.last) != nil)
+        records.fill(false)
+        #expect(await loop.tick(at: at(22)).failures.isEmpty)
+    }
+
     @Test func `the same input gives the same publications`() async {
         var runs: [[Publication]] = []
         for _ in 0..<3 {
@@ -192,7 +223,8 @@ import Testing
             let board = MemoryBoard()
             board.join(["gw-1", "gw-2", "gw-3"])
             let loop = ControlLoop(
-                telemetry: telemetry, rules: rules, ledger: MemoryLedger(), board: board, at: at(0))
+                telemetry: telemetry, rules: rules, ledger: MemoryLedger(), board: board, records: MemoryRecords(),
+                checkpoints: MemoryCheckpoints(), at: at(0))
             for tick in 0..<10 {
                 let seconds = (2 * tick)..<(2 * tick + 2)
                 for n in 0..<12 {

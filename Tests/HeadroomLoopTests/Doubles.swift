@@ -36,6 +36,7 @@ final class MemoryLedger: SnapshotLedger {
         var epoch: Int64 = 0
         var generation: Int64 = 0
         var snapshots: [Snapshot] = []
+        var budgets: [SentBudget] = []
         var isFull = false
     }
 
@@ -48,7 +49,7 @@ final class MemoryLedger: SnapshotLedger {
     func begin(at now: Timestamp, rememberingSeconds: Double) async throws -> LedgerStart {
         state.withLock { state in
             state.epoch = max(state.epoch + 1, now.milliseconds / 1000)
-            return LedgerStart(epoch: state.epoch, last: state.snapshots.last)
+            return LedgerStart(epoch: state.epoch, last: state.snapshots.last, budgets: state.budgets)
         }
     }
 
@@ -64,6 +65,16 @@ final class MemoryLedger: SnapshotLedger {
         try state.withLock { state in
             if state.isFull { throw Refused() }
             state.snapshots.append(snapshot)
+            for index in state.budgets.indices where state.budgets[index].supersededAt == nil {
+                state.budgets[index].supersededAt = snapshot.issuedAt
+            }
+            state.budgets += publication.parts.flatMap { part in
+                part.snapshot.pools.map { pool in
+                    SentBudget(
+                        version: snapshot.version, gateway: part.gateway, pool: pool.pool, budget: pool.budget,
+                        fallback: pool.fallback, publishedAt: snapshot.issuedAt)
+                }
+            }
         }
     }
 
@@ -75,7 +86,7 @@ final class MemoryBoard: SnapshotPublishing {
     private struct State {
         var publications: [Publication] = []
         var reports: [LoopReport] = []
-        var gateways: [GatewayID] = []
+        var gateways: [GatewayPresence] = []
         var clocks: [PoolID: [TenantID: Double]] = [:]
     }
 
@@ -84,7 +95,24 @@ final class MemoryBoard: SnapshotPublishing {
     var publications: [Publication] { state.withLock { $0.publications } }
     var clocks: [PoolID: [TenantID: Double]] { state.withLock { $0.clocks } }
 
-    func join(_ gateways: [GatewayID]) { state.withLock { $0.gateways = gateways.sorted() } }
+    /// Gateways that poll all the time, and acknowledge nothing.
+    func join(_ gateways: [GatewayID]) {
+        let always = Timestamp(milliseconds: .max / 2)
+        state.withLock { state in
+            state.gateways = gateways.sorted().map {
+                GatewayPresence(gateway: $0, lastSeen: always, applied: nil, sent: nil)
+            }
+        }
+    }
+
+    /// As the board knows it from a poll at `now`: it has applied and been handed these.
+    func poll(_ gateway: GatewayID, applied: SnapshotVersion?, sent: SnapshotVersion?, at now: Timestamp) {
+        state.withLock { state in
+            state.gateways.removeAll { $0.gateway == gateway }
+            state.gateways.append(GatewayPresence(gateway: gateway, lastSeen: now, applied: applied, sent: sent))
+            state.gateways.sort { $0.gateway < $1.gateway }
+        }
+    }
 
     func publish(_ publication: Publication) { state.withLock { $0.publications.append(publication) } }
 
@@ -93,9 +121,7 @@ final class MemoryBoard: SnapshotPublishing {
     func report(_ report: LoopReport) { state.withLock { $0.reports.append(report) } }
 
     func gateways(since: Timestamp) -> [GatewayPresence] {
-        state.withLock { state in
-            state.gateways.map { GatewayPresence(gateway: $0, lastSeen: since, applied: nil, sent: nil) }
-        }
+        state.withLock { $0.gateways.filter { $0.lastSeen >= since } }
     }
 }
 
@@ -110,4 +136,59 @@ final class MemoryRules: RuleSource {
     func change(_ body: (inout Rules) -> Void) { state.withLock { body(&$0) } }
 
     func current() async throws -> Rules { state.withLock { $0 } }
+}
+
+/// What decisions leave behind, in memory; it can be made to refuse.
+final class MemoryRecords: DecisionRecords {
+    private struct State {
+        var outcomes: [DecisionOutcome] = []
+        var stored: [CreditBalance] = []
+        var isFull = false
+    }
+
+    private let state = Mutex(State())
+
+    var outcomes: [DecisionOutcome] { state.withLock { $0.outcomes } }
+
+    func fill(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
+
+    func credits() async throws -> [CreditBalance] {
+        try state.withLock { state in
+            if state.isFull { throw Refused() }
+            return state.stored
+        }
+    }
+
+    func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws {
+        try state.withLock { state in
+            if state.isFull { throw Refused() }
+            state.outcomes.append(outcome)
+        }
+    }
+}
+
+/// The last checkpoint, and all roll-ups that came with any.
+final class MemoryCheckpoints: CheckpointStore {
+    private struct State {
+        var checkpoint: Checkpoint?
+        var rollups: [Rollup] = []
+        var isFull = false
+    }
+
+    private let state = Mutex(State())
+
+    var last: Checkpoint? { state.withLock { $0.checkpoint } }
+    var rollups: [Rollup] { state.withLock { $0.rollups } }
+
+    func fill(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
+
+    func latest() async throws -> Checkpoint? { last }
+
+    func save(_ checkpoint: Checkpoint, rollups: [Rollup]) async throws {
+        try state.withLock { state in
+            if state.isFull { throw Refused() }
+            state.checkpoint = checkpoint
+            state.rollups += rollups
+        }
+    }
 }

@@ -101,7 +101,7 @@ import Testing
         Defect(.capacity, "a budget above capacity") { $0.edit(1) { $0.capacity[.requests] = 999 } },
         Defect(.capacity, "float that is not there") { $0.edit(1) { $0.float[.requests] = 1 } },
         Defect(.capacity, "capacity above nominal") { $0.editAll(1) { $0.nominal[.tokens] = 99_999 } },
-        Defect(.parts, "a budget that is lost") { $0.editPart(1, 0) { $0.budget[.requests] = 499 } },
+        Defect(.parts, "a budget that is lost") { $0.editPart(0, 0) { $0.budget[.requests] = 499 } },
         Defect(.parts, "a fallback handed out twice") { $0.edit(1) { $0.fallback[.requests] = 940 } },
         Defect(.parts, "a plain rate handed out twice") { $0.editPart(1, 1) { $0.tenants[2].plain[.requests] = 151 } },
         Defect(.parts, "a ceiling given whole to each") { story in
@@ -137,6 +137,10 @@ import Testing
             story.contract("c", floor: Rates(rpm: 300, tpm: 30_000))
         },
         Defect(.decrease, "budgets that do not follow capacity") { $0.estimated = Rates(rpm: 999, tpm: 100_000) },
+        Defect(.room, "a budget that rises before another gateway has come down") { story in
+            story.editPart(1, 0) { $0.budget = Rates(rpm: 510, tpm: 51_000) }
+            story.editPart(1, 1) { $0.budget = Rates(rpm: 490, tpm: 49_000) }
+        },
         Defect(.application, "an older version") { $0.applied = [(3, 0, 3), (3, 0, 1)] },
         Defect(.application, "the whole in place of its part") { $0.appliesWhole = true },
         Defect(.application, "what is not published any more") { $0.applied = [(2, 0, 1), (3, 0, 1)] },

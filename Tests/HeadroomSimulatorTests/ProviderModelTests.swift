@@ -126,6 +126,93 @@ import Testing
         }
     }
 
+    @Test func `a fixed window lets all of a minute pass at once and nothing more before the next`() {
+        var provider = provider {
+            $0.metering = .fixedWindow
+            $0.headers = .truthful
+        }
+        // The start lies 20 s behind the full minute.
+        let inWindow = 60 - Double(Self.start.milliseconds % 60_000) / 1000
+        #expect(served(&provider, from: 0, to: 10, rate: 200, tokens: 1).requests == 600)
+        let refused = provider.answer(inputTokens: 1, outputTokens: 0, now: instant(10))
+        let headers = Dictionary(uniqueKeysWithValues: refused.headers.map { ($0.name, $0.value) })
+        #expect(headers["x-ratelimit-remaining-requests"] == "0")
+        #expect(headers["x-ratelimit-remaining-tokens"] == "59400")
+        #expect(headers["retry-after"] == String(Int(inWindow - 10)))
+        #expect(provider.answer(inputTokens: 1, outputTokens: 0, now: instant(inWindow - 0.001)).status == 429)
+        #expect(provider.answer(inputTokens: 1, outputTokens: 0, now: instant(inWindow)).status == 200)
+    }
+
+    @Test func `a sliding window forgets a second's use a minute later`() {
+        var provider = provider { $0.metering = .slidingWindow }
+        for second in 0..<60 {
+            // Ten requests a second: as much as there is.
+            #expect(served(&provider, from: Double(second), to: Double(second) + 1, rate: 10, tokens: 1).requests == 10)
+        }
+        #expect(served(&provider, from: 60, to: 61, rate: 40, tokens: 1).requests == 10)
+        #expect(served(&provider, from: 200, to: 201, rate: 700, tokens: 1).requests == 600)
+        let refused = provider.answer(inputTokens: 1, outputTokens: 0, now: instant(201))
+        #expect(refused.retryAfterSeconds == 59)
+        #expect(served(&provider, from: 259.999, to: 260, rate: 1000, tokens: 1).requests == 0)
+        #expect(provider.answer(inputTokens: 1, outputTokens: 0, now: instant(260)).status == 200)
+    }
+
+    @Test func `no window lets more pass in its minute than the limit`() {
+        for metering in [ProviderModel.Metering.fixedWindow, .slidingWindow] {
+            for seed in UInt64(0)..<10 {
+                var generator = SeededGenerator(seed: seed, stream: "test")
+                var provider = provider(seed: seed) { $0.metering = metering }
+                var clock = 0.0
+                var passed: [(at: Double, tokens: Int64)] = []
+                for _ in 0..<2000 {
+                    clock += generator.drawExponential(mean: 0.1)
+                    let tokens = Int64(1 + generator.drawIndex(below: 400))
+                    if provider.answer(inputTokens: tokens, outputTokens: 0, now: instant(clock)).status == 200 {
+                        passed.append((clock, tokens))
+                    }
+                }
+                let stretch = metering == .fixedWindow ? 60.0 : 59
+                let offset = Double(Self.start.milliseconds % 60_000) / 1000
+                for first in stride(from: 0, to: passed.count, by: 11) {
+                    let begin =
+                        metering == .fixedWindow
+                        ? ((passed[first].at + offset) / 60).rounded(.down) * 60 - offset : passed[first].at
+                    let inside = passed.filter { $0.at >= begin && $0.at < begin + stretch - 0.002 }
+                    #expect(inside.count <= 600, "\(metering) seed \(seed)")
+                    #expect(inside.reduce(0) { $0 + $1.tokens } <= 60_000, "\(metering) seed \(seed)")
+                }
+            }
+        }
+    }
+
+    @Test func `others on the account take their part and only remaining tells`() {
+        for metering in ProviderModel.Metering.allCases {
+            var provider = provider {
+                $0.metering = metering
+                $0.headers = .truthful
+                $0.others = [(60, 0.4), (180, 0)]
+            }
+            _ = served(&provider, from: 0, to: 120, rate: 30, tokens: 1)
+            let shared = served(&provider, from: 120, to: 180, rate: 30, tokens: 1).requests
+            _ = served(&provider, from: 180, to: 240, rate: 30, tokens: 1)
+            let alone = served(&provider, from: 240, to: 300, rate: 30, tokens: 1).requests
+            #expect(abs(shared - 360) <= 20, "\(metering): \(shared)")
+            #expect(abs(alone - 600) <= 20, "\(metering): \(alone)")
+            #expect(provider.capacity(at: instant(120)) == Rates(rpm: 360, tpm: 36000), "\(metering)")
+            #expect(provider.capacity(at: instant(180)) == Rates(rpm: 600, tpm: 60000), "\(metering)")
+        }
+        for headers in [ProviderModel.Headers.nominal, .truthful] {
+            var idle = provider {
+                $0.metering = .slidingWindow
+                $0.headers = headers
+                $0.others = [(0, 0.4)]
+            }
+            let shown = idle.answer(inputTokens: 0, outputTokens: 0, now: instant(100)).headers
+            #expect(shown.first { $0.name == "x-ratelimit-remaining-tokens" }?.value == "36000", "\(headers)")
+            #expect(shown.first { $0.name == "x-ratelimit-limit-tokens" }?.value == "60000", "\(headers)")
+        }
+    }
+
     @Test func `overload hits a share of calls for a time and costs no quota`() {
         var provider = provider { $0.overloads = [ProviderModel.Overload(seconds: 0..<10, share: 1)] }
         let answer = provider.answer(inputTokens: 6000, outputTokens: 0, now: instant(5))

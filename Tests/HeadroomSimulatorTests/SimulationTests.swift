@@ -28,6 +28,26 @@ import Testing
         }
     }
 
+    /// Debug and release, today and tomorrow: nothing that a run does may depend on the build, on the order of a
+    /// dictionary or on the C library's mathematics. What changes how a strategy behaves changes its line here: paste
+    /// what the failure prints.
+    @Test(
+        arguments: [
+            ("fcfs", 1, "89f7d9b83dbc397b"), ("static-contract+lending", 1, "392f39f0b876f6a0"),
+            ("karma+lending", 2, "497a33632b775787"), ("litellm-v3", 2, "789ea40cc1c1a8c0"),
+            ("oracle", 3, "29500a50d1656f3a"),
+        ] as [(String, UInt64, String)])
+    func `a run has the same digest in every build`(strategy: String, seed: UInt64, digest: String) throws {
+        var scenario = try Self.scenario("told-drop")
+        scenario.changes = [
+            .tasks(
+                Scenario.TaskPlan(users: 4, calls: 12, atOnce: 3, hasSubAgents: true), of: .rank(1), from: 0.2,
+                withinSeconds: 30)
+        ]
+        let record = try Self.run(strategy, scenario, seed: seed).record
+        #expect(String(record.digest, radix: 16) == digest, "\(strategy), seed \(seed)")
+    }
+
     @Test func `no strategy gets more out of the provider than it grants`() throws {
         for strategy in Strategy.all.map(\.name) {
             for name in ["steady-shortage", "silent-drop", "junk"] {

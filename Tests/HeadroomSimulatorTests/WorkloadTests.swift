@@ -32,10 +32,14 @@ import Testing
     @Test func `jobs ascend by time and stay inside the run`() {
         let changed = workload([
             .times(2.5, of: .every(2), during: whole, rampSeconds: 60), .junk(1, of: .rank(0), during: whole),
-            .tasks(users: 5, calls: 20, atOnce: 4, of: .rank(1), from: 0.5, withinSeconds: 60),
+            .tasks(
+                Scenario.TaskPlan(users: 5, calls: 20, atOnce: 4), of: .rank(1), from: 0.5, withinSeconds: 60),
         ])
         for (job, next) in zip(changed.jobs, changed.jobs.dropFirst()) { #expect(job.seconds <= next.seconds) }
-        #expect(changed.jobs.allSatisfy { $0.seconds >= 0 && $0.seconds < changed.seconds && $0.gateway < 4 })
+        #expect(
+            changed.jobs.allSatisfy {
+                $0.seconds >= 0 && ($0.task != nil || $0.seconds < changed.seconds) && $0.gateway < 4
+            })
     }
 
     @Test func `a factor below one thins out, zero silences`() {
@@ -63,15 +67,37 @@ import Testing
         #expect(junked.jobs.count - junk.count == plain.jobs.count)
     }
 
-    @Test func `a task's calls come in rounds`() {
+    @Test func `a task's lines of calls follow each other, and a change of its tenant's work leaves them alone`() {
         let plain = workload([])
-        let storm = workload([.tasks(users: 10, calls: 80, atOnce: 8, of: .rank(0), from: 0.2, withinSeconds: 30)])
-        #expect(storm.jobs.count == plain.jobs.count + 800)
-        for user in 0..<10 {
-            let calls = storm.jobs.filter { $0.task == user }
-            #expect(calls.count == 80)
-            let span = (calls.last?.seconds ?? 0) - (calls.first?.seconds ?? 0)
-            #expect(span > 44 && span < 47, "\(span)")
+        let storm = workload([
+            .tasks(
+                Scenario.TaskPlan(users: 10, calls: 80, atOnce: 8), of: .rank(0), from: 0.2, withinSeconds: 30),
+            .silent(.everyone, during: whole),
+        ])
+        #expect(storm.jobs.count == 800 && storm.tasks.count == 10)
+        #expect(storm.nominal == plain.nominal)
+        for (index, task) in storm.tasks.enumerated() {
+            #expect(task.calls.count == 80 && task.subAgents.isEmpty)
+            let calls = task.calls.map { storm.jobs[$0.job] }
+            #expect(calls.allSatisfy { $0.task == index && $0.tenant == task.tenant })
+            #expect(calls.prefix(8).allSatisfy { $0.seconds == task.start })
+            for (call, before) in zip(calls.dropFirst(8), calls) { #expect(call.seconds > before.seconds) }
+        }
+    }
+
+    @Test func `sub-agents share what is left of a task after its first call`() {
+        let storm = workload([
+            .tasks(
+                Scenario.TaskPlan(users: 3, calls: 20, atOnce: 4, hasSubAgents: true), of: .rank(0), from: 0.2,
+                withinSeconds: 30)
+        ])
+        let parents = storm.tasks.indices.filter { storm.tasks[$0].parent == nil }
+        #expect(parents.count == 3 && storm.tasks.count == 15)
+        for parent in parents {
+            #expect(storm.tasks[parent].calls.count == 1)
+            let shares = storm.tasks[parent].subAgents.map { storm.tasks[$0].calls.count }
+            #expect(shares == [5, 5, 5, 4])
+            #expect(storm.tasks[parent].subAgents.allSatisfy { storm.tasks[$0].parent == parent })
         }
     }
 

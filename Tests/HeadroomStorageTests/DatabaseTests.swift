@@ -70,6 +70,6 @@ extension SnapshotStore.Coding {
         }
         // Without checkpoints 200 commits write some 2,500 pages.
         #expect(most < 150 * 4_120)
-        #expect(try await database.records().count == 10_000)
+        #expect(try await database.telemetryRecords().count == 10_000)
     }
 }

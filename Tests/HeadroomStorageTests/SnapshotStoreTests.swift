@@ -107,10 +107,64 @@ import Testing
         #expect(try await store.reserveGeneration() == 1)
         try database.execute("PRAGMA max_page_count = 1")
         let large = snapshot(1, policy: String(repeating: "x", count: 1_000_000))
-        let error = await #expect(throws: StorageError.self) { try await store.append(large) }
+        let error = await #expect(throws: StorageError.self) {
+            try await store.append(Publication(whole: large, parts: []))
+        }
         #expect(error?.code == .full)
         #expect(try await store.last() == nil)
         #expect(try await store.reserveGeneration() == 2)
+    }
+
+    @Test func `a full disk leaves half a block of numbers, and more are reserved while there is room`() async throws {
+        let database = try TemporaryDatabase()
+        let store = ledger(database)
+        for _ in 0..<SnapshotStore.blockSize / 2 { _ = try await store.reserveGeneration() }
+        try database.execute("PRAGMA query_only = 1")
+        for _ in 0..<SnapshotStore.blockSize / 2 { _ = try await store.reserveGeneration() }
+        await #expect(throws: StorageError.self) { try await store.reserveGeneration() }
+        try database.execute("PRAGMA query_only = 0")
+        #expect(try await store.reserveGeneration() == SnapshotStore.blockSize + 1)
+    }
+
+    private func publication(
+        _ generation: Int64, at second: Double, _ budgets: KeyValuePairs<GatewayID, Double>
+    ) -> Publication {
+        var whole = snapshot(generation, at: start.adding(seconds: second))
+        let parts = budgets.map { gateway, rpm in
+            whole.pools = [
+                PoolAllocation(
+                    pool: "p", capacity: .none, nominal: .none, budget: Rates(rpm: rpm),
+                    fallback: Rates(rpm: rpm - 1))
+            ]
+            return (gateway: gateway, snapshot: whole)
+        }
+        whole.pools = []
+        return Publication(whole: whole, parts: parts)
+    }
+
+    @Test func `what gateways may still be using is there after a restart, and what is over is gone`() async throws {
+        let database = try TemporaryDatabase()
+        let store = ledger(database)
+        #expect(try await store.begin(at: start, rememberingSeconds: 20).budgets == [])
+        try await store.append(publication(1, at: 0, ["a": 100, "b": 50]))
+        // b is gone, and so is what a had at first: two leases and graces have passed since.
+        try await store.append(publication(2, at: 10, ["a": 80]))
+        try await store.append(publication(3, at: 51, ["a": 70, "c": 30]))
+
+        let budgets = try await ledger(database).begin(at: start, rememberingSeconds: 20).budgets
+        func sent(_ generation: Int64, _ gateway: GatewayID, _ rpm: Double, at: Double, until: Double?) -> SentBudget {
+            SentBudget(
+                version: SnapshotVersion(epoch: 1, generation: generation), gateway: gateway, pool: "p",
+                budget: Rates(rpm: rpm), fallback: Rates(rpm: rpm - 1), publishedAt: start.adding(seconds: at),
+                supersededAt: until.map { start.adding(seconds: $0) })
+        }
+        #expect(
+            budgets == [
+                sent(1, "b", 50, at: 0, until: 10), sent(2, "a", 80, at: 10, until: 51),
+                sent(3, "a", 70, at: 51, until: nil), sent(3, "c", 30, at: 51, until: nil),
+            ])
+        try await store.append(publication(4, at: 8 * 86_400, ["a": 70]))
+        #expect(try await store.begin(at: start, rememberingSeconds: 20).budgets.map(\.gateway) == ["a", "c", "a"])
     }
 
     @Test func `a stored snapshot that cannot be read says so`() async throws {

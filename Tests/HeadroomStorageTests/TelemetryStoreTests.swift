@@ -110,7 +110,7 @@ import Testing
         #expect(try await store.append(batch([call("a", gateway: "gw-2")], gateway: "gw-2", number: 7)).accepted == 1)
         #expect(try await store.append(batch([call("c")], number: 5)).accepted == 1)
         #expect(try await store.append(batch([call("c")], number: 5)).accepted == 1)
-        #expect(try await database.records().count == 4)
+        #expect(try await database.telemetryRecords().count == 4)
     }
 
     @Test func `a tenant in a pool is reported by calls or by windows: the first kind wins until it is silent`()
@@ -155,7 +155,7 @@ import Testing
             return try await group.reduce(0, +)
         }
         #expect(accepted == 2_000)
-        #expect(try await database.records().count == 2_000)
+        #expect(try await database.telemetryRecords().count == 2_000)
     }
 
     @Test func `a full disk refuses the batch whole, and the next one is taken when there is room`() async throws {
@@ -167,7 +167,7 @@ import Testing
         let refused = await #expect(throws: StorageError.self) { try await store.append(batch(lines, number: 1)) }
         #expect(refused?.code == .full)
         #expect(refused?.message.contains("free some space") == true)
-        #expect(try await database.records().count == 1)
+        #expect(try await database.telemetryRecords().count == 1)
         #expect(try database.number("SELECT count(*) FROM seen_line") == 1)
         #expect(try database.number("SELECT count(*) FROM batch_progress") == 0)
 
@@ -176,7 +176,7 @@ import Testing
         #expect(try await store.append(batch([window(tenant: "second")])).accepted == 1)
         let third = lines.map { call($0.id, tenant: "third") }
         #expect(try await store.append(batch(third, number: 1)).accepted == 5_000)
-        let tenants = Set(try await database.records().compactMap(\.tenant))
+        let tenants = Set(try await database.telemetryRecords().compactMap(\.tenant))
         #expect(tenants == ["first", "second", "third"])
     }
 
@@ -196,7 +196,7 @@ import Testing
         let horizon = start.adding(seconds: 300)
         while try await store.prune(before: horizon, limit: 10) > 0 { steps += 1 }
         #expect(steps == 13)
-        let left = try await database.records()
+        let left = try await database.telemetryRecords()
         #expect(left.filter { $0.kind == .call }.count == 125)
         #expect(left.allSatisfy { $0.kind == .response || $0.at >= horizon })
         #expect(try database.number("SELECT count(*) FROM quota_window") == 5)

@@ -40,8 +40,16 @@ struct TemporaryDatabase: Sendable {
         try TelemetryStore(connection: writer, settings: settings, now: now)
     }
 
+    func auditReader() throws -> AuditReader { AuditReader(connection: try reader()) }
+
+    func records() throws -> RecordReader { try RecordReader(connection: try reader()) }
+
+    private func reader() throws -> SQLiteConnection {
+        try SQLiteConnection(path: path, access: .readOnly, executor: DiskExecutor(label: "test.reader"))
+    }
+
     /// All rows, in the order in which they are read.
-    func records() async throws -> [TelemetryRecord] {
+    func telemetryRecords() async throws -> [TelemetryRecord] {
         let reader = try TelemetryReader(path: path)
         return try await reader.page(after: .start, limit: 1_000_000).records
     }

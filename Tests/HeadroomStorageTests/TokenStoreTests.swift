@@ -49,4 +49,22 @@ import Testing
             #expect(bytes.range(of: Data(secret.utf8)) == nil)
         }
     }
+
+    @Test func `making, using and revoking a token is in the audit log, its use once an hour`() async throws {
+        let database = try TemporaryDatabase()
+        let store = TokenStore(connection: database.writer)
+        _ = try await store.create(name: "edge", role: .viewer, secret: "s", by: "root", at: start)
+        for second in stride(from: 0.0, through: 7_200, by: 600) {
+            try await store.noteUse(of: ["edge", "edge", "nobody"], at: start.adding(seconds: second))
+        }
+        // After a start the row still knows.
+        try await TokenStore(connection: database.writer).noteUse(of: ["edge"], at: start.adding(seconds: 9_000))
+        _ = try await store.revoke(name: "edge", at: start.adding(seconds: 9_100))
+        let entries = try await database.auditReader().entries(after: 0, limit: 100)
+        #expect(
+            entries.map(\.action) == ["token.create", "token.use", "token.use", "token.use", "token.revoke"])
+        #expect(entries.map(\.author) == ["root", "edge", "edge", "edge", "command line"])
+        #expect(try await store.all()[0].used == start.adding(seconds: 7_200))
+        #expect(!entries.map(\.detail).joined().contains("secret"))
+    }
 }

@@ -30,7 +30,7 @@ import Testing
             "policy":"default@9f31","pools":{"openai:gpt-4o":{"state":"half_open","mode":"full","enforce":true,\
             "level":0.0123,"models":{},"capacity":{"rpm":9500,"tpm":1800000},"nominal":{"rpm":10000,"tpm":2000000},\
             "capacity_reason":"headers","budget":{"rpm":9500,"tpm":1800000},"float":{"rpm":0,"tpm":0},\
-            "fallback":{"rpm":9025,"tpm":1710000},"burst_seconds":5,"failover":["azure:gpt-4o"],\
+            "fallback":{"rpm":9025,"tpm":1710000},"burst_seconds":5,"failover":["azure:gpt-4o"],"probes_per_second":1,\
             "retry":{"after_ms":1500,"jitter_ms":700},"tenants":{"acme":{"rpm":1200,"tpm":240000,\
             "ceiling":{"rpm":3000},"plain":{"rpm":2400,"tpm":480000},"safe":{"rpm":960,"tpm":192000},\
             "burst":{"rpm":0,"tpm":0,"seconds_left":0},"weight":4,"service_clock":1831.25,"tier":"premium",\

@@ -68,19 +68,22 @@ package struct TierPolicy: Equatable, Sendable {
     package var weight: Double
     /// Most that one tenant may get, as a part of the pool's nominal capacity; `nil` is no ceiling.
     package var ceilingShare: Double?
+    /// A call of such a tenant that waits for longer is a sign of starvation.
+    package var longestWaitSeconds: Double
 
-    package init(name: String, weight: Double, ceilingShare: Double? = nil) {
+    package init(name: String, weight: Double, ceilingShare: Double? = nil, longestWaitSeconds: Double = 60) {
         self.name = name
         self.weight = weight
         self.ceilingShare = ceilingShare
+        self.longestWaitSeconds = longestWaitSeconds
     }
 
     /// Weights and ceilings of the simulated laws (control-law, round one).
     package static let standardTiers = [
-        TierPolicy(name: "critical", weight: 8),
-        TierPolicy(name: "premium", weight: 4, ceilingShare: 0.7),
-        TierPolicy(name: "standard", weight: 2, ceilingShare: 0.5),
-        TierPolicy(name: "free", weight: 1, ceilingShare: 0.25),
+        TierPolicy(name: "critical", weight: 8, longestWaitSeconds: 15),
+        TierPolicy(name: "premium", weight: 4, ceilingShare: 0.7, longestWaitSeconds: 30),
+        TierPolicy(name: "standard", weight: 2, ceilingShare: 0.5, longestWaitSeconds: 60),
+        TierPolicy(name: "free", weight: 1, ceilingShare: 0.25, longestWaitSeconds: 120),
     ]
 }
 
@@ -282,11 +285,13 @@ package struct PoolPolicy: Equatable, Sendable {
     package var failover: [PoolID]
     /// The provider counts refused attempts against the limit.
     package var countsRefused: Bool
+    /// A limit in headers above the contract is believed once it has held for a minute.
+    package var acceptAboveContract: Bool
 
     package init(
         pool: PoolID, provider: String? = nil, nominal: Rates, mode: PoolMode = .full,
         providerBurstSeconds: Double = 6, burstSeconds: Double = 5, failover: [PoolID] = [],
-        countsRefused: Bool = false
+        countsRefused: Bool = false, acceptAboveContract: Bool = false
     ) {
         self.pool = pool
         self.provider = provider
@@ -296,5 +301,6 @@ package struct PoolPolicy: Equatable, Sendable {
         self.burstSeconds = burstSeconds
         self.failover = failover
         self.countsRefused = countsRefused
+        self.acceptAboveContract = acceptAboveContract
     }
 }

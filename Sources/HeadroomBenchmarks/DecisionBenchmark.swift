@@ -1,0 +1,113 @@
+import HeadroomControl
+import HeadroomModel
+
+/// A whole decision: what is counted of demand, target and nominal fill, intervals, the fill inside them, whole numbers,
+/// explanations, bursts. Room over gateways comes after it. One core; a tenth of the tenants changes its demand between
+/// two ticks, and the pools have lost a tenth of their capacity, so that the nominal fill is no shortcut.
+enum DecisionBenchmark {
+    static func run(smoke: Bool) {
+        let shapes: [(pools: Int, tenants: Int)] = smoke ? [(2, 500)] : [(10, 1_000), (10, 10_000), (1, 100_000)]
+        print("decision: pools x tenants, one core; goal for 10 x 10,000: 60 ms")
+        print("  pools | tenants | first ms | median ms | most ms | ns a tenant | chains a tick")
+        for shape in shapes { row(pools: shape.pools, tenants: shape.tenants, ticks: smoke ? 5 : 60) }
+    }
+
+    private static func row(pools: Int, tenants: Int, ticks: Int) {
+        var random = SplitMix64(seed: 20_261_122)
+        var now = Timestamp(milliseconds: 1_793_000_000_000)
+        var workloads = (0..<pools).map { PoolWorkload(number: $0, tenants: tenants, using: &random) }
+        let policy = Policy(pools: workloads.map(\.pool))
+        let contracts = workloads.flatMap(\.contracts)
+        // A tenant has one contract, with terms in every pool.
+        let rules = Rules(
+            policy: policy,
+            contracts: Dictionary(contracts.map { ($0.tenant, $0) }) { first, next in
+                var both = first
+                both.terms += next.terms
+                return both
+            })
+        var allocators = workloads.map { PoolAllocator(pool: $0.pool.pool, at: now) }
+
+        var (times, chains, sum) = ([Double](), 0, 0.0)
+        let clock = ContinuousClock()
+        for tick in 0..<ticks {
+            now = now.adding(seconds: 2)
+            if tick > 0 {
+                for index in workloads.indices { workloads[index].change(tenth: tick % 10, using: &random) }
+            }
+            let rules = rules.holding(at: now)
+            let time = clock.measure {
+                for index in workloads.indices {
+                    let workload = workloads[index]
+                    let decision = allocators[index].decide(
+                        workload.pool, capacity: workload.capacity, demand: workload.demand,
+                        serviceClocks: workload.clocks, under: rules, at: now)
+                    chains += tick == 0 ? 0 : decision.changes.count
+                    sum += decision.allocation.level
+                }
+            }
+            times.append(time / .seconds(1))
+        }
+        precondition(sum > 0, "nobody was given anything")
+        let first = times.removeFirst()
+        times.sort()
+        let median = times[times.count / 2]
+        func milliseconds(_ seconds: Double) -> String { "\((seconds * 1e5).rounded() / 100)" }
+        print(
+            "  "
+                + [
+                    "\(pools)", "\(tenants)", milliseconds(first), milliseconds(median), milliseconds(times.last!),
+                    "\(Int(median * 1e9 / Double(pools * tenants)))", "\(chains / (ticks - 1))",
+                ].joined(separator: " | "))
+    }
+}
+
+/// One pool's tenants: demand skewed by its cube, a third with a floor, all tiers.
+private struct PoolWorkload {
+    let pool: PoolPolicy
+    let capacity: PoolCapacity
+    private(set) var demand: PoolDemand
+    private(set) var contracts: [Contract] = []
+    private(set) var clocks: [TenantID: Double] = [:]
+
+    init(number: Int, tenants: Int, using random: inout SplitMix64) {
+        let id = PoolID(unchecked: "provider:model-\(number)")
+        demand = PoolDemand(pool: id)
+        var total = SIMD2<Double>.zero
+        for index in 0..<tenants {
+            let tenant = TenantID(unchecked: "tenant-\(1_000_000 + index)")
+            let shape = Double.random(in: 200...8_000, using: &random)
+            demand.tenants.append(Self.demand(of: tenant, shape: shape, using: &random))
+            let wanted = demand.tenants[index].total
+            total += SIMD2(wanted[.requests]!, wanted[.tokens]!)
+            let floor = index.isMultiple(of: 3) ? wanted * 0.3 : .none
+            contracts.append(
+                Contract(
+                    tenant: tenant, tier: ["critical", "premium", "standard", "free"][index % 4],
+                    terms: [Contract.Terms(pool: id, floor: floor)]))
+            clocks[tenant] = Double(index)
+        }
+        let nominal = Rates(rpm: total.x * 0.8, tpm: total.y * 0.8)
+        pool = PoolPolicy(pool: id, nominal: nominal)
+        capacity = PoolCapacity(pool: id, capacity: nominal * 0.9, nominal: nominal)
+    }
+
+    mutating func change(tenth: Int, using random: inout SplitMix64) {
+        for index in stride(from: tenth, to: demand.tenants.count, by: 10) {
+            let old = demand.tenants[index]
+            demand.tenants[index] = Self.demand(of: old.tenant, shape: old.shape![.tokens], using: &random)
+        }
+    }
+
+    private static func demand(
+        of tenant: TenantID, shape: Double, using random: inout SplitMix64
+    ) -> TenantDemand {
+        let skew = Double.random(in: 0...1, using: &random)
+        let rate = 1 + 500 * skew * skew * skew
+        func rates(_ part: Double) -> Rates { Rates(rpm: rate * part, tpm: rate * part * shape) }
+        return TenantDemand(
+            tenant: tenant,
+            demand: PerCriticality(interactive: rates(0.6), nearRealTime: rates(0.1), batch: rates(0.3)),
+            shape: Work(requests: 1, tokens: shape), consumed: rates(0.7))
+    }
+}

@@ -1,0 +1,133 @@
+import Glibc
+import HeadroomControl
+import HeadroomLoop
+import HeadroomModel
+import HeadroomSimulator
+
+/// Call records folded into both actors that read telemetry, on one core, and a turn's estimate; and what a tenant in a
+/// pool takes of memory while it is active and when it is idle.
+enum FoldBenchmark {
+    private static let start = Timestamp(milliseconds: 1_793_000_000_000)
+    /// Records a second of virtual time, as of real time.
+    private static let rate = 100_000
+
+    static func run(smoke: Bool) {
+        // The benchmarks' main is not asynchronous; what is measured stays on its thread.
+        CallingThreadExecutor().run {
+            await measure(pools: 10, tenants: smoke ? 500 : 10_000, seconds: smoke ? 2 : 30)
+        }
+    }
+
+    private static func measure(pools: Int, tenants: Int, seconds: Int) async {
+        let policy = Policy(
+            pools: (0..<pools).map {
+                PoolPolicy(pool: PoolID(unchecked: "pool-\($0)"), nominal: Rates(rpm: 1e6, tpm: 1e9))
+            })
+        let rules = Rules(policy: policy)
+        let classifier = TenantConsumptionClassifier()
+        let observer = UpstreamCapacityObserver()
+        await classifier.follow(rules, at: start)
+        await observer.follow(rules, at: start)
+        print("fold: \(tenants) tenants x \(pools) pools, \(rate) call records a second of virtual time, one core")
+
+        let before = residentBytes()
+        // Every pair once, so that all profiles are there.
+        let first = page(second: 0, count: tenants * pools, tenants: tenants, pools: pools, isInOrder: true)
+        await classifier.fold(first, at: start)
+        _ = await classifier.estimate(capacities: await observer.estimate(at: start), at: start)
+        var folded = 0
+        var (classifying, observing, estimating) = (0.0, 0.0, [Double]())
+        let clock = ContinuousClock()
+        for second in 1...seconds {
+            let records = page(second: second, count: rate, tenants: tenants, pools: pools, isInOrder: false)
+            let now = start.adding(seconds: Double(second))
+            let began = clock.now
+            await observer.fold(records, at: now)
+            let middle = clock.now
+            await classifier.fold(records, at: now)
+            observing += began.duration(to: middle) / .seconds(1)
+            classifying += middle.duration(to: clock.now) / .seconds(1)
+            folded += records.count
+            if second.isMultiple(of: 2) {
+                let capacities = await observer.estimate(at: now)
+                let turn = clock.now
+                _ = await classifier.estimate(capacities: capacities, at: now)
+                estimating.append(turn.duration(to: clock.now) / .seconds(1))
+            }
+        }
+        unsafe malloc_trim(0)
+        let active = residentBytes() - before
+        line("folded into both", Double(folded) / (classifying + observing), "records/s")
+        line("of it the classifier", classifying * 1e9 / Double(folded), "ns a record")
+        line("of it the observer", observing * 1e9 / Double(folded), "ns a record")
+        line("a turn's estimate, all active", (estimating.sorted()[estimating.count / 2]) * 1e3, "ms")
+        line("memory, all active", Double(active) / Double(tenants * pools), "bytes a tenant x pool")
+
+        await idle(classifier, observer, from: seconds, pairs: tenants * pools, before: before)
+    }
+
+    /// Ten minutes later, when rings and demand are gone.
+    private static func idle(
+        _ classifier: TenantConsumptionClassifier, _ observer: UpstreamCapacityObserver, from second: Int, pairs: Int,
+        before: Int
+    ) async {
+        for minute in 1...30 {
+            let now = start.adding(seconds: Double(second + 60 * minute))
+            _ = await classifier.estimate(capacities: await observer.estimate(at: now), at: now)
+        }
+        let now = start.adding(seconds: Double(second + 60 * 31))
+        let capacities = await observer.estimate(at: now)
+        await classifier.forgetRollups()
+        let clock = ContinuousClock()
+        let began = clock.now
+        _ = await classifier.estimate(capacities: capacities, at: now)
+        line("a turn's estimate, all idle", began.duration(to: clock.now) / .milliseconds(1), "ms")
+        let saving = clock.now
+        let bytes = await classifier.checkpoint()
+        line("a checkpoint of it", saving.duration(to: clock.now) / .milliseconds(1), "ms")
+        line("its size", Double(bytes.count) / Double(pairs), "bytes a tenant x pool")
+        unsafe malloc_trim(0)
+        line("memory, all idle", Double(residentBytes() - before) / Double(pairs), "bytes a tenant x pool")
+    }
+
+    /// Requests, sizes, outcomes and gateways as telemetry has them; every pair of tenant and pool alike, which is the
+    /// hardest on caches.
+    private static func page(
+        second: Int, count: Int, tenants: Int, pools: Int, isInOrder: Bool
+    ) -> [TelemetryRecord] {
+        var state = UInt64(second) &* 0x9E37_79B9_7F4A_7C15 | 1
+        func draw(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int((state >> 33) % UInt64(bound))
+        }
+        return (0..<count).map { index in
+            let tenant = isInOrder ? index / pools : draw(tenants)
+            let pool = isInOrder ? index % pools : draw(pools)
+            let outcome: Outcome = draw(20) == 0 ? .denied : draw(50) == 0 ? .quota : .ok
+            return .call(
+                CallRecord(
+                    request: "request-of-\(second)-\(index)",
+                    at: start.adding(seconds: Double(second) - 1 + Double(index) / Double(count)),
+                    gateway: gateways[draw(gateways.count)], tenant: TenantID(unchecked: "tenant-\(tenant)"),
+                    pool: PoolID(unchecked: "pool-\(pool)"), model: "model-1", endpoint: "chat", outcome: outcome,
+                    latencyMilliseconds: Double(200 + draw(3000)), inputTokens: Int64(100 + draw(4000)),
+                    outputTokens: outcome == .ok ? Int64(10 + draw(600)) : nil, maxTokens: 2048))
+        }
+    }
+
+    private static let gateways = (1...16).map { GatewayID(unchecked: "gateway-\($0)") }
+
+    /// Of this process: the second number of statm, in pages.
+    private static func residentBytes() -> Int {
+        guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
+        defer { unsafe fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 128)
+        let count = unsafe fread(&bytes, 1, bytes.count, file)
+        let numbers = String(decoding: bytes[..<count], as: UTF8.self).split(separator: " ")
+        return numbers.count > 1 ? (Int(numbers[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
+    }
+
+    private static func line(_ what: String, _ value: Double, _ unit: String) {
+        print("  \(what): \((value * 10).rounded() / 10) \(unit)")
+    }
+}

@@ -1,0 +1,168 @@
+import HeadroomModel
+
+/// The state as bytes. What is read back is the same to the last bit; rows that come after it are told later than they
+/// were the first time, which moves the reporting delay by the length of the pause and nothing else.
+extension CapacityEstimator {
+    package func write(to writer: inout ByteWriter) {
+        writer.write(policy.nominal)
+        writer.write(policy.providerBurstSeconds)
+        limits.write(to: &writer)
+        delay.write(to: &writer)
+        headers.write(to: &writer)
+        longWindows.write(to: &writer)
+        for other in others { other.write(to: &writer) }
+        ramp.write(to: &writer)
+        signals.write(to: &writer)
+        writer.write(judgedThrough)
+        writer.write(open.sorted { $0.key < $1.key }) { writer, entry in
+            writer.write(entry.key)
+            entry.value.write(to: &writer)
+        }
+        writer.write(recent) { writer, recent in
+            writer.write(recent.second)
+            writer.write(Int64(recent.attempts))
+            writer.write(Int64(recent.refusals))
+        }
+        writer.write(meanRequest)
+        writer.write(lastExhausted.rawValue)
+        for count in calls { writer.write(Int64(count)) }
+        writer.write(UInt8(state.rawValue))
+        writer.write(held) { $0.write($1) }
+    }
+
+    /// - Throws: ``ByteCodingError/otherVersion`` for a pool that has other limits now.
+    package init(
+        from reader: inout ByteReader, policy: PoolPolicy, settings: CapacityPolicy, breakers: BreakerPolicy,
+        at now: Timestamp
+    ) throws(ByteCodingError) {
+        self.init(policy: policy, settings: settings, breakers: breakers, at: now)
+        guard try reader.readRates() == policy.nominal, try reader.readAmount() == policy.providerBurstSeconds else {
+            throw .otherVersion
+        }
+        try limits.read(from: &reader)
+        delay = try ReportingDelay(from: &reader)
+        headers = try HeaderLimits(from: &reader)
+        longWindows = try LongWindowLimits(from: &reader)
+        for lane in others.indices { others[lane] = try OtherConsumers(from: &reader) }
+        ramp = try RampLimit(from: &reader)
+        signals = try UpstreamSignals(from: &reader)
+        judgedThrough = try reader.read()
+        for _ in 0..<(try reader.readCount(leastBytes: 60)) {
+            let second = try reader.read(Int64.self)
+            open[second] = try Second(from: &reader)
+        }
+        recent = try reader.readArray(leastBytes: 24) { reader throws(ByteCodingError) in
+            Recent(
+                second: try reader.read(), attempts: try reader.readWhole(), refusals: try reader.readWhole())
+        }
+        meanRequest = try reader.readWork()
+        lastExhausted = ResourceSet(rawValue: try reader.read(UInt8.self) & 15)
+        for index in calls.indices { calls[index] = try reader.readWhole() }
+        guard let state = PoolState(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
+        self.state = state
+        held = try reader.readOptional { reader throws(ByteCodingError) in try reader.readRates() }
+        guard held == nil || held?.resources == policy.nominal.resources else { throw .outOfRange }
+        guard abs(judgedThrough - now.second) < 1 << 40 else { throw .outOfRange }
+    }
+}
+
+extension CapacityEstimator.Second {
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(delivered)
+        for count in [attempts, refusals, overloads] { writer.write(Int64(count)) }
+        writer.write(exhausted.rawValue)
+        writer.write(samples.sorted { $0.key < $1.key }) { writer, entry in
+            writer.write(UInt8(entry.key.rawValue))
+            entry.value.write(to: &writer)
+        }
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
+        delivered = try reader.readWork()
+        attempts = try reader.readWhole()
+        refusals = try reader.readWhole()
+        overloads = try reader.readWhole()
+        exhausted = ResourceSet(rawValue: try reader.read(UInt8.self) & 15)
+        for _ in 0..<(try reader.readCount(leastBytes: 33)) {
+            guard let resource = Resource(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
+            samples[resource] = try OtherConsumers.Sample(from: &reader)
+        }
+    }
+}
+
+extension OtherConsumers.Sample {
+    func write(to writer: inout ByteWriter) {
+        writer.write(at)
+        for amount in [limit, remaining, resetSeconds] { writer.write(amount) }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteCodingError) {
+        self.init(
+            at: try reader.readTimestamp(), limit: try reader.readAmount(), remaining: try reader.readAmount(),
+            resetSeconds: try reader.readAmount())
+    }
+}
+
+extension ReportingDelay {
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(at)
+        for amount in told { writer.write(amount) }
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
+        self.init(at: try reader.readTimestamp())
+        for index in told.indices { told[index] = try reader.readAmount() }
+    }
+}
+
+extension LimitEstimator {
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(limits)
+        for lane in banks.indices where banks[lane] != nil {
+            for level in banks[lane]!.levels { writer.write(level) }
+            for part in apart[lane].probabilities { writer.write(part) }
+        }
+        for part in together.probabilities { writer.write(part) }
+        writer.write(weightTogether)
+        writer.write(use)
+    }
+
+    /// The limits first, which start it over; then what is believed of them.
+    fileprivate mutating func read(from reader: inout ByteReader) throws(ByteCodingError) {
+        let limits = try reader.readRates()
+        guard limits.resources == self.limits.resources,
+            limits.resources.members.allSatisfy({ (limits[$0] ?? 0) > 0 })
+        else { throw .outOfRange }
+        self.limits = limits
+        for resource in limits.resources.members {
+            let lane = resource.rawValue
+            for h in BucketBank.fractions.indices {
+                let level = try reader.readDouble()
+                guard level.isFinite else { throw .outOfRange }
+                banks[lane]?.levels[h] = level
+            }
+            apart[lane] = try LimitBelief(from: &reader)
+        }
+        together = try LimitBelief(from: &reader)
+        weightTogether = try reader.readAmount()
+        use = try reader.readAmount()
+        guard weightTogether <= 1, use <= 2 else { throw .outOfRange }
+    }
+}
+
+extension LimitBelief {
+    fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
+        self.init()
+        for h in probabilities.indices { probabilities[h] = try reader.readAmount() }
+        guard abs(probabilities.reduce(0, +) - 1) < 1e-6 else { throw .outOfRange }
+    }
+}
+
+extension ByteReader {
+    /// A count, stored as 64 bits; not below 0.
+    fileprivate mutating func readWhole() throws(ByteCodingError) -> Int {
+        let count = try read(Int64.self)
+        guard count >= 0 else { throw .outOfRange }
+        return Int(count)
+    }
+}

@@ -1,0 +1,107 @@
+import HeadroomModel
+
+extension DemandEstimator {
+    /// What there is at `now`, of tenants that were heard of within the policy's idle time.
+    /// - Parameter entitlements: what the last decision entitles each tenant to: what its claims are held against.
+    package mutating func estimate(at now: Timestamp, entitlements: [TenantID: Rates] = [:]) -> PoolDemand {
+        if order.isEmpty {
+            order = places.values.sorted { profiles[Int($0)].tenant < profiles[Int($1)].tenant }
+        }
+        endSilentTasks(at: now)
+        let waves = storm.waves(through: now.second)
+        storm.review(waves, tenants: waves == nil ? [] : retrying(at: now), at: now)
+        var result = PoolDemand(
+            pool: pool.pool, untracked: untracked, retryStorm: storm.storm, retry: storm.retry)
+        result.tenants.reserveCapacity(order.count)
+        let moment = TenantProfile.Moment(
+            now: now, windowSeconds: observedSeconds(at: now), pool: pool, settings: settings, gaming: gaming,
+            gateways: gateways, storm: storm)
+        var consumed = Work.zero
+        var backlog = [Double](repeating: 0, count: gateways.count)
+        for place in order {
+            let index = Int(place)
+            guard now.seconds(since: profiles[index].lastSeen) <= settings.demand.idleSeconds else { continue }
+            let (demand, served) = profiles[index].estimate(
+                moment, entitlement: entitlements.isEmpty ? nil : entitlements[profiles[index].tenant],
+                backlog: &backlog)
+            result.tenants.append(demand)
+            consumed += served
+        }
+        result.consumed = consumed.rates(overSeconds: Double(moment.windowSeconds), of: pool.nominal.resources)
+        result.gateways = gatewayTraffic(backlog: backlog, at: now)
+        return result
+    }
+
+    /// What a tick adds to the roll-ups: rates × the time since the last one, for tenants that want something.
+    /// - Parameter assured: of the decision in force, by tenant.
+    package mutating func accumulate(
+        _ demand: PoolDemand, assured: [TenantID: PerCriticality<Rates>],
+        starvation: [TenantID: StarvationWatch.Verdict], seconds: Double, at now: Timestamp
+    ) {
+        guard seconds > 0 else { return }
+        for tenant in demand.tenants {
+            guard
+                tenant.wanted.perMinute != .zero || tenant.demand.interactive.perMinute != .zero
+                    || tenant.demand.nearRealTime.perMinute != .zero || tenant.demand.batch.perMinute != .zero,
+                let place = places[tenant.tenant]
+            else { continue }
+            let rates = assured[tenant.tenant]
+            let starved = starvation[tenant.tenant]?.starvation
+            var isFirst = true
+            for criticality in Criticality.allCases {
+                let wanted = tenant.demand[criticality].perMinute[Resource.tokens.rawValue]
+                guard tenant.demand[criticality].perMinute != .zero else { continue }
+                rollups.add(to: now.minute, tenant: place, criticality) { sums in
+                    sums.demandTokens += wanted * seconds / 60
+                    sums.assuredTokens += (rates?[criticality][.tokens] ?? 0) * seconds / 60
+                    // Starvation is the tenant's, and is counted once: with its most urgent work.
+                    if isFirst, starved == .delivery { sums.starvedForDeliverySeconds += seconds }
+                    if isFirst, starved == .shortage { sums.starvedForShortageSeconds += seconds }
+                }
+                isFirst = false
+            }
+        }
+    }
+
+    /// Since they were last stored; ascending by start, tenant, criticality.
+    package func unstoredRollups() -> [Rollup] {
+        rollups.rollups(of: pool.pool) { profiles[Int($0)].tenant }
+    }
+
+    /// They are stored.
+    package mutating func forgetRollups() { rollups.removeAll() }
+
+    /// Younger than the window, the estimator divides by its age, lest all look small.
+    private func observedSeconds(at now: Timestamp) -> Int {
+        max(2, min(Int(settings.demand.windowSeconds), Int(now.seconds(since: begun).rounded(.up))))
+    }
+
+    private mutating func endSilentTasks(at now: Timestamp) {
+        for silenced in tasks.sweep(at: now) {
+            let index = Int(silenced.place)
+            silenced.end(in: &profiles[index].tasks)
+            // Who waits for want of room has reason to be silent.
+            if silenced.wasTold, profiles[index].watch.isGranted {
+                profiles[index].watch.note(TaskBook.Verdict(broken: 1))
+            }
+        }
+    }
+
+    /// Tenants that tried again lately, most often first.
+    private func retrying(at now: Timestamp) -> [TenantID] {
+        order.map { (profiles[Int($0)].tenant, profiles[Int($0)].retried.value(at: now, halfLife: Self.retryHalfLife)) }
+            .filter { $0.1 >= 2 }
+            .sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+            .map(\.0)
+    }
+
+    /// Arrivals and a fifth of the backlog, both in seconds of the pool (control-law, `s_g`).
+    private func gatewayTraffic(backlog: [Double], at now: Timestamp) -> [GatewayTraffic] {
+        gateways.indices.compactMap { index -> GatewayTraffic? in
+            guard now.seconds(since: gatewayArrivals[index].at) < 600 || backlog[index] > 0 else { return nil }
+            let arrived = Double(gatewayArrivals[index].value(at: now, halfLife: Self.poolHalfLife))
+            return GatewayTraffic(gateway: gateways[index], weight: arrived + backlog[index] / 5)
+        }
+        .sorted { $0.gateway < $1.gateway }
+    }
+}

@@ -1,0 +1,33 @@
+import HeadroomModel
+
+/// Work that comes again under another name.
+extension DemandEstimator {
+    /// True when new work is a denied call in new clothes: the same content was denied within two minutes, and that
+    /// happens to this tenant far more often than with what was served.
+    mutating func isAgain(_ call: CallRecord, _ index: Int, at arrival: Timestamp) -> Bool {
+        guard let content = content(of: call, index) else {
+            profiles[index].watch.noteArrival(wasDenied: false, wasServed: false, at: arrival, gaming)
+            return false
+        }
+        let wasDenied = denials.take(content, before: arrival)
+        let wasServed = controls.take(content, before: arrival)
+        profiles[index].watch.noteArrival(wasDenied: wasDenied, wasServed: wasServed, at: arrival, gaming)
+        guard wasDenied, profiles[index].watch.resendsDenied else { return false }
+        profiles[index].retried.add(1, at: call.at, halfLife: Self.retryHalfLife)
+        return true
+    }
+
+    mutating func remember(denied call: CallRecord, _ index: Int, at instant: Timestamp) {
+        guard let content = content(of: call, index) else { return }
+        denials.insert(content, at: instant)
+        profiles[index].watch.noteDenied()
+    }
+
+    /// By its size: prompts are not telemetry.
+    func content(of call: CallRecord, _ index: Int) -> UInt64? {
+        guard let input = call.inputTokens, input > 0 else { return nil }
+        return RecentRequests.fingerprint(
+            of: profiles[index].fingerprint, UInt64(call.criticality.rawValue), UInt64(bitPattern: input),
+            UInt64(bitPattern: call.maxTokens ?? 0))
+    }
+}

@@ -1,0 +1,36 @@
+import HeadroomModel
+
+/// An amount that fades with time.
+struct Fading: Sendable {
+    private(set) var amount: Float = 0
+    private(set) var at: Timestamp
+
+    init(at now: Timestamp) {
+        at = now
+    }
+
+    mutating func add(_ more: Float, at now: Timestamp, halfLife: Double) {
+        // A page of telemetry is mostly of one instant: fading then changes nothing that matters.
+        if now.milliseconds - at.milliseconds > Int64(halfLife * 10) {
+            amount = value(at: now, halfLife: halfLife)
+            at = now
+        }
+        amount += more
+    }
+
+    func value(at now: Timestamp, halfLife: Double) -> Float {
+        amount * Float(decay(now.seconds(since: at), halfLife: halfLife))
+    }
+}
+
+extension Fading {
+    func write(to writer: inout ByteWriter) {
+        writer.write(amount)
+        writer.write(at)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteCodingError) {
+        amount = try reader.readShare()
+        at = try reader.readTimestamp()
+    }
+}

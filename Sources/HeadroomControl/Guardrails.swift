@@ -1,0 +1,206 @@
+import HeadroomModel
+
+/// What automation may not cross without a person's approval (DESIGN §5.4).
+extension PoolTurn {
+    /// Between these it may move the tenant by itself. An approved change that holds widens the bound to where it goes;
+    /// whether there is room for it the fill decides as ever. A floor is a promise and goes before the upper bound.
+    func guardrail(of member: PoolMember) -> FillInterval {
+        let policy = rules.policy.guardrails
+        let floor = floor(of: member)
+        var most = max(policy.mostOfNominal, floor)
+        var least = policy.leastOfFloor * floor
+        if !approved.isEmpty, let change = approved[member.id] {
+            let share = member.share(within: change.to, in: nominal)
+            (least, most) = (min(least, share), max(most, share))
+        }
+        // Nobody needs to keep for a tenant what it does not ask for.
+        if member.credibleDemand < least { least = 0 }
+        return FillInterval(
+            least: least / member.nominalCost, leastConstraint: .guardrail, most: most / member.nominalCost,
+            mostConstraint: .guardrail)
+    }
+
+    /// As a share; no more than the ceiling lets the tenant have.
+    func floor(of member: PoolMember) -> Double {
+        let floor = member.terms.floor
+        guard !floor.isEmpty else { return 0 }
+        guard !member.terms.ceiling.isEmpty else { return member.share(within: floor, in: nominal) }
+        return member.share(within: Rates.least(floor, member.terms.ceiling), in: nominal)
+    }
+}
+
+extension PoolAllocator {
+    /// People answer in minutes: what to ask them is looked at once in so many seconds, a few questions at a time.
+    private static let askingSeconds = 10.0
+    private static let mostQuestions = 8
+    /// Where a tenant wants to go must lie beyond the bound by this part of it, and an answer that is awaited must change
+    /// by twice that to be asked for anew.
+    private static let worthAsking = 0.05
+
+    /// Adds to the decision what only a person may decide: what lies beyond the guardrails, and in a pool that does not
+    /// move by itself every change.
+    mutating func ask(about target: Target, _ means: [Double], _ decision: inout PoolDecision, _ turn: PoolTurn) {
+        if let askedAt, turn.now.seconds(since: askedAt) < Self.askingSeconds { return }
+        askedAt = turn.now
+        let kind: Proposal.Kind = turn.pool.mode == .recommend ? .recommendation : .guardrail
+        let wishes = kind == .recommendation ? recommended(means, turn) : clamped(target, means, turn)
+        decision.withdrawn = turn.proposals.filter { proposal in
+            guard proposal.state == .pending else { return false }
+            return proposal.kind != kind || !wishes.contains { members[$0.index].id == proposal.tenant }
+        }.map(\.id)
+
+        for wish in wishes where wish.isNew && decision.questions.count < Self.mostQuestions {
+            let tenant = members[wish.index].id
+            let known = turn.proposals.filter { $0.kind == kind && $0.tenant == tenant }
+            if known.contains(where: { $0.state == .denied }) { continue }
+            let question = question(kind, wish, target, turn)
+            if !differs(question.to, question.from, by: Self.worthAsking, in: turn) { continue }
+            let pending = known.first { $0.state == .pending }
+            if let pending, !differs(question.to, pending.to, by: 2 * Self.worthAsking, in: turn) { continue }
+            decision.questions.append(question)
+        }
+    }
+
+    /// A tenant that would go elsewhere if it were let.
+    private struct Wish {
+        var index: Int
+        /// Where it stands, and where it wants to go; `nil` where only a fill can tell.
+        var from: Double
+        var to: Double?
+        /// Enough for a new question; less keeps one that is pending.
+        var isNew: Bool
+    }
+
+    /// Those whose target is at a guardrail, and has been on average.
+    private func clamped(_ target: Target, _ means: [Double], _ turn: PoolTurn) -> [Wish] {
+        members.indices.compactMap { index in
+            let guardrail = turn.guardrail(of: members[index])
+            let activity = target.activities[index]
+            if activity >= 0.9 * guardrail.most {
+                return Wish(
+                    index: index, from: guardrail.most, isNew: min(activity, means[index]) >= 0.99 * guardrail.most)
+            }
+            if guardrail.least > 0, activity <= guardrail.least * 1.1 {
+                return Wish(
+                    index: index, from: guardrail.least,
+                    isNew: max(activity, means[index]) <= 1.01 * guardrail.least)
+            }
+            return nil
+        }
+    }
+
+    /// Those whose target lies on average outside the deadband about what is applied; the largest changes first.
+    private func recommended(_ means: [Double], _ turn: PoolTurn) -> [Wish] {
+        let applied = appliedNumbers(turn)
+        let deadband = turn.rules.policy.dampening.deadband
+        let wishes: [Wish] = members.indices.compactMap { index in
+            let deviation = abs(means[index] - applied[index])
+            guard deviation > deadband / 2 * applied[index] else { return nil }
+            return Wish(
+                index: index, from: applied[index], to: means[index], isNew: deviation > deadband * applied[index])
+        }
+        func size(_ wish: Wish) -> Double { abs((wish.to ?? 0) - wish.from) * members[wish.index].nominalCost }
+        return wishes.sorted { (-size($0), $0.index) < (-size($1), $1.index) }
+    }
+
+    /// What each one is assured in a pool that does not move by itself: what a person applied; for the others their
+    /// contract, that is the fill of nominal capacity by floors and weights alone.
+    func appliedNumbers(_ turn: PoolTurn, changing change: (index: Int, to: Double)? = nil) -> [Double] {
+        var tenants = fill
+        for index in tenants.indices {
+            tenants[index].demand = PerCriticality(repeating: .none)
+            tenants[index].start = 0
+            var interval = turn.guardrail(of: members[index])
+            interval.least = 0
+            if !turn.applied.isEmpty, let applied = turn.applied[members[index].id] {
+                interval.least = members[index].share(within: applied.to, in: turn.nominal) / members[index].nominalCost
+                interval.most = interval.least
+            }
+            if let change, change.index == index { (interval.least, interval.most) = (change.to, change.to) }
+            tenants[index].interval = interval
+        }
+        let nominal = turn.pool.nominal * (1 - turn.rules.policy.loop.unlistedShare)
+        let capacity = nominal * turn.rules.policy.dampening.assuredShare
+        var engine = FillEngine()
+        return activities(
+            engine.solve(FillProblem(capacity: capacity, bands: turn.bands, tenants: tenants)), capacity)
+    }
+
+    // MARK: The question
+
+    private func question(_ kind: Proposal.Kind, _ wish: Wish, _ target: Target, _ turn: PoolTurn) -> Proposal {
+        let before = kind == .recommendation ? appliedNumbers(turn) : target.activities
+        let after =
+            wish.to.map { appliedNumbers(turn, changing: (wish.index, $0)) } ?? unguarded(wish.index, turn)
+        let member = members[wish.index]
+        let resources = turn.pool.nominal.resources
+        let to = whole(member, after[wish.index], turn)
+        let from = whole(member, before[wish.index], turn)
+        let effects = members.indices.compactMap { index -> Proposal.Effect? in
+            let (old, new) = (before[index], after[index])
+            guard index != wish.index, abs(new - old) > 1e-3 * max(old, new) else { return nil }
+            return Proposal.Effect(
+                tenant: members[index].id, from: whole(members[index], old, turn), to: whole(members[index], new, turn))
+        }
+        let resource: Resource = resources.contains(.tokens) ? .tokens : resources.members[0]
+        let unit = "\(resource.name.split(separator: "_").joined(separator: " ")) a minute"
+        func text(_ rates: Rates) -> String { grouped(rates[resource] ?? 0) }
+        let asked = Rates(perMinute: member.cost * (member.demand / member.nominalCost), resources: resources)
+        let why =
+            switch kind {
+            case .recommendation:
+                "The pool does not move by itself; over the last "
+                    + "\(Int(turn.rules.policy.dampening.observationSeconds)) s the fill gave \(member.id) "
+                    + "\(text(to)) \(unit), and \(text(from)) are applied."
+            case .guardrail, .override:
+                "A guardrail stops \(member.id) at \(text(from)) \(unit); the fill would give it \(text(to))."
+            }
+        let evidence = [
+            "\(member.id) asks for \(text(asked)) \(unit).",
+            "The pool has \(text(turn.capacity.capacity)) of the \(text(turn.pool.nominal)) of its contract.",
+            effects.isEmpty
+                ? "Nobody else is changed by it."
+                : "\(effects.count) other tenants are changed by it.",
+        ]
+        return Proposal(
+            kind: kind, tenant: member.id, pool: turn.pool.pool, from: from, to: to, evidence: [why] + evidence,
+            effects: effects,
+            authorship: Authorship(
+                author: Authorship.automation, reason: why, at: turn.now,
+                until: turn.now.adding(seconds: turn.rules.policy.guardrails.pendingHours * 3600)))
+    }
+
+    /// The target fill, were it not for one tenant's guardrail.
+    private func unguarded(_ free: Int, _ turn: PoolTurn) -> [Double] {
+        var tenants = fill
+        for index in tenants.indices {
+            tenants[index].interval = index == free ? FillInterval() : turn.guardrail(of: members[index])
+            tenants[index].burst = 0
+        }
+        var engine = FillEngine()
+        return activities(
+            engine.solve(FillProblem(capacity: turn.assurable, bands: turn.bands, tenants: tenants)), turn.assurable)
+    }
+
+    private func whole(_ member: PoolMember, _ activity: Double, _ turn: PoolTurn) -> Rates {
+        member.rates(activity, of: turn.pool.nominal.resources).map { $1.rounded() }
+    }
+
+    private func differs(_ new: Rates, _ old: Rates, by part: Double, in turn: PoolTurn) -> Bool {
+        turn.pool.nominal.resources.members.contains { resource in
+            let (new, old) = (new[resource] ?? 0, old[resource] ?? 0)
+            return abs(new - old) > part * max(new, old)
+        }
+    }
+}
+
+/// 1,234,567.
+private func grouped(_ number: Double) -> String {
+    let digits = String(Int64(max(0, number).rounded()))
+    var text = ""
+    for (index, digit) in digits.enumerated() {
+        if index > 0, (digits.count - index).isMultiple(of: 3) { text += "," }
+        text.append(digit)
+    }
+    return text
+}

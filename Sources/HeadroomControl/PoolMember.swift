@@ -1,0 +1,124 @@
+import HeadroomModel
+
+/// What a pool knows of one tenant from one decision to the next.
+///
+/// Shares are dominant shares of the pool's *nominal* capacity: they mean the same whatever the upstream grants just now
+/// and however the tenant's mean request changes. Activities are shares over ``nominalCost``.
+struct PoolMember: Sendable {
+    let id: TenantID
+    var terms: MemberTerms
+    /// Where it stands in the list of demands of this tick; `nil` when it has not been heard of.
+    var demandIndex: Int?
+
+    /// What one unit of its activity costs: its mean request. Held until the mean has moved by a quarter, so that the
+    /// rates of one who neither rises nor falls stay the numbers they are.
+    var unit = Rates.none
+    var cost = SIMD4<Double>.zero
+    /// The part of nominal capacity that one unit takes.
+    var nominalCost = 0.0
+
+    /// As estimated, and as counted.
+    var demand = 0.0
+    var credibleDemand = 0.0
+    /// 1 when nothing is left of the cold start.
+    var trust = 1.0
+
+    /// In force; without a burst.
+    var share = 0.0
+    var isNew = true
+    var window: ObservationWindow
+    var course: Course
+    /// What a freeze keeps it at.
+    var kept: (share: Double, rates: Rates)?
+    /// The last move of more than a hundredth: 1 up, -1 down.
+    var lastMove = 0.0
+
+    /// As published last, with what bound it then: an unchanged number is explained by the generation that set it.
+    var assured = Rates.none
+    var constraint = Constraint.level
+    var parts = PerCriticality<Rates>(repeating: .none)
+
+    init(_ id: TenantID, _ terms: MemberTerms, at clock: ObservationClock) {
+        self.id = id
+        self.terms = terms
+        window = ObservationWindow(at: clock)
+        course = Course(at: clock.now)
+    }
+
+    var activity: Double { nominalCost > 0 ? share / nominalCost : 0 }
+
+    /// `rates` as a share: the activity that they allow in every resource that they name. For numbers that were
+    /// published, whose other resources may hold more.
+    func share(within rates: Rates, in nominal: FillCapacity) -> Double {
+        var least = Double.infinity
+        for resource in rates.resources.members where nominal.limited & (1 << UInt8(resource.rawValue)) != 0 {
+            least = min(least, rates.perMinute[resource.rawValue] / cost[resource.rawValue])
+        }
+        return least == .infinity ? 0 : least * nominalCost
+    }
+
+    /// Follows the tenant's mean request, once it lies far enough from the one in use. Returns true when it moved.
+    mutating func follow(_ mean: Rates) -> Bool {
+        guard mean.perMinute != .zero else { return false }
+        guard unit.resources == mean.resources else {
+            unit = mean
+            return true
+        }
+        var (least, most) = (Double.infinity, 0.0)
+        for resource in mean.resources.members {
+            let ratio = max(mean.perMinute[resource.rawValue], 1e-6) / max(unit.perMinute[resource.rawValue], 1e-6)
+            (least, most) = (min(least, ratio), max(most, ratio))
+        }
+        guard most > 1.25 * least else { return false }
+        unit = mean
+        return true
+    }
+}
+
+/// What the rules say of one tenant in one pool.
+struct MemberTerms: Sendable {
+    var tier: String
+    /// Its place among the policy's tiers.
+    var rank: Int
+    var weight: Double
+    var floor: Rates
+    /// Whole, so that no rounding of what is below it ends above it.
+    var ceiling: Rates
+    /// The override that set tier or weight.
+    var override: Int64?
+
+    init(of tenant: TenantID, in pool: PoolPolicy, under rules: Rules) {
+        let tier = rules.tier(of: tenant, in: pool.pool)
+        let terms = rules.terms(of: tenant, in: pool.pool)
+        self.tier = tier.name
+        rank = rules.policy.tiers.firstIndex { $0.name == tier.name } ?? 0
+        weight = rules.weight(of: tenant, in: pool.pool)
+        floor = (terms?.floor ?? .none).limited(to: pool.nominal.resources)
+        let tierCeiling = tier.ceilingShare.map { pool.nominal * $0 } ?? .none
+        ceiling = Rates.least(terms?.ceiling ?? .none, tierCeiling).map { $1.rounded(.down) }
+        override = rules.override(of: tenant, in: pool.pool)?.id
+    }
+}
+
+/// What members' terms follow from: while it is the same, nobody's terms are looked up again.
+struct MembershipRules: Sendable {
+    private var policy: Policy
+    private var contracts: [TenantID: Contract]
+    private var overrides: [Override]
+    /// Tenants with terms in the pool, ascending.
+    let contracted: [TenantID]
+
+    init(_ rules: Rules, for pool: PoolPolicy) {
+        policy = rules.policy
+        contracts = rules.contracts
+        overrides = rules.steering.overrides
+        contracted = rules.contracts.values.filter { contract in
+            contract.terms.contains { $0.pool == pool.pool }
+        }.map(\.tenant).sorted()
+    }
+
+    /// Cheap where nothing was read anew: equal storage is equal.
+    func areStill(_ rules: Rules) -> Bool {
+        overrides == rules.steering.overrides && contracts == rules.contracts && policy == rules.policy
+    }
+}

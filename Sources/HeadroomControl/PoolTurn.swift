@@ -1,0 +1,110 @@
+import HeadroomModel
+
+/// What one decision of a pool goes by, and does not change.
+struct PoolTurn {
+    let pool: PoolPolicy
+    let capacity: PoolCapacity
+    let rules: Rules
+    let now: Timestamp
+    let dampening: Dampening
+    /// The bands of the policy, inside the intervals.
+    let bands: [FillBand]
+
+    /// Whole: what there is, less what stays in the float.
+    let budget: Rates
+    let float: Rates
+    let unlisted: Rates
+    /// The budget less what `unlisted` and silent gateways take: what listed tenants share …
+    let whole: Rates
+    /// … and the part of it that is assured to them; more where floors need it.
+    private(set) var assurable: Rates
+    let shared: FillCapacity
+    let nominal: FillCapacity
+
+    /// Questions that wait, or that were decided and still hold, about this pool.
+    let proposals: [Proposal]
+    /// Of these the changes beyond the guardrails that were approved, and the recommendations that were applied; the
+    /// newest of each tenant.
+    let approved: [TenantID: Proposal]
+    let applied: [TenantID: Proposal]
+
+    init(
+        _ pool: PoolPolicy, _ capacity: PoolCapacity, _ rules: Rules, withheld: Rates, elapsed: Double,
+        at now: Timestamp
+    ) {
+        self.pool = pool
+        self.capacity = capacity
+        self.rules = rules
+        self.now = now
+        dampening = Dampening(rules.policy.dampening, elapsed: elapsed, growth: capacity.growth, at: now)
+        bands = [FillBand(.least)] + rules.policy.bands.map(FillBand.init)
+
+        let loop = rules.policy.loop
+        let all = capacity.capacity.map { $1.rounded(.down) }
+        let float = all.map { ($1 * loop.floatShare).rounded(.down) }
+        let budget = all.map { resource, rate in rate - (float[resource] ?? 0) }
+        let unlisted = budget.map { ($1 * loop.unlistedShare).rounded(.down) }
+        whole = budget.map { resource, rate in
+            max(0, rate - (unlisted[resource] ?? 0) - (withheld[resource] ?? 0).rounded(.up))
+        }
+        (self.float, self.budget, self.unlisted) = (float, budget, unlisted)
+        assurable = whole * rules.policy.dampening.assuredShare
+        shared = FillCapacity(whole)
+        nominal = FillCapacity(pool.nominal)
+        let proposals = rules.steering.proposals.filter { $0.pool == pool.pool && $0.kind != .override }
+        func approved(_ kind: Proposal.Kind) -> [TenantID: Proposal] {
+            let found = proposals.filter { $0.kind == kind && $0.state == .approved }
+            return Dictionary(found.map { ($0.tenant, $0) }) { _, newer in newer }
+        }
+        self.proposals = proposals
+        self.approved = approved(.guardrail)
+        applied = approved(.recommendation)
+    }
+
+    /// What is promised is assured up to all there is.
+    mutating func cover(_ floors: SIMD4<Double>) {
+        for resource in whole.resources.members {
+            let needed = floors[resource.rawValue] * (1 + 1e-12)
+            assurable[resource] = min(whole[resource] ?? 0, max(assurable[resource] ?? 0, needed))
+        }
+    }
+
+    var isOpen: Bool { capacity.state == .open }
+
+    /// True when the pool grants clearly less than its contract: else the target tells what nominal capacity gives.
+    var hasLostCapacity: Bool {
+        capacity.nominal.resources.members.contains {
+            (capacity.capacity[$0] ?? 0) < 0.95 * (capacity.nominal[$0] ?? 0)
+        }
+    }
+}
+
+extension FillBand {
+    init(_ band: Band) {
+        let bound: Bound =
+            switch band.bound {
+            case .floor: .floor
+            case .floorInDemand: .floorInDemand
+            case .start: .start
+            case .demand: .demand
+            case .burst: .burst
+            case .ceiling: .ceiling
+            }
+        self.init(bound, criticality: band.criticality, tiers: band.tiers)
+    }
+
+    /// `demand:interactive`, say.
+    var name: String {
+        let name =
+            switch bound {
+            case .least: "least"
+            case .floor: "floor"
+            case .floorInDemand: "floor_in_demand"
+            case .start: "start"
+            case .demand: "demand"
+            case .burst: "burst"
+            case .ceiling: "ceiling"
+            }
+        return criticality.map { "\(name):\($0.name)" } ?? name
+    }
+}

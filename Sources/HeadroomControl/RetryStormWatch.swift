@@ -1,0 +1,120 @@
+import HeadroomModel
+
+/// Notices when many tenants of a pool try again at the same moments, and staggers them.
+///
+/// Retries and attempts are counted by the second of their arrival, over two minutes. It is a storm when retries are a
+/// fifth of all attempts, come from three tenants or more, and come in waves: their variance over seconds is at least
+/// four times their mean (chance, a Poisson process, makes it about once). The period is the lag at which the seconds
+/// are most like themselves.
+struct RetryStormWatch: Sendable {
+    private struct Second: Sendable {
+        var retries: Float = 0
+        var attempts: Float = 0
+    }
+
+    private static let seconds: Int64 = 128
+    /// Judged over these, the newest of which are told in part.
+    private static let judged: Int64 = 120
+    private static let leastRetries: Float = 60
+    private static let leastShare: Float = 0.2
+    private static let leastTenants = 3
+    private static let leastDispersion: Float = 4
+    /// It is over when it has not been seen for so long.
+    private static let quietSeconds = 60.0
+    /// Windows of retries lie within this.
+    private static let spread = 1.0...10.0
+    /// The fractional parts of multiples of the golden ratio's inverse are spread evenly, however many there are.
+    private static let goldenStep = 0.6180339887498949
+
+    private var ring = [Second](repeating: Second(), count: Int(RetryStormWatch.seconds))
+    private var newest: Int64
+    private(set) var storm: RetryStorm?
+    private var lastSeen: Timestamp?
+    private var offsets: [TenantID: Int64] = [:]
+
+    init(at now: Timestamp) {
+        newest = now.second
+    }
+
+    mutating func note(isRetry: Bool, count: Float = 1, at second: Int64) {
+        if second > newest {
+            for step in 0..<min(second - newest, RetryStormWatch.seconds) {
+                ring[Int((second - step) & (RetryStormWatch.seconds - 1))] = Second()
+            }
+            newest = second
+        }
+        guard second > newest - RetryStormWatch.seconds else { return }
+        let place = Int(second & (RetryStormWatch.seconds - 1))
+        ring[place].attempts += count
+        if isRetry { ring[place].retries += count }
+    }
+
+    /// Once a turn.
+    /// - Parameter tenants: those that lately tried again, most often first; needed while there are ``waves(through:)``.
+    mutating func review(_ waves: Waves?, tenants: [TenantID], at now: Timestamp) {
+        if let waves, tenants.count >= RetryStormWatch.leastTenants {
+            lastSeen = now
+            storm = RetryStorm(
+                since: storm?.since ?? now, periodSeconds: waves.periodSeconds, share: waves.share,
+                tenants: Array(tenants.prefix(20)))
+            stagger(tenants)
+        }
+        if let lastSeen, now.seconds(since: lastSeen) > RetryStormWatch.quietSeconds {
+            self = RetryStormWatch(at: now)
+        }
+    }
+
+    func offset(of tenant: TenantID) -> Int64 { storm == nil ? 0 : offsets[tenant] ?? 0 }
+
+    /// When anyone may try again: spread over the time between two waves while a storm lasts.
+    var retry: PoolAllocation.Retry {
+        PoolAllocation.Retry(
+            afterMilliseconds: 1000, jitterMilliseconds: storm == nil ? 1000 : Int64(1000 * spread))
+    }
+
+    private var spread: Double {
+        min(max(storm?.periodSeconds ?? 1, RetryStormWatch.spread.lowerBound), RetryStormWatch.spread.upperBound)
+    }
+
+    /// A tenant keeps the offset that it first got, so that nothing is published anew for it.
+    private mutating func stagger(_ tenants: [TenantID]) {
+        for tenant in tenants where offsets[tenant] == nil && offsets.count < 10_000 {
+            let part = (Double(offsets.count) * RetryStormWatch.goldenStep).truncatingRemainder(dividingBy: 1)
+            offsets[tenant] = Int64(1000 * spread * part)
+        }
+    }
+
+    /// Retries as they came in the last two minutes, if in waves.
+    struct Waves {
+        var periodSeconds: Double
+        /// Of all attempts.
+        var share: Double
+    }
+
+    func waves(through second: Int64) -> Waves? {
+        let last = min(second, newest)
+        let counts = (0..<RetryStormWatch.judged).map { age -> Second in
+            last - age > newest - RetryStormWatch.seconds
+                ? ring[Int((last - age) & (RetryStormWatch.seconds - 1))] : Second()
+        }
+        // Nothing for two minutes leaves nothing to judge, though the ring has not moved.
+        guard second - last < RetryStormWatch.judged else { return nil }
+        let retries = counts.reduce(0) { $0 + $1.retries }
+        let attempts = counts.reduce(0) { $0 + $1.attempts }
+        guard retries >= RetryStormWatch.leastRetries, retries >= RetryStormWatch.leastShare * attempts else {
+            return nil
+        }
+        let mean = retries / Float(counts.count)
+        let deviations = counts.map { $0.retries - mean }
+        let variance = deviations.reduce(0) { $0 + $1 * $1 } / Float(counts.count)
+        guard variance >= RetryStormWatch.leastDispersion * mean else { return nil }
+        var best = (lag: 1, likeness: -Float.infinity)
+        for lag in 2...30 {
+            let pairs = deviations.count - lag
+            let likeness =
+                (0..<pairs).reduce(Float(0)) { $0 + deviations[$1] * deviations[$1 + lag] } / Float(pairs)
+            if likeness > best.likeness * (best.likeness > 0 ? 1.05 : 1) { best = (lag, likeness) }
+        }
+        return Waves(periodSeconds: Double(best.lag), share: Double(retries / attempts))
+    }
+}

@@ -1,0 +1,142 @@
+import HeadroomModel
+
+/// What one pool's tenants did by minute, since it was last stored.
+///
+/// A late line adds to the minute where it belongs, also when no live window reaches back to it: two roll-ups of the
+/// same minute add up.
+struct RollupBook: Sendable {
+    /// Minutes × tenants × criticalities that are held while they cannot be stored: some 200 MB.
+    private static let most = 1_000_000
+
+    private struct Key: Hashable {
+        /// Minute and tenant and criticality in one number: hashed for each record.
+        var bits: UInt64
+
+        init(minute: Int64, tenant: Int32, criticality: Criticality) {
+            bits =
+                UInt64(bitPattern: minute) << 34 | UInt64(UInt32(bitPattern: tenant)) << 2
+                | UInt64(criticality.rawValue)
+        }
+
+        var minute: Int64 { Int64(bits >> 34) }
+        var tenant: Int32 { Int32(truncatingIfNeeded: bits >> 2 & 0xFFFF_FFFF) }
+        var criticality: Criticality { Criticality(rawValue: Int(bits & 3)) ?? .batch }
+    }
+
+    /// One minute's sums, without the names.
+    struct Sums: Sendable {
+        var ok: Int64 = 0
+        var quota: Int64 = 0
+        var overload: Int64 = 0
+        var error: Int64 = 0
+        var retries: Int64 = 0
+        var denied: Int64 = 0
+        var deniedTokens: Int64 = 0
+        var inputTokens: Int64 = 0
+        var outputTokens: Int64 = 0
+        var countedTokens: Int64 = 0
+        var demandTokens = 0.0
+        var assuredTokens = 0.0
+        var starvedForDeliverySeconds = 0.0
+        var starvedForShortageSeconds = 0.0
+        var oldestQueuedSeconds = 0.0
+    }
+
+    private var sums: [Key: Sums] = [:]
+    /// Of tenants that left the table.
+    private var settled: [Rollup] = []
+
+    mutating func add(
+        to minute: Int64, tenant: Int32, _ criticality: Criticality, _ change: (inout Sums) -> Void
+    ) {
+        let key = Key(minute: max(0, minute), tenant: tenant, criticality: criticality)
+        if sums.count >= RollupBook.most, sums[key] == nil { return }
+        change(&sums[key, default: Sums()])
+    }
+
+    /// Ascending by start, tenant, criticality.
+    func rollups(of pool: PoolID, tenants: (Int32) -> TenantID) -> [Rollup] {
+        let open = sums.map {
+            Rollup($0.value, start: $0.key.minute, tenant: tenants($0.key.tenant), pool, $0.key.criticality)
+        }
+        return (settled + open).sorted {
+            ($0.start, $0.tenant, $0.criticality) < ($1.start, $1.tenant, $1.criticality)
+        }
+    }
+
+    /// They are stored.
+    mutating func removeAll() {
+        sums.removeAll(keepingCapacity: true)
+        settled.removeAll()
+    }
+
+    /// Their numbers in the table go to others.
+    mutating func settle(_ leaving: Set<Int32>, of pool: PoolID, tenants: (Int32) -> TenantID) {
+        for (key, value) in sums where leaving.contains(key.tenant) {
+            settled.append(Rollup(value, start: key.minute, tenant: tenants(key.tenant), pool, key.criticality))
+            sums[key] = nil
+        }
+    }
+}
+
+extension Rollup {
+    fileprivate init(
+        _ sums: RollupBook.Sums, start minute: Int64, tenant: TenantID, _ pool: PoolID, _ criticality: Criticality
+    ) {
+        self.init(
+            start: Timestamp(milliseconds: minute * 60_000), tenant: tenant, pool: pool, criticality: criticality,
+            ok: sums.ok, quota: sums.quota, overload: sums.overload, error: sums.error, retries: sums.retries,
+            denied: sums.denied, deniedTokens: sums.deniedTokens, inputTokens: sums.inputTokens,
+            outputTokens: sums.outputTokens, countedTokens: sums.countedTokens, demandTokens: sums.demandTokens,
+            assuredTokens: sums.assuredTokens, starvedForDeliverySeconds: sums.starvedForDeliverySeconds,
+            starvedForShortageSeconds: sums.starvedForShortageSeconds,
+            oldestQueuedSeconds: sums.oldestQueuedSeconds)
+    }
+}
+
+extension RollupBook.Sums {
+    mutating func count(_ call: CallRecord) {
+        switch call.outcome {
+        case .ok:
+            ok.add(1)
+            inputTokens.add(call.inputTokens ?? 0)
+            outputTokens.add(call.outputTokens ?? 0)
+            countedTokens.add(call.tokens)
+        case .quota: quota.add(1)
+        case .overload: overload.add(1)
+        case .denied:
+            denied.add(1)
+            deniedTokens.add(call.tokens)
+        case .ramp, .billing, .auth, .client, .server, .error: error.add(1)
+        case .cached: return  // It never reached the upstream.
+        }
+        if call.attempt > 1 { retries.add(1) }
+    }
+
+    mutating func count(_ window: WindowRecord) {
+        ok.add(window.ok)
+        quota.add(window.quota)
+        overload.add(window.overload)
+        error.add(window.error)
+        retries.add(window.retries)
+        denied.add(window.denied)
+        deniedTokens.add(window.deniedTokens)
+        inputTokens.add(window.inputTokens)
+        outputTokens.add(window.outputTokens)
+        countedTokens.add(window.inputTokens)
+        countedTokens.add(window.outputTokens)
+    }
+}
+
+extension CallRecord {
+    /// As counted, in whole tokens; a number that no provider would charge is cut.
+    fileprivate var tokens: Int64 { Int64(min(max(0, work[.tokens]), 1e15)) }
+}
+
+extension Int64 {
+    /// What a row of telemetry says may be anything; a sum of such stays at the largest there is.
+    fileprivate mutating func add(_ more: Int64) {
+        let (sum, isOver) = addingReportingOverflow(Swift.max(0, more))
+        self = isOver ? .max : sum
+    }
+}

@@ -1,0 +1,199 @@
+import HeadroomModel
+
+/// What a profile amounts to at one moment.
+extension TenantProfile {
+    /// What the estimate of all tenants of a pool has in common.
+    struct Moment {
+        var now: Timestamp
+        var windowSeconds: Int
+        var pool: PoolPolicy
+        var settings: DemandEstimator.Settings
+        var gaming: GamingWatch.Settings
+        var gateways: [GatewayID]
+        var storm: RetryStormWatch
+    }
+
+    /// True while the tenant has work, or had some not long ago.
+    func isActive(at now: Timestamp) -> Bool {
+        !queues.isEmpty || flows.contains { $0.wanted != nil || $0.served != nil || $0.demand != .zero }
+            || !watch.flags.isEmpty || now.minute <= newestMinute
+    }
+
+    /// - Parameters:
+    ///   - entitlement: What the last decision entitles it to; `nil` before the first.
+    ///   - backlog: Is added what waits at each gateway, in seconds of the pool.
+    mutating func estimate(
+        _ moment: Moment, entitlement: Rates?, backlog: inout [Double]
+    ) -> (demand: TenantDemand, consumed: Work) {
+        let now = moment.now
+        guard isActive(at: now) else { return (idle(moment), .zero) }
+        advance(to: now.minute)
+        var result = TenantDemand(tenant: tenant, demand: PerCriticality(repeating: .none))
+        let waiting = waiting(moment, in: &result, backlog: &backlog)
+        let resources = moment.pool.nominal.resources
+        let faded = decay(now.seconds(since: demandAt), halfLife: moment.settings.demand.halfLifeSeconds)
+        demandAt = max(demandAt, now)
+        // A queue may be all that there is of a flow.
+        for criticality in Criticality.allCases where waiting[criticality] != .zero { _ = flow(criticality) }
+        var consumed = Work.zero
+        var wanted = Work.zero
+        for index in flows.indices {
+            let criticality = flows[index].criticality
+            let served = flows[index].served?.sum(ofSeconds: moment.windowSeconds, endingAt: now.second) ?? .zero
+            let arrived = flows[index].wanted?.sum(ofSeconds: moment.windowSeconds, endingAt: now.second) ?? .zero
+            let present =
+                arrived * (60 / Double(moment.windowSeconds))
+                + waiting[criticality] * (60 / moment.settings.demand.backlogSeconds)
+            // Below a request an hour it is noise: an idle tenant's demand reaches 0.
+            let held = flows[index].demand * faded
+            flows[index].demand = Work(
+                amounts: pointwiseMax(
+                    (present * moment.settings.demand.margin).amounts,
+                    held[.requests] > 1.0 / 60 ? held.amounts : .zero))
+            result.demand[criticality] = flows[index].demand.rates(overSeconds: 60, of: resources)
+            result.retries[criticality] = Int(flows[index].retries)
+            consumed += served
+            wanted += present
+        }
+        for criticality in Criticality.allCases where result.demand[criticality].isEmpty {
+            result.demand[criticality] = Work.zero.rates(overSeconds: 60, of: resources)
+        }
+        result.wanted = wanted.rates(overSeconds: 60, of: resources)
+        result.consumed = consumed.rates(overSeconds: Double(moment.windowSeconds), of: resources)
+        result.served = servedLately
+        servedLately = .zero
+        result.gateways = arrivals.map { arrival in
+            GatewayTraffic(
+                gateway: moment.gateways[Int(arrival.gateway)],
+                weight: Double(arrival.amount.value(at: now, halfLife: DemandEstimator.tenantHalfLife)))
+        }
+        judge(wanted: result.wanted, entitlement: entitlement, moment)
+        describe(&result, moment)
+        releaseSilentRings(moment)
+        return (result, consumed)
+    }
+
+    /// No work, no arithmetic: what is kept of it.
+    private func idle(_ moment: Moment) -> TenantDemand {
+        let none = Work.zero.rates(overSeconds: 60, of: moment.pool.nominal.resources)
+        var result = TenantDemand(tenant: tenant, demand: PerCriticality(repeating: none), consumed: none)
+        for flow in flows { result.retries[flow.criticality] = Int(flow.retries) }
+        describe(&result, moment)
+        return result
+    }
+
+    /// What waits, at what such work turned out to cost.
+    private mutating func waiting(
+        _ moment: Moment, in result: inout TenantDemand, backlog: inout [Double]
+    ) -> PerCriticality<Work> {
+        var waiting = PerCriticality<Work>(repeating: .zero)
+        guard !queues.isEmpty else { return waiting }
+        queues.removeAll { moment.now.seconds(since: $0.at) > DemandEstimator.queueSeconds }
+        let factor = Double(correction.factor(served: Float(shape.mean[.tokens])))
+        for queue in queues {
+            var work = split(tokens: Double(queue.tokens) * factor)
+            work[.requests] = Double(queue.depth)
+            waiting[queue.criticality] += work
+            backlog[Int(queue.gateway)] += work.seconds(of: moment.pool.nominal)
+            result.queue[queue.criticality].depth += queue.depth
+            result.queue[queue.criticality].oldestSeconds = max(
+                result.queue[queue.criticality].oldestSeconds, Double(queue.oldestSeconds))
+        }
+        return waiting
+    }
+
+    private mutating func judge(wanted: Rates, entitlement: Rates?, _ moment: Moment) {
+        watch.isGranted =
+            entitlement.map { entitlement in
+                wanted.resources.members.allSatisfy { (entitlement[$0] ?? .infinity) >= wanted.perMinute[$0.rawValue] }
+            } ?? false
+        var mix = GamingWatch.Mix(interactive: 0, rest: 0)
+        var usual = GamingWatch.Mix(interactive: 0, rest: 0)
+        var hasPast = false
+        for flow in flows {
+            let lately = fast(flow, at: moment.now).x
+            let before = slow(flow)?.x ?? 0
+            hasPast = hasPast || before > 0
+            if flow.criticality == .interactive {
+                mix.interactive += lately
+                usual.interactive += before
+            } else {
+                mix.rest += lately
+                usual.rest += before
+            }
+        }
+        // Who has only ever done one kind of work, and still does, has not renamed any.
+        let mayHaveRenamed = hasPast && usual.rest > 0 && mix.interactive > 0
+        watch.review(mix: mix, usualMix: mayHaveRenamed ? usual : nil, moment.gaming, at: moment.now)
+    }
+
+    private func describe(_ result: inout TenantDemand, _ moment: Moment) {
+        let now = moment.now
+        result.shape = shape.isKnown ? shape.mean : nil
+        let evidence = Double(evidence.value(at: now, halfLife: DemandEstimator.evidenceHalfLife))
+        let half = moment.settings.trust.halfConfidenceCalls
+        result.confidence = evidence > 0 ? evidence / (evidence + half) : 0
+        result.repayment = repayment.score
+        if tasks.remainingRequests > 0 || tasks.remainingTokens > 0 { result.midTask = stillNeeded }
+        result.flags = watch.flags.map(\.kind.rawValue)
+        result.isDiscounted = !watch.flags.isEmpty
+        result.retryOffsetMilliseconds = moment.storm.offset(of: tenant)
+        result.profile = report(result, moment)
+    }
+
+    private var stillNeeded: Work {
+        let mean = shape.mean
+        // Those that name one of the two mean the other by the tenant's shape.
+        let requests = Double(tasks.remainingRequests)
+        let tokens = Double(tasks.remainingTokens)
+        let perRequest = mean[.tokens]
+        var work = split(tokens: tokens > 0 ? tokens : requests * perRequest)
+        work[.requests] = requests > 0 ? requests : (perRequest > 0 ? tokens / perRequest : 1)
+        return work * tasks.trust
+    }
+
+    private func report(_ result: TenantDemand, _ moment: Moment) -> TenantProfileReport {
+        let now = moment.now
+        let resources = moment.pool.nominal.resources
+        let isIdle = now.seconds(since: lastSeen) > moment.settings.demand.idleSeconds || !shape.isKnown
+        var perMinute = 0.0
+        let flows = flows.map { flow in
+            let fast = fast(flow, at: now)
+            let slow = slow(flow)
+            perMinute += Double(max(fast.x, slow?.x ?? 0))
+            return TenantProfileReport.Flow(
+                criticality: flow.criticality, demand: result.demand[flow.criticality],
+                burnFast: burn(fast, flow).rates(overSeconds: 60, of: resources),
+                burnSlow: burn(slow ?? .zero, flow).rates(overSeconds: 60, of: resources),
+                trend: trend(from: slow, to: fast), shape: flow.shape.isKnown ? flow.shape.mean : nil)
+        }
+        return TenantProfileReport(
+            flows: flows,
+            shapeClass: isIdle ? .idle : ShapeClass(shape: result.shape, requestsPerMinute: perMinute),
+            confidence: result.confidence, burstiness: burstiness.report(weight: closedWeight, at: now.minute),
+            tasks: tasks.cost, tokenCorrection: correction.reported(served: Float(shape.mean[.tokens])),
+            repayment: result.repayment, flags: watch.flags)
+    }
+
+    private func burn(_ amounts: MinuteSeries.Amounts, _ flow: Flow) -> Work {
+        var work = split(tokens: Double(amounts.w))
+        work[.requests] = Double(amounts.z)
+        return work
+    }
+
+    private func trend(from slow: MinuteSeries.Amounts?, to fast: MinuteSeries.Amounts) -> Double {
+        guard let slow else { return 0 }
+        let before = max(slow.w, slow.z)
+        guard before > 0 else { return 0 }
+        return Double(min(100, max(fast.w, fast.z) / before - 1))
+    }
+
+    /// Rings in which nothing is left to sum make room.
+    private mutating func releaseSilentRings(_ moment: Moment) {
+        for index in flows.indices {
+            let oldest = moment.now.second - Int64(moment.windowSeconds) - 1
+            if let ring = flows[index].wanted, ring.newest < oldest { flows[index].wanted = nil }
+            if let ring = flows[index].served, ring.newest < oldest { flows[index].served = nil }
+        }
+    }
+}

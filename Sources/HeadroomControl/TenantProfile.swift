@@ -1,0 +1,200 @@
+import HeadroomModel
+
+/// All that is known of one tenant in one pool.
+///
+/// Rings of seconds are there only while there is something in them: an active tenant takes some 2 KB, an idle one
+/// well below 1 KB.
+struct TenantProfile: Sendable {
+    /// Its work of one criticality.
+    struct Flow: Sendable {
+        var criticality: Criticality
+        /// New work by the second of its end, and what was served.
+        var wanted: SecondRing?
+        var served: SecondRing?
+        /// As last estimated: per minute.
+        var demand = Work.zero
+        var minutes = MinuteSeries()
+        var shape = Shape()
+        var retries: UInt32 = 0
+    }
+
+    /// A gateway's last word on what waits there.
+    struct Queue: Sendable {
+        var gateway: UInt16
+        var criticality: Criticality
+        var at: Timestamp
+        var depth: Int64
+        var tokens: Int64
+        var oldestSeconds: Float
+    }
+
+    /// Where its work arrives: an amount that fades.
+    struct Arrivals: Sendable {
+        var gateway: UInt16
+        var amount: Fading
+    }
+
+    let tenant: TenantID
+    /// Of its name.
+    let fingerprint: UInt64
+    var lastSeen: Timestamp
+    /// In the order of ``Criticality``; those that it has used.
+    var flows: [Flow] = []
+    /// Over all flows.
+    var shape = Shape()
+    var correction = TokenCorrection()
+    /// Served calls, fading over days.
+    var evidence: Fading
+    /// A minute or so of attempts beyond the first.
+    var retried: Fading
+    /// Ascending by gateway's name, then criticality; bounded.
+    var queues: [Queue] = []
+    /// Ascending by gateway's name; bounded.
+    var arrivals: [Arrivals] = []
+    var demandAt: Timestamp
+    /// Since the last estimate.
+    var servedLately = Work.zero
+    var tasks = TaskTally()
+    var watch: GamingWatch
+    var burstiness = Burstiness()
+    var repayment = Repayment()
+    /// The newest minute of all flows' series, and Σ weight of the minutes that were closed.
+    var newestMinute: Int64
+    var firstMinute: Int64
+    var closedWeight: Float = 0
+
+    init(_ tenant: TenantID, at now: Timestamp) {
+        self.tenant = tenant
+        fingerprint = RecentRequests.fingerprint(of: tenant.text)
+        lastSeen = now
+        evidence = Fading(at: now)
+        retried = Fading(at: now)
+        demandAt = now
+        watch = GamingWatch(at: now)
+        newestMinute = now.minute
+        firstMinute = now.minute
+    }
+
+    // MARK: Fold
+
+    /// The place of the flow, made if need be.
+    mutating func flow(_ criticality: Criticality) -> Int {
+        for index in flows.indices {
+            if flows[index].criticality == criticality { return index }
+            if flows[index].criticality > criticality {
+                flows.insert(Flow(criticality: criticality), at: index)
+                return index
+            }
+        }
+        flows.append(Flow(criticality: criticality))
+        return flows.count - 1
+    }
+
+    mutating func serve(_ work: Work, flow: Int, at instant: Timestamp, ringSeconds: Int) {
+        serve(work, flow: flow, second: instant.second, ringSeconds: ringSeconds)
+        flows[flow].shape.learn(work)
+        shape.learn(work)
+    }
+
+    /// Without learning the shape: a part of a window.
+    mutating func serve(_ work: Work, flow: Int, second: Int64, ringSeconds: Int) {
+        if flows[flow].served == nil { flows[flow].served = SecondRing(seconds: ringSeconds, endingAt: second) }
+        flows[flow].served!.add(work, at: second)
+        servedLately += work
+        if isOpen(minute: second / 60) { flows[flow].minutes.add(served: work, at: second / 60) }
+    }
+
+    mutating func want(_ work: Work, flow: Int, second: Int64, ringSeconds: Int) {
+        if flows[flow].wanted == nil { flows[flow].wanted = SecondRing(seconds: ringSeconds, endingAt: second) }
+        flows[flow].wanted!.add(work, at: second)
+        if isOpen(minute: second / 60) { flows[flow].minutes.add(wanted: work, at: second / 60) }
+    }
+
+    /// Work that was not served is told by an estimate, or not at all.
+    /// - Parameter poolShare: of `max_tokens`, what all tenants' answers use: for one that is new.
+    mutating func claim(_ call: CallRecord, poolShare: Float?) -> Work {
+        let mean = shape.mean
+        let input = call.inputTokens.map(Double.init) ?? 0
+        let isInputTold = input > 0
+        // What the provider charges of a token, as cached ones may be free.
+        let split = mean[.inputTokens] + mean[.outputTokens]
+        let charged = split > 0 ? mean[.tokens] / split : 1
+        let knownInput = isInputTold ? input : mean[.inputTokens]
+        if let bound = call.maxTokens, bound > 0, let part = correction.outputShare ?? poolShare {
+            let output = Double(bound) * Double(part)
+            return Work(
+                requests: 1, tokens: (knownInput + output) * charged, inputTokens: knownInput, outputTokens: output)
+        }
+        if let counted = call.countedTokens ?? claimedByBound(call), counted > 0 {
+            correction.learn(claimedTokens: Float(counted), items: 1)
+            let tokens = Double(counted) * Double(correction.factor(served: Float(mean[.tokens])))
+            let part = split > 0 ? mean[.inputTokens] / split : 0.5
+            let told = isInputTold ? min(input, tokens) : tokens * part
+            return Work(requests: 1, tokens: tokens, inputTokens: told, outputTokens: max(0, tokens - told))
+        }
+        let output = max(Double(call.outputTokens ?? 0), mean[.outputTokens])
+        return Work(
+            requests: 1, tokens: (knownInput + output) * charged, inputTokens: knownInput, outputTokens: output)
+    }
+
+    private func claimedByBound(_ call: CallRecord) -> Int64? {
+        guard let bound = call.maxTokens else { return nil }
+        return min(bound, 1 << 40) + min(call.inputTokens ?? 0, 1 << 40)
+    }
+
+    /// They are made anew, for a window of another length.
+    mutating func dropRings() {
+        for index in flows.indices {
+            flows[index].wanted = nil
+            flows[index].served = nil
+        }
+    }
+
+    // MARK: Minutes
+
+    private func isOpen(minute: Int64) -> Bool {
+        minute <= newestMinute && minute > newestMinute - Int64(MinuteSeries.open) && minute >= firstMinute
+    }
+
+    /// Closes the minutes that no late line may reach any more.
+    mutating func advance(to minute: Int64) {
+        guard minute > newestMinute else { return }
+        let oldest = max(newestMinute - Int64(MinuteSeries.open) + 1, firstMinute)
+        let newestClosed = minute - Int64(MinuteSeries.open)
+        newestMinute = minute
+        guard oldest <= newestClosed else { return }
+        let told = min(newestClosed, oldest + Int64(MinuteSeries.open) - 1)
+        for closing in oldest...told { close(closing) }
+        guard newestClosed > told else { return }
+        let kept = Float(decay(Double(newestClosed - told), halfLife: MinuteSeries.halfLifeMinutes))
+        for index in flows.indices { flows[index].minutes.closeIdle(keeping: kept) }
+        burstiness.closeIdle(keeping: kept)
+        closedWeight = closedWeight * kept + (1 - kept)
+        repayment.close(0, mean: burstiness.mean(weight: closedWeight), weight: closedWeight)
+    }
+
+    private mutating func close(_ minute: Int64) {
+        var wanted = SIMD2<Float>.zero
+        for index in flows.indices {
+            wanted += flows[index].minutes[minute].lowHalf
+            flows[index].minutes.close(minute)
+        }
+        repayment.close(wanted.max(), mean: burstiness.mean(weight: closedWeight), weight: closedWeight)
+        burstiness.close(minute, wanted: wanted)
+        closedWeight = closedWeight * MinuteSeries.keptPerMinute + (1 - MinuteSeries.keptPerMinute)
+    }
+
+    /// Per minute over the last five and the one under way: requests and tokens wanted, requests and tokens served.
+    func fast(_ flow: Flow, at now: Timestamp) -> MinuteSeries.Amounts {
+        let oldest = max(newestMinute - 5, firstMinute)
+        var sum = MinuteSeries.Amounts.zero
+        for minute in oldest...newestMinute { sum += flow.minutes[minute] }
+        let minutes = Float(now.milliseconds - oldest * 60_000) / 60_000
+        return sum / max(minutes, 1 / 3)
+    }
+
+    /// Per minute over the last hour or so; `nil` before ten minutes were closed.
+    func slow(_ flow: Flow) -> MinuteSeries.Amounts? {
+        closedWeight >= 0.1 ? flow.minutes.closed / closedWeight : nil
+    }
+}

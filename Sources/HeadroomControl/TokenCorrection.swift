@@ -1,0 +1,68 @@
+import HeadroomModel
+
+/// What a tenant's claims are worth in counted tokens.
+///
+/// Work that was not served is told by an estimate, input + `max_tokens`, and callers ask for five to ten times the
+/// output that they get. Counted as claimed, a tenant that is denied would look several times its size. Two things are
+/// learned: how much of `max_tokens` its answers use, from calls that tell both; and what its unserved work claims on
+/// average, for queues and windows, which tell sums only.
+struct TokenCorrection: Sendable {
+    /// Each call counts 0.98 of the one after it: the last fifty or so.
+    private static let memoryPerCall: Float = 0.98
+    /// Large calls wait longer than small ones, so unserved work is rightly larger on average. Where nobody tells
+    /// `max_tokens`, four times is taken for an estimate's fault; where they are told, 0.6 of what they would claim.
+    private static let honestExcess: Float = 4
+    private static let likeness: Float = 0.6
+
+    /// Of served calls with a bound.
+    private var inputTokens: Float = 0
+    private var outputTokens: Float = 0
+    private var maxTokens: Float = 0
+    /// Tokens and items that were claimed without being served.
+    private var claimedTokens: Float = 0
+    private var claimedItems: Float = 0
+
+    mutating func learn(inputTokens input: Float, outputTokens output: Float, maxTokens bound: Float) {
+        inputTokens = inputTokens * TokenCorrection.memoryPerCall + input
+        outputTokens = outputTokens * TokenCorrection.memoryPerCall + output
+        maxTokens = maxTokens * TokenCorrection.memoryPerCall + bound
+    }
+
+    mutating func learn(claimedTokens tokens: Float, items: Float) {
+        guard items > 0 else { return }
+        let kept = max(0, 1 - items / 50)
+        claimedTokens = claimedTokens * kept + tokens
+        claimedItems = claimedItems * kept + items
+    }
+
+    /// The part of `max_tokens` that is used; `nil` while no call has told.
+    var outputShare: Float? { maxTokens > 0 ? min(1, outputTokens / maxTokens) : nil }
+
+    /// What to multiply sums of claimed tokens by, for work of which a served request takes `served` tokens.
+    func factor(served: Float) -> Float {
+        guard served > 0, claimedItems > 0 else { return 1 }
+        let excess = claimedTokens / claimedItems / served
+        guard maxTokens > 0, inputTokens + outputTokens > 0 else {
+            return excess > TokenCorrection.honestExcess ? 1 / excess : 1
+        }
+        // How much more than they took such calls would claim, if nobody corrected their claims.
+        let uncorrected = (inputTokens + maxTokens) / (inputTokens + outputTokens)
+        return uncorrected > 1 && excess > max(1, TokenCorrection.likeness * uncorrected) ? 1 / uncorrected : 1
+    }
+
+    /// For people: the lower of the two.
+    func reported(served: Float) -> Double { Double(min(outputShare ?? 1, factor(served: served))) }
+}
+
+extension TokenCorrection {
+    func write(to writer: inout ByteWriter) {
+        writer.write(SIMD4(outputTokens, maxTokens, claimedTokens, claimedItems))
+        writer.write(inputTokens)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteCodingError) {
+        let sums = try reader.readAmounts()
+        (outputTokens, maxTokens, claimedTokens, claimedItems) = (sums.x, sums.y, sums.z, sums.w)
+        inputTokens = try reader.readShare()
+    }
+}

@@ -1,0 +1,148 @@
+import HeadroomModel
+
+/// A gateway tells the pool's float what it returned and used, and asks for budget for what waits (WIRE §2.1).
+package struct DrawRequest: Equatable, Sendable {
+    /// An amount for one tenant.
+    package struct TenantWork: Equatable, Sendable {
+        package var tenant: TenantID
+        package var work: Work
+
+        package init(tenant: TenantID, work: Work) {
+            self.tenant = tenant
+            self.work = work
+        }
+    }
+
+    /// Everything since the gateway's boot, so that a request that is lost or repeated loses and doubles nothing.
+    package struct Totals: Equatable, Sendable {
+        /// Budget that flowed over: the gateway had no work for it and has given it up.
+        package var returned: Work
+        /// Of what was granted, in real cost where a call has ended. May fall when calls cost less than estimated.
+        package var grantedUsed: Work
+        /// Served on any right, by tenant; refused attempts are none. Tenants whose sum has not changed since the last
+        /// answer may be left out, but for the first request in an epoch. Ascending by tenant.
+        package var spent: [TenantWork]
+
+        package init(returned: Work = .zero, grantedUsed: Work = .zero, spent: [TenantWork] = []) {
+            self.returned = returned
+            self.grantedUsed = grantedUsed
+            self.spent = spent
+        }
+    }
+
+    /// One call that waits.
+    package struct Head: Equatable, Sendable {
+        package var estimate: Work
+        package var criticality: Criticality
+        /// Since it arrived.
+        package var waitedSeconds: Double
+
+        package init(estimate: Work, criticality: Criticality = .interactive, waitedSeconds: Double = 0) {
+            self.estimate = estimate
+            self.criticality = criticality
+            self.waitedSeconds = waitedSeconds
+        }
+    }
+
+    /// The head of one tenant's queue, in the order in which its calls would go.
+    package struct Queue: Equatable, Sendable {
+        package var tenant: TenantID
+        package var heads: [Head]
+
+        package init(tenant: TenantID, heads: [Head]) {
+            self.tenant = tenant
+            self.heads = heads
+        }
+    }
+
+    package var gateway: GatewayID
+    /// Names the process: its totals began at 0 with it.
+    package var boot: String
+    /// Ascends with each request of a boot; the same number is the same request.
+    package var sequence: Int64
+    package var pool: PoolID
+    package var epoch: Int64
+    package var totals: Totals
+    /// Ascending by tenant.
+    package var waiting: [Queue]
+
+    package init(
+        gateway: GatewayID, boot: String, sequence: Int64, pool: PoolID, epoch: Int64, totals: Totals = Totals(),
+        waiting: [Queue] = []
+    ) {
+        self.gateway = gateway
+        self.boot = boot
+        self.sequence = sequence
+        self.pool = pool
+        self.epoch = epoch
+        self.totals = totals
+        self.waiting = waiting
+    }
+
+    /// Heads beyond so many a tenant are not looked at.
+    package static let mostHeads = 64
+    /// An answer that takes longer grants nothing: its request was lost, as far as the gateway is concerned.
+    package static let patienceSeconds = 1.0
+    /// Without work that waits, totals are told this often.
+    package static let reportSeconds = 1.0
+    /// Seconds of its budget that a gateway which draws may hold locally.
+    package static let localBurstSeconds = 1.0
+}
+
+package struct DrawAnswer: Equatable, Sendable {
+    package struct Granted: Equatable, Sendable {
+        package var tenant: TenantID
+        /// So many of its waiting calls may go, the first ones.
+        package var calls: Int
+
+        package init(tenant: TenantID, calls: Int) {
+            self.tenant = tenant
+            self.calls = calls
+        }
+    }
+
+    package struct Clock: Equatable, Sendable {
+        package var tenant: TenantID
+        /// With all that is spent and granted, but for what this answer grants.
+        package var serviceClock: Double
+
+        package init(tenant: TenantID, serviceClock: Double) {
+            self.tenant = tenant
+            self.serviceClock = serviceClock
+        }
+    }
+
+    /// The request's.
+    package var sequence: Int64
+    /// Ascending by tenant; only tenants that are granted something.
+    package var granted: [Granted]
+    /// Since the boot, as far as this term of the control plane knows; what it grants here is in it.
+    package var grantedTotal: Work
+    /// Of the tenants in the request, ascending.
+    package var serviceClocks: [Clock]
+    /// For what still waits: not before.
+    package var waitMilliseconds: Int64
+
+    package init(
+        sequence: Int64, granted: [Granted] = [], grantedTotal: Work = .zero, serviceClocks: [Clock] = [],
+        waitMilliseconds: Int64
+    ) {
+        self.sequence = sequence
+        self.granted = granted
+        self.grantedTotal = grantedTotal
+        self.serviceClocks = serviceClocks
+        self.waitMilliseconds = waitMilliseconds
+    }
+}
+
+/// Why a draw is not answered.
+package enum DrawRefusal: Error, Equatable, Sendable {
+    /// No such pool is published.
+    case unknownPool
+    /// The control plane is in this term now: poll, and ask again.
+    case otherEpoch(Int64)
+    /// A later request of the same boot was answered before.
+    case overtaken
+    /// A total or an estimate is negative where it cannot be, or no number.
+    case invalid(String)
+}

@@ -1,0 +1,84 @@
+import HeadroomModel
+
+/// Where a pool's work arrives and waits, in columns: one a gateway.
+package struct PoolTraffic: Equatable, Sendable {
+    /// Ascending, each once.
+    package let gateways: [GatewayID]
+    /// Arrivals of the last 10 s + backlog ÷ 5, in any one unit; what the budget follows.
+    package var budgetWeights: [Double]
+    /// Traffic of the last hour, in any one unit; what the fallback follows.
+    package var fallbackWeights: [Double]
+    /// Ascending, each once.
+    package let tenants: [TenantID]
+    /// Demand of the last 60 s, in any one unit per tenant; what its assured rate follows. A row a tenant.
+    package let demand: [Double]
+
+    /// - Parameter fallbackWeights: `nil` takes the budget's.
+    package init(
+        gateways: [GatewayID], budgetWeights: [Double], fallbackWeights: [Double]? = nil, tenants: [TenantID],
+        demand: [Double]
+    ) {
+        precondition(
+            budgetWeights.count == gateways.count && demand.count == gateways.count * tenants.count,
+            "\(gateways.count) gateways × \(tenants.count) tenants, and \(demand.count) cells")
+        self.gateways = gateways
+        self.budgetWeights = budgetWeights
+        self.fallbackWeights = fallbackWeights ?? budgetWeights
+        self.tenants = tenants
+        self.demand = demand
+    }
+
+    /// - Parameter shares: each gateway once, in any order.
+    package init(_ shares: [GatewayShare]) {
+        let shares = shares.sorted { $0.gateway < $1.gateway }
+        let tenants = Set(shares.flatMap { $0.demand.keys }).sorted()
+        self.init(
+            gateways: shares.map(\.gateway), budgetWeights: shares.map(\.budgetWeight),
+            fallbackWeights: shares.map(\.fallbackWeight), tenants: tenants,
+            demand: tenants.flatMap { tenant in shares.map { $0.demand[tenant] ?? 0 } })
+    }
+
+    /// With everything from the gateway at `first` on in one column.
+    func grouped(from first: Int) -> PoolTraffic {
+        let columns = gateways.count
+        func grouped(_ weights: ArraySlice<Double>) -> [Double] {
+            Array(weights.prefix(first)) + [weights.dropFirst(first).reduce(0, +)]
+        }
+        return PoolTraffic(
+            gateways: Array(gateways.prefix(first + 1)), budgetWeights: grouped(budgetWeights[...]),
+            fallbackWeights: grouped(fallbackWeights[...]), tenants: tenants,
+            demand: tenants.indices.flatMap { grouped(demand[$0 * columns..<($0 + 1) * columns]) })
+    }
+}
+
+/// The same for one gateway.
+package struct GatewayShare: Equatable, Sendable {
+    package var gateway: GatewayID
+    package var budgetWeight: Double
+    package var fallbackWeight: Double
+    /// Absent is 0.
+    package var demand: [TenantID: Double]
+
+    /// - Parameter fallbackWeight: `nil` takes the budget's.
+    package init(
+        gateway: GatewayID, budgetWeight: Double, fallbackWeight: Double? = nil, demand: [TenantID: Double] = [:]
+    ) {
+        self.gateway = gateway
+        self.budgetWeight = budgetWeight
+        self.fallbackWeight = fallbackWeight ?? budgetWeight
+        self.demand = demand
+    }
+}
+
+/// What one gateway may spend of a pool, and what once its lease has run out. Whole numbers.
+package struct GatewayBudget: Equatable, Sendable {
+    package var gateway: GatewayID
+    package var budget: Rates
+    package var fallback: Rates
+
+    package init(gateway: GatewayID, budget: Rates, fallback: Rates) {
+        self.gateway = gateway
+        self.budget = budget
+        self.fallback = fallback
+    }
+}

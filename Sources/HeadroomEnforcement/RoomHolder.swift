@@ -1,0 +1,192 @@
+import HeadroomModel
+
+/// What one gateway may have in force of one pool.
+///
+/// It may use any part since the last one that it acknowledged: until lease and grace have passed since its last answer
+/// on it the part's budget, and from then on the part's fallback. Headroom allows for the fallback a grace before the
+/// lease can have run out, so that others have come down by then.
+struct RoomHolder: Sendable {
+    let gateway: GatewayID
+    var lastSeen: Timestamp
+    /// Known from the ledger only: whether it is on its budget or its fallback, nobody knows.
+    private var isUnheard: Bool
+    /// The beginning of its answers without a silence as long as a lease.
+    private var answeredSince: Timestamp
+    /// Ascending by version.
+    private var grants: [RoomGrant] = []
+
+    /// E_g, as of the last look.
+    private(set) var held = SIMD4<Double>.zero
+    /// The largest fallback that it may fall back to.
+    private(set) var fallback = SIMD4<Double>.zero
+    /// The fallback, when it has not answered for so long that it may be on it.
+    private(set) var kept = SIMD4<Double>.zero
+    /// No answer for so long that it may be on its fallback soon, or it has just come back from there.
+    private(set) var isSilent = false
+    /// What it may have fallen back from.
+    private var silentThrough: SnapshotVersion?
+
+    /// What it was given last.
+    var newest: RoomGrant? { grants.last }
+
+    /// Parts that are told apart. More are sent within lease and grace only where many gateways join at once; the
+    /// oldest are then taken together, as the largest of both.
+    private static let mostGrants = 32
+
+    init(gateway: GatewayID, lastSeen: Timestamp, isUnheard: Bool = false) {
+        self.gateway = gateway
+        self.lastSeen = lastSeen
+        answeredSince = lastSeen
+        self.isUnheard = isUnheard
+    }
+
+    mutating func add(_ grant: RoomGrant) {
+        grants.append(grant)
+        if grants.count > RoomHolder.mostGrants {
+            grants.replaceSubrange(0..<2, with: [grants[0].joined(to: grants[1])])
+        }
+        held = pointwiseMax(held, grant.budget)
+        fallback = pointwiseMax(fallback, grant.fallback)
+    }
+
+    /// - Parameters:
+    ///   - newest: the publication in force: it may be handed out between this look and the next publication.
+    ///   - term: the epoch in which the presence was noted: of earlier ones the board does not know what was sent.
+    mutating func hear(
+        _ presence: GatewayPresence, newest: SnapshotVersion?, term: Int64?, graceSeconds: Double
+    ) {
+        let lease = grants.last?.leaseSeconds ?? 0
+        if presence.lastSeen > lastSeen.adding(seconds: lease) { answeredSince = presence.lastSeen }
+        lastSeen = max(lastSeen, presence.lastSeen)
+        isUnheard = false
+        // What nobody published was not applied.
+        if let applied = presence.applied, let newest, applied <= newest {
+            grants.removeAll { $0.version < applied }
+        }
+        // What is not in force any more and was not handed out never will be.
+        grants.removeAll { grant in
+            grant.version.epoch == term && grant.version != newest
+                && presence.sent.map { grant.version > $0 } ?? true
+        }
+        guard let sent = presence.sent else { return }
+        for index in grants.indices where grants[index].version < sent && grants[index].until == nil {
+            grants[index].until = lastSeen.adding(seconds: grants[index].leaseSeconds + graceSeconds)
+        }
+        // A gateway that never says what it has applied, and has been answered for lease and grace since, has something
+        // newer by now.
+        if presence.applied == nil {
+            let answered = answeredSince.adding(seconds: lease + graceSeconds)
+            grants.removeAll { grant in grant.until.map { max($0, answered) < lastSeen } ?? false }
+        }
+    }
+
+    mutating func settle(newest: SnapshotVersion?, under policy: LoopPolicy, at now: Timestamp) {
+        held = .zero
+        fallback = .zero
+        for grant in grants {
+            let until = grant.until ?? lastSeen.adding(seconds: grant.leaseSeconds + policy.graceSeconds)
+            if now < until || grant.version == newest { held = pointwiseMax(held, grant.budget) }
+            fallback = pointwiseMax(fallback, grant.fallback)
+        }
+        let lease = grants.last?.leaseSeconds ?? 0
+        if isUnheard || now >= lastSeen.adding(seconds: lease - policy.graceSeconds) {
+            silentThrough = grants.last?.version
+        }
+        // One that comes back is on its fallback until it has something newer.
+        let before = grants.filter { grant in silentThrough.map { grant.version <= $0 } ?? false }
+        isSilent = !before.isEmpty
+        kept = before.reduce(.zero) { pointwiseMax($0, $1.fallback) }
+        held = pointwiseMax(held, kept)
+        let isNewest = grants.last?.version == newest
+        if !isNewest, now >= lastSeen.adding(seconds: max(policy.safeSeconds, lease + policy.graceSeconds)) {
+            grants = []
+        }
+    }
+
+    /// It holds nothing, or has been silent for longer than its fallback is kept.
+    var isForgotten: Bool { grants.isEmpty }
+
+    func hasExpired(graceSeconds: Double, at now: Timestamp) -> Bool {
+        let lease = grants.last?.leaseSeconds ?? 0
+        return now >= lastSeen.adding(seconds: lease + graceSeconds)
+    }
+}
+
+/// A part of a pool that a gateway was given, or may have been.
+struct RoomGrant: Sendable {
+    var version: SnapshotVersion
+    var budget: SIMD4<Double>
+    var fallback: SIMD4<Double>
+    var leaseSeconds: Double
+    /// When its lease has run out for certain, once something newer was handed out; until then that follows the
+    /// gateway's last answer.
+    var until: Timestamp?
+
+    /// Both at once: what frees the later one frees them.
+    func joined(to later: RoomGrant) -> RoomGrant {
+        RoomGrant(
+            version: later.version, budget: pointwiseMax(budget, later.budget),
+            fallback: pointwiseMax(fallback, later.fallback), leaseSeconds: max(leaseSeconds, later.leaseSeconds),
+            until: later.until)
+    }
+}
+
+/// What one gateway asks for, beside what it may have. Lanes in the order of ``Resource``, whole numbers.
+struct RoomClaim {
+    var wanted: SIMD4<Double>
+    /// Its own in any case: up to here nothing is taken from the room.
+    var held: SIMD4<Double>
+    /// What it goes on holding while it does not answer.
+    var kept: SIMD4<Double>
+    /// What was published for it last: in times of excess nothing rises above that, though it may hold more.
+    var newest: SIMD4<Double>
+    var isSilent: Bool
+    /// It has been given nothing yet: so much of what it wants goes before what the others want.
+    var first: SIMD4<Double>?
+
+    /// - Parameter isComplete: Nobody else is expected, for whom room would have to be left.
+    /// - Returns: for each claim at most what it wants. Together with what is held beyond that they fit into `limit`,
+    ///   or nothing rises.
+    static func fit(
+        _ claims: [RoomClaim], heldElsewhere: SIMD4<Double>, keptElsewhere: SIMD4<Double>, within limit: SIMD4<Double>,
+        isComplete: Bool
+    ) -> [SIMD4<Double>] {
+        // What silent gateways keep is not there for the others to want.
+        var kept = keptElsewhere
+        var asked = SIMD4<Double>.zero
+        var held = heldElsewhere
+        for claim in claims {
+            held += claim.held
+            if claim.isSilent { kept += pointwiseMax(claim.wanted, claim.kept) } else { asked += claim.wanted }
+        }
+        let share = part(of: limit - kept, for: asked)
+        let isExceeded = held .> limit
+        let wanted = claims.map { claim in
+            let wanted = claim.isSilent ? claim.wanted : (claim.wanted * share).rounded(.down)
+            return wanted.replacing(with: pointwiseMin(wanted, claim.newest), where: isExceeded)
+        }
+
+        var free = pointwiseMax(limit - held, .zero)
+        var fitted = claims.indices.map { pointwiseMin(wanted[$0], claims[$0].held) }
+        func rise(_ rising: [Int], to most: (Int) -> SIMD4<Double>) {
+            let rises = rising.map { pointwiseMax(most($0) - fitted[$0], .zero) }
+            let share = part(of: free, for: rises.reduce(.zero, +))
+            for (index, rise) in zip(rising, rises) {
+                let rise = (rise * share).rounded(.down)
+                fitted[index] += rise
+                free -= rise
+            }
+        }
+        let newcomers = claims.indices.filter { claims[$0].first != nil }
+        rise(newcomers) { pointwiseMin(wanted[$0], claims[$0].first ?? .zero) }
+        rise(claims.indices.filter { claims[$0].first == nil }) { wanted[$0] }
+        if isComplete { rise(newcomers) { wanted[$0] } }
+        return fitted
+    }
+
+    /// 0 to 1: how much of what is asked for there is.
+    private static func part(of available: SIMD4<Double>, for asked: SIMD4<Double>) -> SIMD4<Double> {
+        let part = (available / asked).replacing(with: 1, where: asked .<= 0)
+        return pointwiseMax(.zero, pointwiseMin(part, SIMD4(repeating: 1)))
+    }
+}

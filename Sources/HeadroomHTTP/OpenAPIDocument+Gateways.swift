@@ -1,0 +1,113 @@
+extension OpenAPIDocument {
+    static let gatewayPaths = encoded(
+        #"""
+        "/v1/telemetry": {
+          "post": {
+            "summary": "Take telemetry; the answer comes after the commit (role gateway)",
+            "parameters": [
+              {"name": "Headroom-Sent-At", "in": "header", "schema": {"type": "string"},
+               "description": "The gateway's clock as it sends: milliseconds since 1970, or RFC 3339"},
+              {"name": "Headroom-Batch", "in": "header", "schema": {"type": "integer", "minimum": 0},
+               "description": "Ascending per gateway; a batch seen before is answered as the first time"}
+            ],
+            "requestBody": {
+              "required": true,
+              "description": "At most 8 MiB and 50,000 lines",
+              "content": {
+                "application/x-ndjson": {"schema": {"type": "string"}},
+                "application/json": {
+                  "schema": {"oneOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}
+                }
+              }
+            },
+            "responses": {
+              "200": {
+                "description": "Every accepted line is committed",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Receipt"}}}
+              },
+              "400": {"$ref": "#/components/responses/Problem"},
+              "401": {"$ref": "#/components/responses/Problem"},
+              "403": {"$ref": "#/components/responses/Problem"},
+              "413": {"$ref": "#/components/responses/Problem"},
+              "415": {"$ref": "#/components/responses/Problem"},
+              "503": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/allocations": {
+          "get": {
+            "summary": "The newest snapshot, what changed in it, or the wait for the next (roles gateway, viewer)",
+            "parameters": [
+              {"name": "gateway", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
+               "description": "The enforcement point that asks; without it the caller only reads"},
+              {"name": "member", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
+               "description": "Tells processes that share one gateway's counters apart"},
+              {"name": "pool", "in": "query", "explode": true,
+               "schema": {"type": "array", "items": {"$ref": "#/components/schemas/Identifier"}}},
+              {"name": "applied", "in": "query", "schema": {"$ref": "#/components/schemas/Version"},
+               "description": "What is in force at the gateway"},
+              {"name": "since", "in": "query", "schema": {"$ref": "#/components/schemas/Version"},
+               "description": "Answer with what changed since then"},
+              {"name": "wait", "in": "query", "schema": {"type": "number", "minimum": 0, "maximum": 60},
+               "description": "Seconds to wait for something new; cut to half the lease"},
+              {"name": "If-None-Match", "in": "header", "schema": {"type": "string"},
+               "description": "Wins over since"}
+            ],
+            "responses": {
+              "200": {
+                "description": "A snapshot or a delta; renews the lease",
+                "headers": {
+                  "ETag": {"schema": {"type": "string"}},
+                  "Headroom-Epoch": {"schema": {"type": "integer"}},
+                  "Headroom-Generation": {"schema": {"type": "integer"}},
+                  "Headroom-Lease-Seconds": {"schema": {"type": "number"}}
+                },
+                "content": {"application/json": {"schema": {"type": "object"}}}
+              },
+              "304": {"description": "Nothing new; renews the lease"},
+              "400": {"$ref": "#/components/responses/Problem"},
+              "401": {"$ref": "#/components/responses/Problem"},
+              "403": {"$ref": "#/components/responses/Problem"},
+              "503": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        }
+        """#)
+
+    static let schemas = encoded(
+        #"""
+        "Identifier": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"},
+        "Version": {
+          "type": "string", "pattern": "^[0-9]+\\.[0-9]+$", "description": "EPOCH.GENERATION"
+        },
+        "Receipt": {
+          "type": "object",
+          "properties": {
+            "accepted": {"type": "integer"},
+            "duplicate": {"type": "integer"},
+            "late": {"type": "integer"},
+            "rejected": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {"line": {"type": "integer"}, "detail": {"type": "string"}}
+              }
+            },
+            "service_clocks": {
+              "type": "object",
+              "additionalProperties": {"type": "object", "additionalProperties": {"type": "number"}}
+            }
+          }
+        },
+        "Problem": {
+          "type": "object",
+          "properties": {
+            "type": {"type": "string"},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "detail": {"type": "string"},
+            "errors": {"type": "array", "items": {"type": "object"}}
+          }
+        }
+        """#)
+}

@@ -1,0 +1,321 @@
+extension OpenAPIDocument {
+    static let overridePaths = encoded(
+        #"""
+        "/v1/overrides": {
+          "get": {
+            "summary": "Overrides in force (roles viewer, success, sre, admin)",
+            "parameters": [{"$ref": "#/components/parameters/Tenant"}, {"$ref": "#/components/parameters/Pool"}],
+            "responses": {
+              "200": {
+                "description": "Ascending by id",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Overrides"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          },
+          "post": {
+            "summary": "Another tier or weight for a while (roles success, sre, admin)",
+            "requestBody": {
+              "required": true,
+              "content": {"application/json": {"schema": {"$ref": "#/components/schemas/OverrideRequest"}}}
+            },
+            "responses": {
+              "201": {
+                "description": "In force at the next tick",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Override"}}}
+              },
+              "202": {
+                "description": "It goes beyond what one person may set: a second one has to approve it",
+                "content": {
+                  "application/json": {
+                    "schema": {
+                      "type": "object",
+                      "properties": {
+                        "approval": {"$ref": "#/components/schemas/Proposal"},
+                        "reasons": {"type": "array", "items": {"type": "string"}}
+                      }
+                    }
+                  }
+                }
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/overrides/{id}": {
+          "delete": {
+            "summary": "End an override: one's own (role success), any (roles sre, admin)",
+            "parameters": [{"$ref": "#/components/parameters/Id"}],
+            "responses": {
+              "204": {"$ref": "#/components/responses/Done"},
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/approvals": {
+          "get": {
+            "summary": "Changes beyond guardrails and overrides beyond limits (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"name": "state", "in": "query",
+               "schema": {"enum": ["pending", "approved", "denied", "expired"]}},
+              {"$ref": "#/components/parameters/Tenant"}, {"$ref": "#/components/parameters/Pool"}
+            ],
+            "responses": {
+              "200": {
+                "description": "Newest first, at most 500",
+                "content": {
+                  "application/json": {
+                    "schema": {
+                      "type": "object",
+                      "properties": {
+                        "approvals": {"type": "array", "items": {"$ref": "#/components/schemas/Proposal"}}
+                      }
+                    }
+                  }
+                }
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/approvals/{id}/approve": {
+          "post": {
+            "summary": "Approve a pending change; not one's own (roles sre, admin)",
+            "parameters": [{"$ref": "#/components/parameters/Id"}],
+            "requestBody": {
+              "required": true,
+              "content": {"application/json": {"schema": {"$ref": "#/components/schemas/DecisionRequest"}}}
+            },
+            "responses": {
+              "200": {
+                "description": "Applied at the next tick; expires_in_seconds is how long it holds",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Proposal"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/approvals/{id}/deny": {
+          "post": {
+            "summary": "Deny a pending change; not one's own (roles sre, admin)",
+            "parameters": [{"$ref": "#/components/parameters/Id"}],
+            "requestBody": {
+              "required": true,
+              "content": {"application/json": {"schema": {"$ref": "#/components/schemas/DecisionRequest"}}}
+            },
+            "responses": {
+              "200": {
+                "description": "Not asked for again for expires_in_seconds",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Proposal"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/recommendations": {
+          "get": {
+            "summary": "Changes in pools that do not move by themselves (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"name": "state", "in": "query",
+               "schema": {"enum": ["pending", "applied", "dismissed", "expired"]}},
+              {"$ref": "#/components/parameters/Tenant"}, {"$ref": "#/components/parameters/Pool"}
+            ],
+            "responses": {
+              "200": {
+                "description": "Newest first, at most 500",
+                "content": {
+                  "application/json": {
+                    "schema": {
+                      "type": "object",
+                      "properties": {
+                        "recommendations": {"type": "array", "items": {"$ref": "#/components/schemas/Proposal"}}
+                      }
+                    }
+                  }
+                }
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/recommendations/{id}/apply": {
+          "post": {
+            "summary": "Apply a recommendation (roles sre, admin)",
+            "parameters": [{"$ref": "#/components/parameters/Id"}],
+            "requestBody": {
+              "required": true,
+              "content": {"application/json": {"schema": {"$ref": "#/components/schemas/DecisionRequest"}}}
+            },
+            "responses": {
+              "200": {
+                "description": "Applied at the next tick",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Proposal"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/recommendations/{id}/dismiss": {
+          "post": {
+            "summary": "Dismiss a recommendation (roles sre, admin)",
+            "parameters": [{"$ref": "#/components/parameters/Id"}],
+            "requestBody": {
+              "required": true,
+              "content": {"application/json": {"schema": {"$ref": "#/components/schemas/DecisionRequest"}}}
+            },
+            "responses": {
+              "200": {
+                "description": "Not recommended again for expires_in_seconds",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Proposal"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        }
+        """#)
+
+    static let steeringSchemas = encoded(
+        #"""
+        "Reason": {"type": "string", "minLength": 1, "maxLength": 500},
+        "ExpiresInSeconds": {"type": "number", "minimum": 1, "maximum": 7776000},
+        "Rates": {
+          "type": "object",
+          "description": "Per minute; absent is not limited, or not stated",
+          "properties": {
+            "rpm": {"type": "number"}, "tpm": {"type": "number"}, "itpm": {"type": "number"}, "otpm": {"type": "number"}
+          }
+        },
+        "Authorship": {
+          "type": "object",
+          "properties": {
+            "author": {"type": "string", "description": "The name of a token; headroom for automation"},
+            "reason": {"type": "string"},
+            "at": {"type": "string", "format": "date-time"},
+            "until": {"type": "string", "format": "date-time"}
+          }
+        },
+        "OverrideRequest": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["tenant", "reason", "expires_in_seconds"],
+          "description": "With a tier, a weight, or both",
+          "properties": {
+            "tenant": {"$ref": "#/components/schemas/Identifier"},
+            "pool": {"oneOf": [{"$ref": "#/components/schemas/Identifier"}, {"type": "null"}]},
+            "tier": {"type": ["string", "null"]},
+            "weight": {"type": ["number", "null"], "minimum": 0.001, "maximum": 1000},
+            "reason": {"$ref": "#/components/schemas/Reason"},
+            "expires_in_seconds": {"$ref": "#/components/schemas/ExpiresInSeconds"}
+          }
+        },
+        "Override": {
+          "allOf": [{"$ref": "#/components/schemas/Authorship"}],
+          "type": "object",
+          "properties": {
+            "id": {"type": "integer"},
+            "tenant": {"type": "string"},
+            "pool": {"type": ["string", "null"], "description": "null: all pools"},
+            "tier": {"type": ["string", "null"]},
+            "weight": {"type": ["number", "null"]}
+          }
+        },
+        "Overrides": {
+          "type": "object",
+          "properties": {"overrides": {"type": "array", "items": {"$ref": "#/components/schemas/Override"}}}
+        },
+        "DecisionRequest": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["reason"],
+          "properties": {
+            "reason": {"$ref": "#/components/schemas/Reason"},
+            "expires_in_seconds": {
+              "allOf": [{"$ref": "#/components/schemas/ExpiresInSeconds"}],
+              "description": "By default what the policy's guardrails say, and an override's own length"
+            }
+          }
+        },
+        "Proposal": {
+          "allOf": [{"$ref": "#/components/schemas/Authorship"}],
+          "type": "object",
+          "properties": {
+            "id": {"type": "integer"},
+            "kind": {"enum": ["guardrail", "override", "recommendation"]},
+            "state": {"enum": ["pending", "approved", "denied", "expired", "applied", "dismissed"]},
+            "tenant": {"type": "string"},
+            "pool": {"type": ["string", "null"]},
+            "from": {"$ref": "#/components/schemas/Rates"},
+            "to": {"$ref": "#/components/schemas/Rates"},
+            "evidence": {"type": "array", "items": {"type": "string"}},
+            "effects": {
+              "type": "array",
+              "description": "What it does to other tenants of the pool",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "tenant": {"type": "string"},
+                  "from": {"$ref": "#/components/schemas/Rates"},
+                  "to": {"$ref": "#/components/schemas/Rates"}
+                }
+              }
+            },
+            "override": {
+              "type": ["object", "null"],
+              "properties": {
+                "tenant": {"type": "string"},
+                "pool": {"type": ["string", "null"]},
+                "tier": {"type": ["string", "null"]},
+                "weight": {"type": ["number", "null"]},
+                "seconds": {"type": "number", "description": "How long it holds, from the approval on"}
+              }
+            },
+            "decision": {"oneOf": [{"$ref": "#/components/schemas/Authorship"}, {"type": "null"}]}
+          }
+        },
+        "CapacityRequest": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["capacity", "reason", "expires_in_seconds"],
+          "properties": {
+            "capacity": {"$ref": "#/components/schemas/Rates"},
+            "reason": {"$ref": "#/components/schemas/Reason"},
+            "expires_in_seconds": {"$ref": "#/components/schemas/ExpiresInSeconds"}
+          }
+        },
+        "Pin": {
+          "allOf": [{"$ref": "#/components/schemas/Authorship"}],
+          "type": "object",
+          "properties": {"pool": {"type": "string"}, "capacity": {"$ref": "#/components/schemas/Rates"}}
+        },
+        "FreezeRequest": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["reason", "expires_in_seconds"],
+          "properties": {
+            "pool": {"type": ["string", "null"], "description": "null: all pools"},
+            "reason": {"$ref": "#/components/schemas/Reason"},
+            "expires_in_seconds": {"$ref": "#/components/schemas/ExpiresInSeconds"}
+          }
+        },
+        "RollbackRequest": {
+          "type": "object",
+          "additionalProperties": false,
+          "required": ["generation", "reason", "expires_in_seconds"],
+          "properties": {
+            "generation": {"type": "integer", "minimum": 1},
+            "pool": {"type": ["string", "null"], "description": "null: all pools"},
+            "reason": {"$ref": "#/components/schemas/Reason"},
+            "expires_in_seconds": {"$ref": "#/components/schemas/ExpiresInSeconds"}
+          }
+        },
+        "Freeze": {
+          "allOf": [{"$ref": "#/components/schemas/Authorship"}],
+          "type": "object",
+          "properties": {
+            "id": {"type": "integer"},
+            "pool": {"type": ["string", "null"]},
+            "generation": {"type": ["integer", "null"], "description": "What was gone back to; null keeps what was in force"}
+          }
+        }
+        """#)
+}

@@ -1,0 +1,143 @@
+extension OpenAPIDocument {
+    static let reportSchemas = encoded(
+        #"""
+        "PoolStatus": {
+          "type": "object",
+          "properties": {
+            "pool": {"type": "string"},
+            "state": {"enum": ["healthy", "pressured", "throttled", "open", "half_open"]},
+            "mode": {"enum": ["observe", "recommend", "guarded", "full", null]},
+            "enforce": {"type": ["boolean", "null"]},
+            "level": {"type": ["number", "null"]},
+            "float": {"$ref": "#/components/schemas/Rates"},
+            "models": {"type": "object", "additionalProperties": {"type": "string"}},
+            "failover": {"type": "array", "items": {"type": "string"}},
+            "capacity_reason": {
+              "enum": ["contract", "headers", "throttled", "probing", "latency", "overload", "manual"]
+            },
+            "confidence": {"type": "number"},
+            "nominal": {"$ref": "#/components/schemas/Rates"},
+            "capacity": {"$ref": "#/components/schemas/Rates"},
+            "budget": {"$ref": "#/components/schemas/Rates"},
+            "assured": {"$ref": "#/components/schemas/Rates"},
+            "consumed": {"$ref": "#/components/schemas/Rates"},
+            "calls": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "queue": {
+              "type": "object",
+              "properties": {"depth": {"type": "integer"}, "oldest_seconds": {"type": "number"}}
+            },
+            "overcommitted_tokens": {"type": "number"},
+            "reversals": {"type": "integer", "description": "How often assured rates turned back, since the start"},
+            "tenants": {"type": "integer"},
+            "starved_tenants": {
+              "type": "object",
+              "properties": {"delivery": {"type": "integer"}, "shortage": {"type": "integer"}}
+            },
+            "excess": {
+              "type": "array",
+              "description": "The largest parts of what tenants want above what they are assured: who causes what",
+              "items": {
+                "type": "object", "properties": {"tenant": {"type": "string"}, "share": {"type": "number"}}
+              }
+            },
+            "retry_storm": {"type": ["object", "null"]},
+            "upstream": {
+              "type": "object",
+              "description": "The last minute of attempts by outcome, served tokens and latency; by model and endpoint"
+            },
+            "pin": {"oneOf": [{"$ref": "#/components/schemas/Pin"}, {"type": "null"}]},
+            "freezes": {"type": "array", "items": {"$ref": "#/components/schemas/Freeze"}},
+            "open_questions": {"type": "integer"}
+          }
+        },
+        "Contract": {
+          "type": "object",
+          "additionalProperties": false,
+          "properties": {
+            "tenant": {"$ref": "#/components/schemas/Identifier"},
+            "tier": {"type": ["string", "null"], "description": "null: the policy's default tier"},
+            "strategic": {"type": "boolean"},
+            "pools": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["pool"],
+                "properties": {
+                  "pool": {"$ref": "#/components/schemas/Identifier"},
+                  "floor": {"$ref": "#/components/schemas/Rates"},
+                  "ceiling": {"$ref": "#/components/schemas/Rates"}
+                }
+              }
+            }
+          }
+        },
+        "TenantStatus": {
+          "type": "object",
+          "properties": {
+            "tenant": {"type": "string"},
+            "contract": {"type": ["object", "null"]},
+            "pools": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "pool": {"type": "string"},
+                  "tier": {"type": "string"},
+                  "weight": {"type": ["number", "null"]},
+                  "constraint": {"type": ["string", "null"]},
+                  "demand": {"$ref": "#/components/schemas/Rates"},
+                  "assured": {"$ref": "#/components/schemas/Rates"},
+                  "consumed": {"$ref": "#/components/schemas/Rates"},
+                  "ceiling": {"$ref": "#/components/schemas/Rates"},
+                  "flags": {"type": "array", "items": {"type": "string"}},
+                  "queue": {"type": "object", "description": "By criticality: depth, oldest_seconds, retries"},
+                  "underserved_seconds": {"type": "number"},
+                  "starvation": {"enum": ["delivery", "shortage", null]},
+                  "profile": {"type": ["object", "null"], "description": "How it behaves, and how far it is believed"}
+                }
+              }
+            }
+          }
+        },
+        "Explanation": {
+          "type": "object",
+          "properties": {
+            "sentences": {
+              "type": "array", "items": {"type": "string"},
+              "description": "The same as a person would tell it; the last ones say who causes the pool's pressure now"
+            },
+            "epoch": {"type": "integer"},
+            "generation": {"type": "integer", "description": "The one that set the number"},
+            "at": {"type": "string", "format": "date-time"},
+            "pool": {"type": "object", "description": "What all tenants of the pool have in common"},
+            "tenant": {"type": "object", "description": "From demand to what is assured, and what binds it"}
+          }
+        },
+        "History": {
+          "type": "object",
+          "properties": {
+            "pool": {"type": "string"},
+            "tenant": {"type": ["string", "null"]},
+            "step_seconds": {"type": "integer"},
+            "series": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "start": {"type": "string", "format": "date-time"},
+                  "ok": {"type": "integer"}, "quota": {"type": "integer"}, "overload": {"type": "integer"},
+                  "error": {"type": "integer"}, "retries": {"type": "integer"}, "denied": {"type": "integer"},
+                  "denied_tokens": {"type": "integer"}, "input_tokens": {"type": "integer"},
+                  "output_tokens": {"type": "integer"}, "counted_tokens": {"type": "integer"},
+                  "demand_tokens": {"type": "number"}, "assured_tokens": {"type": "number"},
+                  "starved_delivery_seconds": {"type": "number"}, "starved_shortage_seconds": {"type": "number"},
+                  "oldest_queued_seconds": {"type": "number"}
+                }
+              }
+            },
+            "next": {"type": ["string", "null"], "description": "from of the rest, where it did not fit"}
+          }
+        }
+        """#)
+}

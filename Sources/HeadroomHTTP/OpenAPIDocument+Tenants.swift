@@ -1,0 +1,174 @@
+extension OpenAPIDocument {
+    static let tenantPaths = encoded(
+        #"""
+        "/v1/tenants": {
+          "get": {
+            "summary": "What tenants have bought and how they fare (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"$ref": "#/components/parameters/Pool"}, {"$ref": "#/components/parameters/Tenant"},
+              {"name": "after", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
+               "description": "next of the page before"},
+              {"name": "limit", "in": "query",
+               "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}},
+              {"name": "order", "in": "query", "schema": {"enum": ["tenant", "worst"], "default": "tenant"},
+               "description": "worst: longest underserved first, one page only"}
+            ],
+            "responses": {
+              "200": {
+                "description": "A page",
+                "content": {
+                  "application/json": {
+                    "schema": {
+                      "type": "object",
+                      "properties": {
+                        "tenants": {"type": "array", "items": {"$ref": "#/components/schemas/TenantStatus"}},
+                        "next": {"type": ["string", "null"], "description": "after of the next page"}
+                      }
+                    }
+                  }
+                }
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/tenants/{id}": {
+          "parameters": [
+            {"name": "id", "in": "path", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}}
+          ],
+          "put": {
+            "summary": "A tenant's contract, whole (role admin)",
+            "requestBody": {
+              "required": true,
+              "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Contract"}}}
+            },
+            "responses": {
+              "200": {
+                "description": "In force at the next tick",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Contract"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          },
+          "delete": {
+            "summary": "Erase a tenant: its contract and all that is stored of it (role admin)",
+            "responses": {
+              "204": {"$ref": "#/components/responses/Done"},
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/tenants/import": {
+          "post": {
+            "summary": "Replace all contracts, or none (role admin)",
+            "requestBody": {
+              "required": true,
+              "description": "At most 8 MiB",
+              "content": {
+                "application/json": {
+                  "schema": {"type": "array", "items": {"$ref": "#/components/schemas/Contract"}}
+                },
+                "text/csv": {"schema": {"type": "string"}}
+              }
+            },
+            "responses": {
+              "200": {
+                "description": "All were taken",
+                "content": {
+                  "application/json": {
+                    "schema": {
+                      "type": "object",
+                      "properties": {"contracts": {"type": "integer"}, "terms": {"type": "integer"}}
+                    }
+                  }
+                }
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        }
+        """#)
+
+    static let recordPaths = encoded(
+        #"""
+        "/v1/explain": {
+          "get": {
+            "summary": "How a number came about (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"name": "tenant", "in": "query", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}},
+              {"name": "pool", "in": "query", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}},
+              {"name": "generation", "in": "query", "schema": {"type": "integer", "minimum": 1},
+               "description": "The newest by default"}
+            ],
+            "responses": {
+              "200": {
+                "description": "The chain of numbers, and the same in sentences",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Explanation"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/history": {
+          "get": {
+            "summary": "Series for plots (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"name": "pool", "in": "query", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}},
+              {"$ref": "#/components/parameters/Tenant"},
+              {"name": "from", "in": "query", "schema": {"type": "string"},
+               "description": "RFC 3339 or milliseconds since 1970; by default an hour before to"},
+              {"name": "to", "in": "query", "schema": {"type": "string"}, "description": "Now by default"},
+              {"name": "step", "in": "query", "schema": {"type": "integer", "minimum": 60},
+               "description": "Seconds that are added up; by default for at most 300 steps"}
+            ],
+            "responses": {
+              "200": {
+                "description": "Sums over steps; one in which nothing happened is left out",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/History"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/audit": {
+          "get": {
+            "summary": "The chained log of what people did (roles sre, admin)",
+            "parameters": [
+              {"name": "after", "in": "query", "schema": {"type": "integer", "minimum": 0, "default": 0}},
+              {"name": "limit", "in": "query",
+               "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}}
+            ],
+            "responses": {
+              "200": {
+                "description": "Ascending by sequence",
+                "content": {
+                  "application/json": {
+                    "schema": {
+                      "type": "object",
+                      "properties": {
+                        "entries": {
+                          "type": "array",
+                          "items": {
+                            "type": "object",
+                            "properties": {
+                              "sequence": {"type": "integer"},
+                              "at": {"type": "string", "format": "date-time"},
+                              "author": {"type": "string"},
+                              "action": {"type": "string"},
+                              "detail": {"type": "object"},
+                              "hash": {"type": "string", "description": "SHA-256 of the row and the hash before it"}
+                            }
+                          }
+                        },
+                        "next": {"type": ["integer", "null"], "description": "after of the next page"}
+                      }
+                    }
+                  }
+                }
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        }
+        """#)
+}

@@ -1,0 +1,63 @@
+import HeadroomJSON
+import HeadroomModel
+import HeadroomPolicy
+import HeadroomWire
+
+/// `/v1/policy`: the rules in force, and whether others would be taken.
+struct PolicyRoutes: Sendable {
+    let rules: any RuleSource
+
+    var all: [Route] {
+        [
+            .person(.get, "/v1/policy", AccessRule.viewers) { call throws(HTTPError) in try await show(call) },
+            .person(
+                .post, "/v1/policy/check", AccessRule.viewers, bodyLimit: PolicyLoader.greatestFileSize
+            ) { call throws(HTTPError) in try check(call) },
+        ]
+    }
+
+    private func show(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
+        try call.check(query: [])
+        let rules = try await rules.rules()
+        let policy = rules.policy
+        return .json { writer in
+            writer.beginObject()
+            writer.key("policy")
+            writer.string("\(policy.name)@\(policy.digest)")
+            writer.key("refusal")
+            writer.text(rules.refusal)
+            writer.key("rules")
+            writer.raw(policy.encodedRules())
+            writer.key("pools")
+            writer.beginArray()
+            for pool in policy.pools where call.grant.scope.holds(pool.pool) { writer.raw(pool.encoded()) }
+            writer.endArray()
+            writer.endObject()
+        }
+    }
+
+    /// `{"files":{"rules.json5":"{…}","pools/openai.json5":"{…}"}}`: by path, each file as it is written.
+    private func check(_ call: PeopleCall) throws(HTTPError) -> HTTPResponse {
+        try call.check(query: [])
+        let wanted = "{\"files\":{\"rules.json5\":\"TEXT\",\"pools/NAME.json5\":\"TEXT\"}}"
+        let document: JSONNode
+        do { document = try JSONNode.parse(call.body) } catch {
+            throw HTTPError(.badRequest, "the body is not valid JSON: \(error); send \(wanted)", cause: error)
+        }
+        guard let members = document.members, members.count == 1, let files = document["files"]?.members else {
+            throw HTTPError(.badRequest, "send the policy's files by name: \(wanted)")
+        }
+        var texts: [(path: String, bytes: [UInt8])] = []
+        var faults: [ProblemDocument.Fault] = []
+        for file in files {
+            if let text = file.value.string {
+                texts.append((path: file.key, bytes: Array(text.utf8)))
+            } else {
+                faults.append(.init(.path("files.\(file.key)"), "must be the file's text, as a string"))
+            }
+        }
+        guard faults.isEmpty else { throw HTTPError(.badRequest, "some files are no texts", faults: faults) }
+        let report = PolicyCheckReport { () throws(PolicyError) in try PolicyLoader.load(files: texts) }
+        return .json(report.encoded())
+    }
+}

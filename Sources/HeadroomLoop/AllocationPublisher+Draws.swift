@@ -1,0 +1,57 @@
+import HeadroomEnforcement
+import HeadroomModel
+
+/// Draws are answered from memory: a tick that waits for its disk does not hold them up.
+extension AllocationPublisher {
+    /// One answer, in a list: Swift 6.3 loses what an asynchronous call returns when it holds a SIMD vector in itself.
+    /// Throws a ``DrawRefusal``.
+    package func draw(_ request: DrawRequest, at now: Timestamp) throws -> [DrawAnswer] {
+        [try floats.draw(request, at: now)]
+    }
+}
+
+/// The floats of all pools that are published, in one term.
+struct PoolFloats: Sendable {
+    private var ledgers: [PoolID: FloatLedger] = [:]
+    /// As telemetry told them last.
+    private var serviceClocks: [PoolID: [TenantID: Double]] = [:]
+
+    mutating func draw(_ request: DrawRequest, at now: Timestamp) throws(DrawRefusal) -> DrawAnswer {
+        guard ledgers[request.pool] != nil else { throw .unknownPool }
+        return try ledgers[request.pool]!.draw(request, at: now)
+    }
+
+    /// A generation is in force, or the same numbers are divided anew.
+    mutating func follow(_ publication: Publication, at now: Timestamp) {
+        var followed: [PoolID: FloatLedger] = [:]
+        for (index, whole) in publication.whole.pools.enumerated() {
+            var ledger =
+                ledgers[whole.pool]
+                ?? FloatLedger(pool: whole.pool, epoch: publication.whole.version.epoch, at: now)
+            ledger.follow(
+                whole, budgets: publication.parts.map { ($0.gateway, $0.snapshot.pools[index].budget) }, at: now)
+            followed[whole.pool] = ledger
+        }
+        ledgers = followed
+    }
+
+    /// Gateways that draw tell their service themselves, those that do not by telemetry: of what telemetry moved a
+    /// tenant's clock by, the part counts that its traffic has at the latter.
+    mutating func follow(_ classified: [TenantConsumptionClassifier.Classified]) {
+        for needs in classified {
+            let pool = needs.demand.pool
+            let before = serviceClocks.updateValue(needs.serviceClocks, forKey: pool)
+            guard let before, let ledger = ledgers[pool] else { continue }
+            let drawing = ledger.drawingGateways
+            var moved: [TenantID: Double] = [:]
+            for tenant in needs.demand.tenants {
+                let all = tenant.gateways.reduce(0) { $0 + $1.weight }
+                let told = tenant.gateways.reduce(0) { $0 + (drawing.contains($1.gateway) ? 0 : $1.weight) }
+                guard told > 0, let last = before[tenant.tenant], let clock = needs.serviceClocks[tenant.tenant]
+                else { continue }
+                moved[tenant.tenant] = max(0, clock - last) * told / all
+            }
+            ledgers[pool]?.advance(clocksBy: moved)
+        }
+    }
+}

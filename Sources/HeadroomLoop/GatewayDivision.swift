@@ -1,0 +1,150 @@
+import HeadroomControl
+import HeadroomEnforcement
+import HeadroomModel
+
+/// Which part of a generation each living gateway gets: budgets by where work arrives, as far as there is room for
+/// them, then rights within the budgets, in whole units.
+struct GatewayDivision: Sendable {
+    private var rooms: [PoolID: Room] = [:]
+    /// As of the last decision.
+    private var demands: [PoolID: PoolDemand] = [:]
+    private var policy = LoopPolicy()
+    /// Those heard of within lease and grace; ascending.
+    private var living: [GatewayID] = []
+    /// Those that are not, and may live on their fallback; ascending.
+    private(set) var silentGateways: [GatewayID] = []
+
+    /// What gateways may still have from the term before.
+    mutating func remember(_ start: LedgerStart, under policy: LoopPolicy, at now: Timestamp) {
+        let lease = max(policy.leaseSeconds, start.last?.leaseSeconds ?? 0)
+        for (pool, sent) in Dictionary(grouping: start.budgets, by: \.pool) {
+            rooms[pool] = Room(
+                remembering: sent, leaseSeconds: lease, graceSeconds: policy.graceSeconds, at: now)
+        }
+    }
+
+    mutating func follow(_ demands: [PoolDemand]) {
+        self.demands = Dictionary(uniqueKeysWithValues: demands.map { ($0.pool, $0) })
+    }
+
+    /// - Parameter presences: all that the board knows, ascending by gateway.
+    mutating func observe(_ presences: [GatewayPresence], under policy: LoopPolicy, at now: Timestamp) {
+        self.policy = policy
+        let oldest = now.adding(seconds: -policy.leaseSeconds - policy.graceSeconds)
+        living = presences.filter { $0.lastSeen >= oldest }.map(\.gateway)
+        var silent: Set<GatewayID> = []
+        for pool in Array(rooms.keys) {
+            rooms[pool]?.observe(presences, under: policy, at: now)
+            silent.formUnion(rooms[pool]?.silent(under: policy, at: now) ?? [])
+        }
+        silentGateways = silent.sorted()
+    }
+
+    /// - Parameter last: where it is given, no gateway gets more than it has in it.
+    func publication(of whole: Snapshot, within last: Publication? = nil) -> Publication {
+        var parts = living.map { gateway in
+            var part = whole
+            part.pools = []
+            return (gateway: gateway, snapshot: part)
+        }
+        guard !parts.isEmpty else { return Publication(whole: whole, parts: []) }
+        for pool in whole.pools {
+            let room = rooms[pool.pool] ?? Room()
+            let demand = demands[pool.pool]
+            let traffic = PoolTraffic(of: demand, at: living, isNew: living.map(room.isNew))
+            let division = Parts(
+                maxParts: policy.maxParts, meanRequest: demand?.consumed.meanRequest ?? Bucket.oneRequest)
+            var wanted = division.budgets(of: pool, over: traffic)
+            if let last { wanted = wanted.map { $0.lowered(to: last.budget(of: pool.pool, at: $0.gateway)) } }
+            let budgets = room.fit(wanted, of: pool, expectedGateways: policy.expectedGateways)
+            for (index, part) in division.divide(pool, over: traffic, within: budgets).enumerated() {
+                parts[index].snapshot.pools.append(part.allocation)
+            }
+        }
+        return Publication(whole: whole, parts: parts)
+    }
+
+    /// It is in force from now on.
+    mutating func publish(_ publication: Publication, at now: Timestamp) {
+        let whole = publication.whole
+        for pool in Set(rooms.keys).union(whole.pools.map(\.pool)) {
+            let index = whole.pools.firstIndex { $0.pool == pool }
+            if index == nil, rooms[pool]?.isEmpty == true {
+                rooms[pool] = nil
+                continue
+            }
+            let parts = index.map { index in
+                publication.parts.map { part in
+                    let own = part.snapshot.pools[index]
+                    return GatewayBudget(gateway: part.gateway, budget: own.budget, fallback: own.fallback)
+                }
+            }
+            rooms[pool, default: Room()].publish(
+                whole.version, parts ?? [], of: index.map { whole.pools[$0] }, leaseSeconds: whole.leaseSeconds,
+                at: now)
+        }
+    }
+
+    var overcommittedTokens: [PoolID: Double] { rooms.mapValues(\.overcommittedTokens) }
+
+    /// What silent gateways withhold from the others.
+    var withheld: [PoolID: Rates] {
+        rooms.mapValues(\.withheld)
+    }
+}
+
+extension PoolTraffic {
+    /// One column for each of `living`, ascending.
+    ///
+    /// A gateway that has just joined is taken to get its even part of the traffic; after that what it reports counts.
+    fileprivate init(of demand: PoolDemand?, at living: [GatewayID], isNew: [Bool]) {
+        var weights = [Double](repeating: 0, count: living.count)
+        PoolTraffic.spread(demand?.gateways ?? [], over: living, into: &weights, from: 0)
+        let known = weights.filter { $0 > 0 }
+        let even = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)
+        for index in living.indices where isNew[index] && weights[index] == 0 { weights[index] = even }
+
+        let tenants = demand?.tenants ?? []
+        var cells = [Double](repeating: 0, count: tenants.count * living.count)
+        for (row, tenant) in tenants.enumerated() {
+            PoolTraffic.spread(tenant.gateways, over: living, into: &cells, from: row * living.count)
+        }
+        self.init(gateways: living, budgetWeights: weights, tenants: tenants.map(\.tenant), demand: cells)
+    }
+
+    /// Both ascend by gateway.
+    private static func spread(
+        _ traffic: [GatewayTraffic], over living: [GatewayID], into cells: inout [Double], from first: Int
+    ) {
+        var column = 0
+        for entry in traffic {
+            while column < living.count, living[column] < entry.gateway { column += 1 }
+            guard column < living.count else { return }
+            if living[column] == entry.gateway { cells[first + column] = entry.weight }
+        }
+    }
+}
+
+extension Rates {
+    /// What one request takes of each resource at these rates; `nil` without requests.
+    fileprivate var meanRequest: Work? {
+        guard let requests = self[.requests], requests > 0 else { return nil }
+        return Work(amounts: perMinute / requests)
+    }
+}
+
+extension GatewayBudget {
+    /// Nothing at all where there is no other.
+    fileprivate func lowered(to other: GatewayBudget?) -> GatewayBudget {
+        GatewayBudget(
+            gateway: gateway, budget: Rates.least(budget, other?.budget ?? budget * 0),
+            fallback: Rates.least(fallback, other?.fallback ?? fallback * 0))
+    }
+}
+
+extension Publication {
+    fileprivate func budget(of pool: PoolID, at gateway: GatewayID) -> GatewayBudget? {
+        let part = parts.first { $0.gateway == gateway }?.snapshot.pools.first { $0.pool == pool }
+        return part.map { GatewayBudget(gateway: gateway, budget: $0.budget, fallback: $0.fallback) }
+    }
+}

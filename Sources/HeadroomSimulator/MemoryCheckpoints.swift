@@ -1,0 +1,38 @@
+import HeadroomModel
+import Synchronization
+
+/// The last checkpoint and the sum of all roll-ups, as a database keeps them.
+package final class MemoryCheckpoints: CheckpointStore {
+    package struct Key: Hashable, Sendable {
+        package var start: Timestamp
+        package var tenant: TenantID
+        package var pool: PoolID
+        package var criticality: Criticality
+    }
+
+    private struct State {
+        var checkpoint: Checkpoint?
+        var attempts: [Key: Int64] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Calls that ended in any way, denied ones among them, by minute, tenant, pool and criticality.
+    package var attempts: [Key: Int64] { state.withLock { $0.attempts } }
+
+    package func latest() async throws -> Checkpoint? { state.withLock { $0.checkpoint } }
+
+    package func save(_ checkpoint: Checkpoint, rollups: [Rollup]) async throws {
+        state.withLock { state in
+            state.checkpoint = checkpoint
+            for rollup in rollups {
+                let key = Key(
+                    start: rollup.start, tenant: rollup.tenant, pool: rollup.pool, criticality: rollup.criticality)
+                state.attempts[key, default: 0] +=
+                    rollup.ok + rollup.quota + rollup.overload + rollup.error + rollup.denied
+            }
+        }
+    }
+}

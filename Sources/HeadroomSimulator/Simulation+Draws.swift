@@ -1,0 +1,64 @@
+import HeadroomEnforcement
+import HeadroomModel
+
+/// Draws from the float, and the network between gateways and it.
+extension Simulation {
+    /// Seconds each way.
+    private static let leastDrawLag = 0.01
+    private static let mostDrawLag = 0.05
+
+    /// Sends the gateway's next draw, if one is due.
+    mutating func draw(_ gateway: Int) {
+        guard strategy.drawsFromFloat, let epoch = gateways[gateway].holder.applied?.epoch else { return }
+        for pool in workload.pools.indices {
+            guard let request = gateways[gateway].gates[pool].nextDraw(epoch: epoch, at: now) else { continue }
+            if pool == 0 { audit?.note(at: now) { auditor throws(AuditViolation) in try auditor.draw(request) } }
+            guard !isLost else { continue }
+            let due = now.adding(seconds: drawLag)
+            gateways[gateway].draws.append((due, request))
+            events.plan(.draw, gateway, at: due)
+        }
+    }
+
+    /// A draw has arrived; while the control plane is gone nobody hears it.
+    mutating func answerDraw(_ gateway: Int) async {
+        let requests = gateways[gateway].draws.filter { $0.due <= now }
+        gateways[gateway].draws.removeAll { $0.due <= now }
+        guard case .headroom(let plane) = controller, let loop = plane.loop else { return }
+        for (_, request) in requests {
+            guard let answer = try? await loop.draw(request, at: now).first else { continue }
+            guard let pool = workload.pools.firstIndex(where: { $0.id == request.pool }) else { continue }
+            if pool == 0 {
+                audit?.note(at: now) { auditor throws(AuditViolation) in try auditor.grant(answer, to: request) }
+            }
+            guard !isLost, request.boot == String(gateways[gateway].boot) else { continue }
+            let due = now.adding(seconds: drawLag)
+            gateways[gateway].drawAnswers.append(.init(due: due, pool: pool, answer: answer))
+            events.plan(.grant, gateway, at: due)
+        }
+    }
+
+    mutating func takeGrant(_ gateway: Int) {
+        let answers = gateways[gateway].drawAnswers.filter { $0.due <= now }
+        gateways[gateway].drawAnswers.removeAll { $0.due <= now }
+        guard gateways[gateway].isUp else { return }
+        for arrived in answers {
+            for dispatch in gateways[gateway].gates[arrived.pool].receive(arrived.answer, at: now) {
+                send(dispatch, from: gateway)
+            }
+        }
+        serve(gateway)
+    }
+
+    private var isLost: Bool { mutating get { network.drawUniform() < scenario.network.lostPolls } }
+
+    private var drawLag: Double {
+        mutating get {
+            Simulation.leastDrawLag + (Simulation.mostDrawLag - Simulation.leastDrawLag) * network.drawUniform()
+        }
+    }
+}
+
+extension Strategy {
+    var drawsFromFloat: Bool { if case .headroom(.draw) = kind { true } else { false } }
+}

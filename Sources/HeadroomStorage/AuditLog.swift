@@ -1,0 +1,109 @@
+import HeadroomModel
+
+/// An act that is about to be written to the audit log.
+struct AuditAct {
+    /// A value of the detail, which is a JSON object.
+    enum Value {
+        case text(String?)
+        case integer(Int64?)
+        case number(Double?)
+        case rates(Rates)
+    }
+
+    var author: String
+    /// `override.set`, `approval.approve`, …
+    var action: String
+    /// Whom it is about: the row's detail goes when this tenant is erased.
+    var tenant: TenantID?
+    /// In the order in which they are written; the tenant goes before them.
+    var detail: [(key: StaticString, value: Value)]
+
+    init(_ action: String, by author: String, tenant: TenantID? = nil, _ detail: [(StaticString, Value)] = []) {
+        self.author = author
+        self.action = action
+        self.tenant = tenant
+        self.detail = detail.map { (key: $0.0, value: $0.1) }
+    }
+}
+
+/// The audit log: rows are added and never changed, and each one's hash covers the row before it.
+package struct AuditLog {
+    /// Who acts when somebody works on the database itself, where they could sign with any name.
+    package static let commandLine = "command line"
+
+    private let connection: SQLiteConnection
+
+    init(connection: SQLiteConnection) {
+        self.connection = connection
+    }
+
+    /// In the transaction of what it tells of.
+    func append(_ act: AuditAct, at now: Timestamp) throws(StorageError) {
+        let last = try connection.statement(AuditLog.selectLast).first { ($0.integer(0), $0.bytes(1)) }
+        let detail = try json(act)
+        let row = AuditRow(
+            sequence: (last?.0 ?? 0) + 1, at: now, author: act.author, action: act.action,
+            tenantDigest: act.tenant.map(AuditLog.digest), detail: detail,
+            detailDigest: SHA256.digest(of: Array(detail.utf8)))
+        try connection.statement(AuditLog.insert)
+            .bind(":sequence", row.sequence)
+            .bind(":at_ms", now.milliseconds)
+            .bind(":author", row.author)
+            .bind(":action", row.action)
+            .bind(":tenant_sha256", row.tenantDigest)
+            .bind(":detail", detail)
+            .bind(":detail_sha256", row.detailDigest)
+            .bind(":sha256", row.hash(after: last?.1 ?? AuditRow.origin))
+            .run()
+    }
+
+    /// Ascending by sequence, those after `sequence`.
+    func entries(after sequence: Int64, limit: Int) throws(StorageError) -> [AuditEntry] {
+        var entries: [AuditEntry] = []
+        try connection.statement(AuditLog.select).bind(":after", sequence).bind(":limit", Int64(limit))
+            .forEachRow { entries.append(AuditRow($0).entry(hash: $0.bytes(7))) }
+        return entries
+    }
+
+    /// Takes what the log says of a tenant out of it; that something was said, when and by whom, stays.
+    func erase(_ tenant: TenantID) throws(StorageError) {
+        try connection.statement("UPDATE audit SET detail = NULL WHERE tenant_sha256 = :tenant_sha256")
+            .bind(":tenant_sha256", AuditLog.digest(tenant)).run()
+    }
+
+    static func digest(_ tenant: TenantID) -> [UInt8] { SHA256.digest(of: Array(tenant.text.utf8)) }
+
+    /// SQLite writes the values: it knows how JSON quotes them.
+    private func json(_ act: AuditAct) throws(StorageError) -> String {
+        var members: [String] = []
+        if let tenant = act.tenant { members.append("\"tenant\":\(try json(.text(tenant.text)))") }
+        for (key, value) in act.detail { members.append("\"\(key)\":\(try json(value))") }
+        return "{\(members.joined(separator: ","))}"
+    }
+
+    private func json(_ value: AuditAct.Value) throws(StorageError) -> String {
+        let quote = try connection.statement("SELECT json_quote(:value)")
+        switch value {
+        case .text(let text): quote.bind(":value", text)
+        case .integer(let integer): quote.bind(":value", integer)
+        case .number(let number): quote.bind(":value", number)
+        case .rates(let rates):
+            var members: [String] = []
+            for resource in rates.resources.members {
+                members.append("\"\(resource.rateName)\":\(try json(.number(rates[resource])))")
+            }
+            return "{\(members.joined(separator: ","))}"
+        }
+        return try quote.first { $0.text(0) } ?? "null"
+    }
+
+    private static let selectLast: StaticString = "SELECT sequence, sha256 FROM audit ORDER BY sequence DESC LIMIT 1"
+    private static let insert: StaticString = """
+        INSERT INTO audit (sequence, at_ms, author, action, tenant_sha256, detail, detail_sha256, sha256)
+        VALUES (:sequence, :at_ms, :author, :action, :tenant_sha256, :detail, :detail_sha256, :sha256)
+        """
+    static let select: StaticString = """
+        SELECT sequence, at_ms, author, action, tenant_sha256, detail, detail_sha256, sha256 FROM audit
+        WHERE sequence > :after ORDER BY sequence LIMIT :limit
+        """
+}

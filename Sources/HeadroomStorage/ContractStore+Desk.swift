@@ -1,0 +1,87 @@
+import HeadroomModel
+
+extension ContractStore: ContractDesk {
+    package func contracts() throws(SteeringError) -> [Contract] {
+        try perform { () throws(StorageError) in .success(try all()) }
+    }
+
+    package func put(_ contract: Contract, by author: String, at now: Timestamp) throws(SteeringError) {
+        try perform { () throws(StorageError) -> Result<Void, SteeringError> in
+            try connection.transaction { () throws(StorageError) in
+                try connection.statement("DELETE FROM contract WHERE tenant = :tenant")
+                    .bind(":tenant", contract.tenant.text).run()
+                try insert(contract, at: now)
+                try audit.append(
+                    AuditAct(
+                        "contract.put", by: author, tenant: contract.tenant,
+                        [
+                            ("tier", .text(contract.tier)), ("is_strategic", .integer(contract.isStrategic ? 1 : 0)),
+                            ("pools", .integer(Int64(contract.terms.count))),
+                        ]),
+                    at: now)
+                try ChangeCounter.contracts.raise(connection)
+            }
+            return .success(())
+        }
+    }
+
+    /// The default author is whoever works on the database itself.
+    package func replaceAll(
+        with contracts: [Contract], by author: String = AuditLog.commandLine, at now: Timestamp
+    ) throws(SteeringError) {
+        try perform { () throws(StorageError) -> Result<Void, SteeringError> in
+            try connection.transaction { () throws(StorageError) in
+                try connection.execute("DELETE FROM commitment")
+                try connection.execute("DELETE FROM contract")
+                for contract in contracts { try insert(contract, at: now) }
+                try audit.append(
+                    AuditAct("contracts.import", by: author, [("contracts", .integer(Int64(contracts.count)))]), at: now
+                )
+                try ChangeCounter.contracts.raise(connection)
+            }
+            return .success(())
+        }
+    }
+
+    /// The tenant has no name, no contract and no vote from here on; its rows in the large tables go in steps, between
+    /// which telemetry is committed, and are gone when this returns. Snapshots in the ledger keep it until they go by age,
+    /// and the loop's next checkpoint is the first without it.
+    package func erase(_ tenant: TenantID, by author: String, at now: Timestamp) async throws(SteeringError) {
+        try perform { () throws(StorageError) -> Result<Void, SteeringError> in
+            let erasure = TenantErasure(connection: connection)
+            let found = try connection.transaction { () throws(StorageError) in
+                guard try erasure.begin(tenant, at: now) else { return false }
+                try audit.append(AuditAct("tenant.erase", by: author, tenant: tenant), at: now)
+                try audit.erase(tenant)
+                return true
+            }
+            return found ? .success(()) : .failure(SteeringError(.notFound, "nothing is stored of tenant \(tenant)"))
+        }
+        while try perform({ () throws(StorageError) in .success(try continueErasures()) }) { await Task.yield() }
+    }
+
+    /// Deletes a bounded part of what is left of tenants that are being erased; true while there is more. Also after a
+    /// start, for erasures that were interrupted.
+    package func continueErasures() throws(StorageError) -> Bool {
+        try TenantErasure(connection: connection).step()
+    }
+
+    /// Runs `body`, which returns a refusal before it has written anything.
+    private func perform<Value>(
+        _ body: () throws(StorageError) -> Result<Value, SteeringError>
+    ) throws(SteeringError) -> Value {
+        let result: Result<Value, SteeringError>
+        do throws(StorageError) {
+            result = try body()
+        } catch {
+            throw SteeringError(error)
+        }
+        return try result.get()
+    }
+}
+
+extension SteeringError {
+    init(_ error: StorageError) {
+        self.init(error.code == .constraint ? .conflict : .unavailable, error.message)
+    }
+}

@@ -1,0 +1,148 @@
+import HeadroomModel
+
+/// The chains of one pool in one generation as bytes: a version, the pool's facts, the names of the tiers, then the
+/// tenants'. Whose they are and what pool it is stand in the row's other columns.
+enum ExplanationBody {
+    private static let version: UInt8 = 1
+    /// Six rates of a byte each at least, ten numbers, three constraints, a tier, no override.
+    private static let leastTenantBytes = 6 + 10 * 8 + 3 + 2 + 1
+
+    static func encode(
+        _ pool: Explanation.PoolFacts, _ tenants: some Collection<Explanation.TenantFacts>
+    ) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(version)
+        write(pool, to: &writer)
+        let tiers = Array(Set(tenants.lazy.map(\.tier))).sorted()
+        writer.write(tiers) { $0.write($1) }
+        let places = Dictionary(uniqueKeysWithValues: zip(tiers, 0...))
+        writer.write(count: tenants.count)
+        for tenant in tenants { write(tenant, tier: places[tenant.tier] ?? 0, to: &writer) }
+        return writer.bytes
+    }
+
+    /// - Parameter tenants: who they are, in the order in which they were written.
+    static func decode(
+        _ bytes: [UInt8], pool: PoolID, tenants: [TenantID]
+    ) throws(ByteCodingError) -> (pool: Explanation.PoolFacts, tenants: [Explanation.TenantFacts]) {
+        var reader = ByteReader(bytes)
+        guard try reader.read(UInt8.self) == version else { throw .otherVersion }
+        let facts = try readPool(pool, from: &reader)
+        let tiers = try reader.readArray { (reader) throws(ByteCodingError) in try reader.readString() }
+        let count = try reader.readCount(leastBytes: leastTenantBytes)
+        guard count == tenants.count else { throw .outOfRange }
+        var chains: [Explanation.TenantFacts] = []
+        chains.reserveCapacity(count)
+        for tenant in tenants { chains.append(try readTenant(tenant, tiers: tiers, from: &reader)) }
+        return (facts, chains)
+    }
+
+    /// The same without the tenant at `place` of `count`.
+    static func removing(_ place: Int, of count: Int, from bytes: [UInt8]) throws(StorageError) -> [UInt8] {
+        // Neither the pool nor the tenants are in the bytes.
+        let anyone = TenantID(unchecked: "")
+        do {
+            var (pool, tenants) = try decode(
+                bytes, pool: PoolID(unchecked: ""), tenants: Array(repeating: anyone, count: count))
+            tenants.remove(at: place)
+            return encode(pool, tenants)
+        } catch {
+            throw StorageError(code: .corrupt, message: "an explanation cannot be read: \(error)")
+        }
+    }
+
+    private static func write(_ pool: Explanation.PoolFacts, to writer: inout ByteWriter) {
+        writer.write(UInt8(pool.mode.rawValue))
+        writer.write(UInt8(pool.state.rawValue))
+        writer.write(pool.nominal)
+        writer.write(pool.capacity)
+        writer.write(UInt8(pool.capacityReason.rawValue))
+        writer.write(pool.capacityChangedAt) { $0.write($1) }
+        writer.write(pool.capacityBefore) { $0.write($1) }
+        writer.write(Int64(pool.recentAttempts))
+        writer.write(Int64(pool.recentRefusals))
+        writer.write(pool.shared)
+        writer.write(pool.bands) { writer, band in
+            writer.write(band.name)
+            writer.write(band.level)
+            writer.write(band.saturated.map { UInt8($0.rawValue) }) { $0.write($1) }
+        }
+        writer.write(pool.isFrozen)
+    }
+
+    private static func readPool(
+        _ pool: PoolID, from reader: inout ByteReader
+    ) throws(ByteCodingError) -> Explanation.PoolFacts {
+        Explanation.PoolFacts(
+            pool: pool, mode: try reader.readCase(PoolMode.init(rawValue:)),
+            state: try reader.readCase(PoolState.init(rawValue:)), nominal: try reader.readRates(),
+            capacity: try reader.readRates(), capacityReason: try reader.readCase(CapacityReason.init(rawValue:)),
+            capacityChangedAt: try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readTimestamp()
+            },
+            capacityBefore: try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readRates() },
+            recentAttempts: Int(try reader.read(Int64.self)), recentRefusals: Int(try reader.read(Int64.self)),
+            shared: try reader.readRates(),
+            bands: try reader.readArray { (reader) throws(ByteCodingError) in
+                Explanation.PoolFacts.Band(
+                    name: try reader.readString(), level: try reader.readDouble(),
+                    saturated: try reader.readOptional { (reader) throws(ByteCodingError) in
+                        try reader.readCase(Resource.init(rawValue:))
+                    })
+            },
+            isFrozen: try reader.readBool())
+    }
+
+    private static func write(_ tenant: Explanation.TenantFacts, tier: Int, to writer: inout ByteWriter) {
+        writer.write(UInt16(clamping: tier))
+        writer.write(tenant.weight)
+        writer.write(tenant.override) { $0.write($1) }
+        writer.write(tenant.demand)
+        writer.write(tenant.credibleDemand)
+        writer.write(tenant.confidence)
+        writer.write(tenant.floor)
+        writer.write(tenant.ceiling)
+        writer.write(tenant.direction)
+        writer.write(tenant.target)
+        writer.write(tenant.mean)
+        writer.write(tenant.before)
+        writer.write(tenant.least)
+        writer.write(UInt8(tenant.leastConstraint.rawValue))
+        writer.write(tenant.most)
+        writer.write(UInt8(tenant.mostConstraint.rawValue))
+        writer.write(tenant.fill)
+        writer.write(tenant.assured)
+        writer.write(UInt8(tenant.constraint.rawValue))
+        writer.write(tenant.burst)
+        writer.write(tenant.excessShare)
+    }
+
+    private static func readTenant(
+        _ tenant: TenantID, tiers: [String], from reader: inout ByteReader
+    ) throws(ByteCodingError) -> Explanation.TenantFacts {
+        let tier = Int(try reader.read(UInt16.self))
+        guard tiers.indices.contains(tier) else { throw .outOfRange }
+        let weight = try reader.readDouble()
+        let override = try reader.readOptional { (reader) throws(ByteCodingError) in try reader.read(Int64.self) }
+        let demand = try reader.readRates()
+        let credibleDemand = try reader.readRates()
+        let confidence = try reader.readDouble()
+        let floor = try reader.readRates()
+        let ceiling = try reader.readRates()
+        return Explanation.TenantFacts(
+            tenant: tenant, tier: tiers[tier], weight: weight, override: override, demand: demand,
+            credibleDemand: credibleDemand, confidence: confidence, floor: floor, ceiling: ceiling,
+            direction: try reader.readRates(), target: try reader.readDouble(), mean: try reader.readDouble(),
+            before: try reader.readDouble(), least: try reader.readDouble(),
+            leastConstraint: try reader.readCase(Constraint.init(rawValue:)), most: try reader.readDouble(),
+            mostConstraint: try reader.readCase(Constraint.init(rawValue:)), fill: try reader.readDouble(),
+            assured: try reader.readRates(), constraint: try reader.readCase(Constraint.init(rawValue:)),
+            burst: try reader.readDouble(), excessShare: try reader.readDouble())
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func readCase<Case>(_ make: (Int) -> Case?) throws(ByteCodingError) -> Case {
+        guard let value = make(Int(try read(UInt8.self))) else { throw .outOfRange }
+        return value
+    }
+}

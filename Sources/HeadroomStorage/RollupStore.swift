@@ -1,0 +1,106 @@
+import HeadroomModel
+
+/// The loop's checkpoint, and the sums by minute and hour that go with it.
+package actor RollupStore: CheckpointStore {
+    private let connection: SQLiteConnection
+    private let names: NameTable
+    private let table: RollupTable
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe connection.executor.asUnownedSerialExecutor()
+    }
+
+    /// On the connection's executor: call it when starting.
+    package init(connection: SQLiteConnection) throws(StorageError) {
+        self.connection = connection
+        (names, table) = try connection.executor.performAndWait { () throws(StorageError) in
+            (try NameTable(connection: connection), try RollupTable(connection: connection))
+        }
+    }
+
+    package func latest() throws(StorageError) -> Checkpoint? {
+        try connection.statement(RollupStore.selectCheckpoint).first { row in
+            Checkpoint(
+                at: Timestamp(milliseconds: row.integer(0)),
+                cursor: TelemetryCursor(
+                    call: row.integer(1), window: row.integer(2), queue: row.integer(3), response: row.integer(4),
+                    task: row.integer(5), model: row.integer(6)),
+                observer: row.bytes(7), classifier: row.bytes(8))
+        }
+    }
+
+    package func save(_ checkpoint: Checkpoint, rollups: [Rollup]) throws(StorageError) {
+        do throws(StorageError) {
+            try connection.transaction { () throws(StorageError) in
+                try names.begin()
+                for rollup in rollups {
+                    let tenant = try names.id(of: rollup.tenant.text, .tenant)
+                    let pool = try names.id(of: rollup.pool.text, .pool)
+                    try table.add(rollup, to: .minute, tenant: tenant, pool: pool)
+                    try table.add(rollup, to: .hour, tenant: tenant, pool: pool)
+                }
+                try replace(checkpoint)
+            }
+            names.keepAdded()
+        } catch {
+            names.forgetAdded()
+            throw error
+        }
+    }
+
+    /// Deletes of each pool the oldest `limit` sums of `span`, and the rest of their minute or hour, that began before
+    /// `instant`; returns how many: call again until that is none.
+    ///
+    /// Whole hours of minutes go, so that an hour is told by its minutes or by its sum.
+    package func prune(
+        _ span: RollupSpan, before instant: Timestamp, limit: Int = 5_000
+    ) throws(StorageError) -> Int {
+        let horizon = RollupSpan.hour.start(of: instant)
+        return try connection.transaction { () throws(StorageError) in
+            var pools: [Int64] = []
+            try connection.statement("SELECT id FROM name WHERE kind = 1").forEachRow { pools.append($0.integer(0)) }
+            var deleted = 0
+            for pool in pools {
+                let oldest = try connection.statement(RollupTable.selectEnds)
+                    .bind(":span_s", span.rawValue).bind(":pool_id", pool).first { $0.optionalInteger(0) }
+                guard let oldest = oldest ?? nil, oldest < horizon.milliseconds else { continue }
+                try connection.statement(RollupStore.deleteOldest)
+                    .bind(":span_s", span.rawValue).bind(":pool_id", pool)
+                    .bind(":before_ms", horizon.milliseconds).bind(":limit", Int64(limit)).run()
+                deleted += connection.changedRows
+            }
+            return deleted
+        }
+    }
+
+    private func replace(_ checkpoint: Checkpoint) throws(StorageError) {
+        try connection.statement(RollupStore.replaceCheckpoint)
+            .bind(":at_ms", checkpoint.at.milliseconds)
+            .bind(":call_id", checkpoint.cursor.call)
+            .bind(":call_window_id", checkpoint.cursor.window)
+            .bind(":queue_state_id", checkpoint.cursor.queue)
+            .bind(":provider_response_id", checkpoint.cursor.response)
+            .bind(":task_event_id", checkpoint.cursor.task)
+            .bind(":model_event_id", checkpoint.cursor.model)
+            .bind(":observer", checkpoint.observer)
+            .bind(":classifier", checkpoint.classifier)
+            .run()
+    }
+
+    private static let selectCheckpoint: StaticString = """
+        SELECT at_ms, call_id, call_window_id, queue_state_id, provider_response_id, task_event_id, model_event_id,
+            observer, classifier
+        FROM checkpoint
+        """
+    private static let replaceCheckpoint: StaticString = """
+        INSERT OR REPLACE INTO checkpoint (id, at_ms, call_id, call_window_id, queue_state_id, provider_response_id,
+            task_event_id, model_event_id, observer, classifier)
+        VALUES (1, :at_ms, :call_id, :call_window_id, :queue_state_id, :provider_response_id,
+            :task_event_id, :model_event_id, :observer, :classifier)
+        """
+    private static let deleteOldest: StaticString = """
+        DELETE FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms < :before_ms AND start_ms <= ifnull(
+            (SELECT start_ms FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id
+                ORDER BY start_ms LIMIT 1 OFFSET :limit - 1), :before_ms)
+        """
+}

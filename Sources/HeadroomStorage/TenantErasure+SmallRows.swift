@@ -1,0 +1,35 @@
+import HeadroomModel
+
+/// The tables that name tenants in full: what people said and bought.
+extension TenantErasure {
+    /// True when there was something.
+    func eraseSmallRows(of tenant: TenantID) throws(StorageError) -> Bool {
+        var isKnown = false
+        for sql in TenantErasure.deletes {
+            try connection.statement(sql).bind(":tenant", tenant.text).run()
+            if connection.changedRows > 0 { isKnown = true }
+        }
+        // A token that loses its only tenant would see them all: it keeps a name that nobody has.
+        try connection.statement(TenantErasure.renameScope).bind(":tenant", tenant.text).run()
+        try eraseEffects(on: tenant)
+        return isKnown
+    }
+
+    /// What proposals of other tenants say of this one.
+    private func eraseEffects(on tenant: TenantID) throws(StorageError) {
+        let table = ProposalTable(connection: connection)
+        for var proposal in try table.mentioning(tenant) {
+            proposal.effects.removeAll { $0.tenant == tenant }
+            proposal.evidence.removeAll { $0.contains(tenant.text) }
+            try table.write(body: ProposalBody.encode(proposal), of: proposal.id)
+        }
+    }
+
+    private static let deletes: [StaticString] = [
+        "DELETE FROM contract WHERE tenant = :tenant", "DELETE FROM override WHERE tenant = :tenant",
+        "DELETE FROM proposal WHERE tenant = :tenant",
+    ]
+    /// OR REPLACE: a token may have been limited to two tenants that were erased.
+    private static let renameScope: StaticString =
+        "UPDATE OR REPLACE api_token_scope SET name = '(erased)' WHERE kind = 'tenant' AND name = :tenant"
+}

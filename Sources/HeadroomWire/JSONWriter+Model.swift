@@ -1,0 +1,37 @@
+import HeadroomJSON
+import HeadroomModel
+
+// What the answers to people are made of.
+extension JSONWriter {
+    /// Rates that were measured or estimated. One that is not finite is left out: a fault in an estimate must not end the
+    /// service when somebody looks at it.
+    mutating func measured(_ rates: Rates) {
+        var finite = rates
+        for resource in rates.resources.members where !(rates[resource] ?? 0).isFinite { finite[resource] = nil }
+        self.rates(finite)
+    }
+
+    package mutating func instant(_ instant: Timestamp?) {
+        if let instant { timestamp(milliseconds: instant.milliseconds) } else { null() }
+    }
+
+    package mutating func text(_ text: String?) {
+        if let text { string(text) } else { null() }
+    }
+
+    package mutating func amount(_ amount: Double?) {
+        if let amount, amount.isFinite { number(amount) } else { null() }
+    }
+
+    /// The members of an object that say who, why and until when.
+    mutating func authorship(_ authorship: Authorship) {
+        key("author")
+        string(authorship.author)
+        key("reason")
+        string(authorship.reason)
+        key("at")
+        instant(authorship.at)
+        key("until")
+        instant(authorship.until)
+    }
+}

@@ -1,0 +1,177 @@
+import HeadroomJSON
+import HeadroomModel
+
+/// One tenant in the answer to `GET /v1/tenants`: what it has bought, and how it fares in each pool.
+package struct TenantAnswer: Sendable {
+    package struct InPool: Sendable {
+        package var pool: PoolID
+        package var report: TenantReport
+        /// `nil` where it is folded into `unlisted`, or nothing has been published.
+        package var allocation: TenantAllocation?
+
+        package init(pool: PoolID, report: TenantReport, allocation: TenantAllocation? = nil) {
+            self.pool = pool
+            self.report = report
+            self.allocation = allocation
+        }
+    }
+
+    package var tenant: TenantID
+    /// `nil`: it is served as the default tier.
+    package var contract: Contract?
+    /// Ascending by pool.
+    package var pools: [InPool]
+
+    package init(tenant: TenantID, contract: Contract? = nil, pools: [InPool] = []) {
+        self.tenant = tenant
+        self.contract = contract
+        self.pools = pools
+    }
+}
+
+extension JSONWriter {
+    package mutating func tenant(_ answer: TenantAnswer) {
+        beginObject()
+        key("tenant")
+        string(answer.tenant.text)
+        key("contract")
+        if let contract = answer.contract {
+            beginObject()
+            contractMembers(contract)
+            endObject()
+        } else {
+            null()
+        }
+        key("pools")
+        beginArray()
+        for pool in answer.pools { tenant(pool) }
+        endArray()
+        endObject()
+    }
+
+    private mutating func tenant(_ answer: TenantAnswer.InPool) {
+        let report = answer.report
+        beginObject()
+        key("pool")
+        string(answer.pool.text)
+        key("tier")
+        string(report.tier)
+        key("weight")
+        amount(answer.allocation?.weight)
+        key("constraint")
+        text(answer.allocation?.constraint.name)
+        for (name, value) in [
+            ("demand", report.demand), ("assured", report.assured), ("consumed", report.consumed),
+            ("ceiling", answer.allocation?.ceiling ?? .none),
+        ] {
+            key(name)
+            measured(value)
+        }
+        key("flags")
+        strings(answer.allocation?.flags ?? [])
+        key("queue")
+        beginObject()
+        for criticality in Criticality.allCases {
+            key(criticality.name)
+            beginObject()
+            key("depth")
+            integer(report.queue[criticality].depth)
+            key("oldest_seconds")
+            amount(report.queue[criticality].oldestSeconds)
+            key("retries")
+            integer(report.retries[criticality])
+            endObject()
+        }
+        endObject()
+        key("underserved_seconds")
+        amount(report.underservedSeconds)
+        key("starvation")
+        text(report.starvation?.rawValue)
+        key("profile")
+        if let profile = report.profile { self.profile(profile) } else { null() }
+        endObject()
+    }
+
+    private mutating func profile(_ profile: TenantProfileReport) {
+        beginObject()
+        key("shape_class")
+        string(profile.shapeClass.rawValue)
+        for (name, value) in [
+            ("confidence", profile.confidence), ("token_correction", profile.tokenCorrection),
+            ("repayment", profile.repayment),
+        ] {
+            key(name)
+            amount(value)
+        }
+        key("burstiness")
+        beginObject()
+        key("peak_to_mean")
+        amount(profile.burstiness.peakToMean)
+        key("variation")
+        amount(profile.burstiness.variation)
+        key("peak_minute")
+        instant(profile.burstiness.peakMinute)
+        key("peak_work")
+        work(profile.burstiness.peakWork)
+        endObject()
+        key("tasks")
+        taskCost(profile.tasks)
+        key("flags")
+        beginArray()
+        for flag in profile.flags {
+            beginObject()
+            key("kind")
+            string(flag.kind.rawValue)
+            key("since")
+            instant(flag.since)
+            key("evidence")
+            string(flag.evidence)
+            endObject()
+        }
+        endArray()
+        key("flows")
+        beginArray()
+        for flow in profile.flows { self.flow(flow) }
+        endArray()
+        endObject()
+    }
+
+    private mutating func taskCost(_ cost: TaskCost?) {
+        guard let cost else { return null() }
+        beginObject()
+        for (name, value) in [
+            ("requests", cost.requests), ("tokens", cost.tokens), ("fan_out", cost.fanOut),
+            ("completion", cost.completion),
+        ] {
+            key(name)
+            amount(value)
+        }
+        key("open")
+        integer(cost.open)
+        endObject()
+    }
+
+    private mutating func flow(_ flow: TenantProfileReport.Flow) {
+        beginObject()
+        key("criticality")
+        string(flow.criticality.name)
+        for (name, value) in [("demand", flow.demand), ("burn_fast", flow.burnFast), ("burn_slow", flow.burnSlow)] {
+            key(name)
+            measured(value)
+        }
+        key("trend")
+        amount(flow.trend)
+        key("shape")
+        if let shape = flow.shape { work(shape) } else { null() }
+        endObject()
+    }
+
+    private mutating func work(_ work: Work) {
+        beginObject()
+        for resource in Resource.allCases {
+            key(resource.name)
+            amount(work[resource])
+        }
+        endObject()
+    }
+}

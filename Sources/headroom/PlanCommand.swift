@@ -1,0 +1,182 @@
+import Foundation
+import HeadroomJSON
+import HeadroomModel
+import HeadroomPolicy
+import HeadroomSimulator
+import HeadroomStorage
+import Synchronization
+
+/// `headroom plan`: what a candidate policy would have done with recorded telemetry.
+enum PlanCommand {
+    static let help = """
+        usage: headroom plan --policies DIR [--against DIR] [--database FILE] [--hours N] [--html FILE] [--json]
+
+        Replays recorded telemetry through the four actors under the policy in DIR, and says who would have gained, who
+        would have lost, by how much, and what the policy would have asked people to approve. Lines are replayed as far
+        back as they are kept; before that, sums by minute stand in for them, and the report says so.
+
+          --policies DIR   the candidate
+          --against DIR    compare with this policy, replayed the same way, and not with what was really published
+          --database FILE  the database of the service (headroom.sqlite); it may run meanwhile
+          --hours N        back from now; 0.1 to 9600 (24)
+          --html FILE      a page with plots besides
+          --json           as JSON
+        """
+
+    static func run(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(
+            arguments, flags: ["--json"],
+            options: [
+                "--policies": "DIR", "--against": "DIR", "--database": "FILE", "--hours": "N", "--html": "FILE",
+            ])
+        guard let directory = arguments["--policies"] else {
+            throw UsageError("--policies DIR is needed: the directory of the candidate")
+        }
+        let hours = try arguments.number("--hours", in: 0.1...9600) ?? 24
+        let policy = try policy(directory)
+        let database = try CommandDatabase.open(arguments, mustExist: true, coding: .wire)
+        let contracts = Dictionary(
+            try await database.contracts.all().map { ($0.tenant, $0) }, uniquingKeysWith: { first, _ in first })
+        let rules = Rules(policy: policy, contracts: contracts)
+
+        let end = CommandDatabase.now()
+        let past = RecordedPast(database: database, pools: policy.pools.map(\.pool))
+        let parts = try await past.parts(from: end.adding(seconds: -hours * 3600), to: end)
+        guard !parts.isEmpty else {
+            throw CommandError("\(database.path): holds no telemetry of the last \(DemoText.decimal(hours)) hours")
+        }
+        let baseline: PlanReplay.Baseline
+        if let against = arguments["--against"] {
+            baseline = .rules(Rules(policy: try self.policy(against), contracts: contracts))
+        } else {
+            baseline = .published(try await past.published(from: parts[0].from, to: end))
+        }
+        let replay = PlanReplay(parts, candidate: rules, baseline: baseline)
+        let progress = PlanProgress()
+        let outcome = try await replay.run { progress.note($0) }
+        let title = "\(directory) against \(arguments["--against"] ?? "what was published")"
+        if let path = arguments["--html"] {
+            try Terminal.write(PlanReport(outcome, title: title).html, to: path)
+        }
+        Terminal.print(arguments.has("--json") ? outcome.json : text(outcome, title: title))
+        return 0
+    }
+
+    private static func policy(_ directory: String) throws -> Policy {
+        try PolicyWatcher(directory: PolicyDirectory(path: directory)).policy
+    }
+
+    private static func text(_ outcome: PlanOutcome, title: String) -> String {
+        var table = TextTable(PlanOutcome.header)
+        for row in outcome.rows { table.add(row) }
+        var lines = [title, outcome.provenance, "", table.text, ""]
+        if outcome.questions.isEmpty {
+            lines.append("Nothing would have left the guardrails.")
+        } else {
+            lines.append("It would have asked \(outcome.questions.count) times:")
+            for question in outcome.questions {
+                let resource = outcome.resource(of: question.pool ?? "")
+                lines.append(
+                    "  \(RFC3339.format(milliseconds: question.authorship.at.milliseconds)) \(question.kind.name) for "
+                        + "\(question.tenant) in \(question.pool?.text ?? "all pools"): "
+                        + "\(TextTable.number(question.from[resource] ?? 0)) to "
+                        + "\(TextTable.number(question.to[resource] ?? 0)) \(resource.rateName)")
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// Says on standard error how far a replay is, every few seconds.
+private final class PlanProgress: Sendable {
+    private static let everySeconds = 5.0
+
+    private let begun = ContinuousClock.now
+    private let told = Mutex(ContinuousClock.now)
+
+    func note(_ part: Double) {
+        let now = ContinuousClock.now
+        let isDue = told.withLock { told in
+            guard (now - told) / .seconds(1) >= Self.everySeconds else { return false }
+            told = now
+            return true
+        }
+        guard isDue, part > 0 else { return }
+        let took = (now - begun) / .seconds(1)
+        Terminal.error("\(Int(part * 100)) % replayed, about \(Int((took / part - took).rounded(.up))) s left")
+    }
+}
+
+extension PlanOutcome {
+    fileprivate var json: String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("stretches")
+        writer.beginArray()
+        for stretch in stretches {
+            writer.beginObject()
+            writer.key("from")
+            writer.timestamp(milliseconds: stretch.from.milliseconds)
+            writer.key("to")
+            writer.timestamp(milliseconds: stretch.to.milliseconds)
+            writer.key("by_minute")
+            writer.bool(stretch.isByMinute)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.key("tenants")
+        writer.beginArray()
+        for tenant in tenants { write(tenant, to: &writer) }
+        writer.endArray()
+        writer.key("questions")
+        writer.beginArray()
+        for question in questions {
+            writer.beginObject()
+            writer.key("tenant")
+            writer.string(question.tenant.text)
+            writer.key("pool")
+            if let pool = question.pool { writer.string(pool.text) } else { writer.null() }
+            writer.key("kind")
+            writer.string(question.kind.name)
+            writer.key("at")
+            writer.timestamp(milliseconds: question.authorship.at.milliseconds)
+            writer.key("from")
+            write(question.from.work(overSeconds: 60), of: question.pool, to: &writer)
+            writer.key("to")
+            write(question.to.work(overSeconds: 60), of: question.pool, to: &writer)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private func write(_ tenant: Tenant, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("tenant")
+        writer.string(tenant.tenant.text)
+        writer.key("pool")
+        writer.string(tenant.pool.text)
+        writer.key("tier")
+        writer.string(tenant.tier)
+        for (name, work) in [
+            ("demand", tenant.demand), ("assured_before", tenant.before.assured),
+            ("assured_after", tenant.after.assured), ("served_before", tenant.before.served),
+            ("served_after", tenant.after.served),
+        ] {
+            writer.key(name)
+            write(work, of: tenant.pool, to: &writer)
+        }
+        writer.endObject()
+    }
+
+    /// Per minute, in the resources that the pool limits.
+    private func write(_ work: Work, of pool: PoolID?, to writer: inout JSONWriter) {
+        writer.beginObject()
+        for resource in pool.map(resources) ?? [] {
+            writer.key(resource.rateName)
+            writer.number(work[resource])
+        }
+        writer.endObject()
+    }
+}

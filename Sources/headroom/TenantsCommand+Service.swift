@@ -1,0 +1,107 @@
+import HeadroomJSON
+import HeadroomModel
+import HeadroomPolicy
+
+// What `headroom tenants` does over a running service.
+extension TenantsCommand {
+    /// A database, or a service in its place.
+    static let placeOptions = CommandDatabase.option.merging(ServiceClient.option) { $1 }
+
+    /// The most that one answer lists.
+    private static let pageCount = 1000
+
+    /// Whether a service is named.
+    ///
+    /// - Parameter others: options that mean nothing to a service, besides `--database`.
+    static func isRemote(_ arguments: Arguments, without others: String...) throws(UsageError) -> Bool {
+        guard arguments["--url"] != nil else { return false }
+        for option in ["--database"] + others where arguments[option] != nil {
+            throw UsageError("\(option) and --url exclude each other: say where the contracts are")
+        }
+        return true
+    }
+
+    static func importFile(
+        _ bytes: [UInt8], _ format: ContractImport.Format, _ arguments: Arguments
+    ) async throws -> Int32 {
+        let client = try ServiceClient(arguments)
+        let answer = try await client.call(
+            "POST", "v1/tenants/import", body: bytes, type: format == .csv ? "text/csv" : "application/json")
+        Terminal.error(
+            "\(client.base.absoluteString): all contracts replaced by \(AnswerText.id(answer.json["contracts"])), "
+                + "with terms in \(AnswerText.id(answer.json["terms"])) tenant × pool")
+        return 0
+    }
+
+    static func listFromService(_ arguments: Arguments) async throws -> Int32 {
+        let client = try ServiceClient(arguments)
+        var tenants: [JSONNode] = []
+        var after: String?
+        repeat {
+            let page = try await client.call(
+                "GET", "v1/tenants", query: [("limit", "\(pageCount)"), ("after", after)])
+            tenants += page.json["tenants"]?.array ?? []
+            after = page.json["next"]?.string
+        } while after != nil
+        if arguments.has("--json") {
+            Terminal.print(bytes: JSONNode(.array(tenants)).encoded() + [UInt8(ascii: "\n")])
+            return 0
+        }
+        var table = TextTable(["TENANT", "POOL", "TIER", "DEMAND", "ASSURED", "CONSUMED", "BINDS", "STARVED"])
+        for tenant in tenants {
+            let name = AnswerText.string(tenant["tenant"])
+            let pools = tenant["pools"]?.array ?? []
+            if pools.isEmpty {
+                table.add(
+                    [name, "-", AnswerText.string(tenant["contract"]?["tier"], or: "(default)")]
+                        + Array(repeating: "-", count: 5))
+            }
+            for pool in pools {
+                table.add([
+                    name, AnswerText.string(pool["pool"]), AnswerText.string(pool["tier"]),
+                    AnswerText.rates(pool["demand"]), AnswerText.rates(pool["assured"]),
+                    AnswerText.rates(pool["consumed"]), AnswerText.string(pool["constraint"]),
+                    AnswerText.string(pool["starvation"]),
+                ])
+            }
+        }
+        Terminal.print(table.text)
+        return 0
+    }
+
+    static func put(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(arguments, flags: ["--json"], options: ServiceClient.option, maxPositionals: 1)
+        guard let path = arguments.positionals.first else {
+            throw UsageError("FILE is missing: one contract as JSON, or - for standard input")
+        }
+        let bytes = try Terminal.read(path)
+        let document: JSONNode
+        do { document = try JSONNode.parse(bytes) } catch {
+            throw CommandError("\(path): \(JSONPosition(of: error.offset, in: bytes)): \(error.message)")
+        }
+        guard let tenant = document["tenant"]?.string.flatMap({ TenantID($0) }) else {
+            throw CommandError("\(path): must be an object with \"tenant\": a name with \(TenantID.rule)")
+        }
+        let answer = try await ServiceClient(arguments).call("PUT", "v1/tenants/\(tenant)", body: bytes)
+        if arguments.has("--json") {
+            Terminal.print(bytes: answer.body + [UInt8(ascii: "\n")])
+        } else {
+            let terms = answer.json["pools"]?.array?.count ?? 0
+            Terminal.print(
+                "\(tenant): tier \(AnswerText.string(answer.json["tier"], or: "(default)")), terms in "
+                    + "\(terms == 1 ? "1 pool" : "\(terms) pools")")
+        }
+        return 0
+    }
+
+    static func remove(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(arguments, flags: ["--yes"], options: ServiceClient.option, maxPositionals: 1)
+        let tenant: TenantID = try arguments.identifier(at: 0, called: "TENANT")
+        guard arguments.has("--yes") else {
+            throw UsageError("this erases all that is stored of \(tenant), for good: add --yes if that is meant")
+        }
+        _ = try await ServiceClient(arguments).call("DELETE", "v1/tenants/\(tenant)")
+        Terminal.error("\(tenant) is erased")
+        return 0
+    }
+}

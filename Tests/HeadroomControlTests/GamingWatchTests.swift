@@ -1,0 +1,167 @@
+import HeadroomControl
+import HeadroomModel
+import Testing
+
+@Suite struct GamingWatchTests {
+    private static let minutes = 10.0
+
+    /// Flags of `acme` after ten minutes of `play`, which is called for each second.
+    private func flags(
+        seed: UInt64 = 1, minutes: Double = minutes, entitlement: Rates? = ClassifiedPool.nominal,
+        _ play: (ClassifiedPool, Double, inout SplitMix) -> Void
+    ) -> [GamingFlag] {
+        let pool = ClassifiedPool()
+        var random = SplitMix(seed: seed)
+        if let entitlement { pool.entitlements["acme"] = entitlement }
+        for second in 0..<Int(60 * minutes) { play(pool, Double(second), &random) }
+        return pool.tenant(at: 60 * minutes)?.profile?.flags ?? []
+    }
+
+    @Test func `what is denied and comes again as new is flagged within ten minutes`() throws {
+        // Sizes of prompts as they come; each fourth call is denied after ten seconds in the queue, and sent again.
+        var again: [(at: Double, size: Int64)] = []
+        let flags = flags { pool, second, random in
+            for (_, size) in again.filter({ $0.at == second }) { pool.call(second + 0.5, input: size, queued: 0.5) }
+            again.removeAll { $0.at == second }
+            let size = Int64.random(in: 100...4000, using: &random)
+            guard second.truncatingRemainder(dividingBy: 4) == 0 else { return pool.call(second, input: size) }
+            pool.call(second, .denied, input: size, queued: 10)
+            again.append((second + 1, size))
+        }
+        let flag = try #require(flags.first)
+        #expect(flags.map(\.kind) == [.resentDenials])
+        #expect(flag.evidence.contains("denied calls came again as new work"), "\(flag.evidence)")
+        #expect(flag.since <= ClassifiedPool.at(60 * Self.minutes))
+    }
+
+    @Test func `what is sent again after a denial is no new demand`() throws {
+        let pool = ClassifiedPool()
+        var random = SplitMix(seed: 4)
+        // Ten pieces of work a second-and-a-half; each is denied five times, at once, before it is served.
+        for n in 0..<600 {
+            let second = Double(n)
+            let size = Int64.random(in: 100...100_000, using: &random)
+            for attempt in 0..<5 { pool.call(second + 0.1 * Double(attempt), .denied, input: size, output: 100) }
+            pool.call(second + 0.6, input: size)
+        }
+        let rpm = try #require(pool.tenant(at: 600)?.wanted[.requests])
+        #expect(rpm < 66, "\(rpm)")
+    }
+
+    @Test func `an honest tenant whose calls are all alike is not flagged for it`() {
+        let flags = flags { pool, second, _ in
+            pool.call(second, second.truncatingRemainder(dividingBy: 2) == 0 ? .denied : .ok, input: 512)
+        }
+        #expect(flags.isEmpty, "\(flags)")
+    }
+
+    @Test func `a queue that vanishes when there is room for it is flagged within ten minutes`() throws {
+        let flags = flags { pool, second, _ in
+            pool.call(second)
+            // Every ten seconds a hundred calls are claimed, and gone when they could be made.
+            let step = second.truncatingRemainder(dividingBy: 10)
+            if step == 0 { pool.queue(second, depth: 100, tokens: 100_000) }
+            if step == 4 { pool.queue(second, depth: 0, tokens: 0) }
+        }
+        #expect(flags.map(\.kind) == [.vanishingDemand])
+        #expect(try #require(flags.first).evidence.contains("calls left its queues"))
+    }
+
+    @Test func `a queue that is worked off, or given up where there is no room, is not flagged`() {
+        let served = flags { pool, second, _ in
+            let step = second.truncatingRemainder(dividingBy: 10)
+            if step == 0 { pool.queue(second, depth: 50, tokens: 50_000) }
+            if step >= 4 { for n in 0..<10 { pool.call(second + Double(n) / 10) } }
+            if step == 9 { pool.queue(second, depth: 0, tokens: 0) }
+        }
+        #expect(served.isEmpty, "\(served)")
+        let starved = flags(entitlement: Rates(rpm: 10, tpm: 10_000)) { pool, second, _ in
+            let step = second.truncatingRemainder(dividingBy: 10)
+            if step == 0 { pool.queue(second, depth: 100, tokens: 100_000) }
+            if step == 4 { pool.queue(second, depth: 0, tokens: 0) }
+        }
+        #expect(starved.isEmpty, "\(starved)")
+    }
+
+    @Test func `tasks that are mid-way for ever are flagged within ten minutes`() throws {
+        let flags = flags { pool, second, _ in
+            // Four agents that always need twenty calls more, and never any fewer.
+            for agent in 0..<4 {
+                pool.task(second, "t\(agent)", .progress, requests: 20, tokens: 30_000)
+                if second.truncatingRemainder(dividingBy: 5) == 0 { pool.call(second, task: "t\(agent)") }
+            }
+        }
+        #expect(flags.map(\.kind) == [.unfinishedTasks])
+        #expect(try #require(flags.first).evidence.contains("mid-way"))
+    }
+
+    @Test func `tasks that get on and complete are not flagged`() {
+        let flags = flags { pool, second, _ in
+            let step = Int64(second) % 40
+            let task = "t\(Int(second) / 40)"
+            pool.call(second, task: task)
+            if step == 39 {
+                pool.task(second, task, .completed)
+            } else {
+                pool.task(second, task, .progress, requests: 40 - step)
+            }
+        }
+        #expect(flags.isEmpty, "\(flags)")
+    }
+
+    @Test func `work in step with the loop's period is flagged within ten minutes, a nightly timer is not`() throws {
+        let spiky = flags { pool, second, _ in
+            guard second.truncatingRemainder(dividingBy: 2) == 0 else { return }
+            for n in 0..<6 { pool.call(second + 1.6 + Double(n) / 100) }
+        }
+        #expect(spiky.map(\.kind) == [.loopSynchronised])
+        for period in [1.0, 3, 10, 60] {
+            let timer = flags { pool, second, _ in
+                guard second.truncatingRemainder(dividingBy: period) == 0 else { return }
+                for n in 0..<20 { pool.call(second + Double(n) / 100) }
+            }
+            #expect(timer.isEmpty, "every \(period) s: \(timer)")
+        }
+    }
+
+    @Test func `batch work that is called interactive is flagged within ten minutes`() throws {
+        let minutes = 100.0
+        let flags = flags(minutes: minutes) { pool, second, _ in
+            // From the ninetieth minute on nearly all is called interactive.
+            let isInteractive = Int(second) % 10 < (second < 90 * 60 ? 2 : 9)
+            pool.call(second, criticality: isInteractive ? .interactive : .batch)
+        }
+        #expect(flags.map(\.kind) == [.interactiveJump])
+        #expect(try #require(flags.first).evidence.contains("% to 90 % of its work"))
+    }
+
+    @Test func `a batch that ends and users who wake up are no jump`() {
+        let ends = flags(minutes: 100) { pool, second, _ in
+            if Int(second) % 5 == 0 { pool.call(second) }
+            if second < 90 * 60 { pool.call(second + 0.5, criticality: .batch) }
+        }
+        #expect(ends.isEmpty, "\(ends)")
+        let wakes = flags(minutes: 100) { pool, second, _ in
+            for _ in 0..<(second < 90 * 60 ? 1 : 5) { pool.call(second) }
+            pool.call(second + 0.5, criticality: .batch)
+        }
+        #expect(wakes.isEmpty, "\(wakes)")
+    }
+
+    @Test func `a flag names itself in the demand, discounts it, and ends when its evidence does`() throws {
+        let pool = ClassifiedPool()
+        pool.entitlements["acme"] = ClassifiedPool.nominal
+        for second in 0..<600 {
+            guard second % 2 == 0 else { continue }
+            for n in 0..<6 { pool.call(Double(second) + 1.6 + Double(n) / 100) }
+        }
+        let flagged = try #require(pool.tenant(at: 600))
+        #expect(flagged.flags == ["loop_synchronised"])
+        #expect(flagged.isDiscounted)
+        var random = SplitMix(seed: 3)
+        for second in 601..<1800 { pool.call(Double(second) + .random(in: 0..<1, using: &random)) }
+        let honest = try #require(pool.tenant(at: 1800))
+        #expect(honest.flags == [])
+        #expect(!honest.isDiscounted)
+    }
+}

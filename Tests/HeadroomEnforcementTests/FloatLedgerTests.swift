@@ -1,0 +1,188 @@
+import HeadroomEnforcement
+import HeadroomModel
+import Testing
+
+@Suite struct FloatLedgerTests {
+    private static let rates = Rates(rpm: 600, tpm: 600_000)
+
+    /// Half of the pool in the float; gateway "g" has the other half.
+    private func ledger(_ tenants: [TenantAllocation], burstSeconds: Double = 5) -> FloatLedger {
+        var ledger = FloatLedger(pool: "pool", epoch: 3, at: start)
+        var whole = allocation(burstSeconds: burstSeconds, tenants: tenants)
+        whole.float = Self.rates * 0.5
+        whole.budget = Self.rates * 0.5
+        ledger.follow(whole, budgets: [("g", Self.rates * 0.5)], at: start)
+        return ledger
+    }
+
+    private func request(
+        _ sequence: Int64, boot: String = "1", epoch: Int64 = 3, returned: Double = 0, used: Double = 0,
+        _ waiting: [(TenantID, [DrawRequest.Head])] = []
+    ) -> DrawRequest {
+        DrawRequest(
+            gateway: "g", boot: boot, sequence: sequence, pool: "pool", epoch: epoch,
+            totals: DrawRequest.Totals(
+                returned: Work(requests: returned, tokens: returned * 1000),
+                grantedUsed: Work(requests: used, tokens: used * 1000)),
+            waiting: waiting.map { DrawRequest.Queue(tenant: $0, heads: $1) })
+    }
+
+    private func heads(
+        _ count: Int, _ criticality: Criticality = .interactive, waited: Double = 0
+    ) -> [DrawRequest.Head] {
+        Array(
+            repeating: DrawRequest.Head(
+                estimate: Work(requests: 1, tokens: 1000), criticality: criticality, waitedSeconds: waited),
+            count: count)
+    }
+
+    @Test func `a repeated request gets the first answer again and takes nothing`() throws {
+        var ledger = ledger([tenant("a")])
+        let first = try ledger.draw(request(1, [("a", heads(2))]), at: after(1))
+        let level = ledger.level
+        #expect(first.granted == [DrawAnswer.Granted(tenant: "a", calls: 2)])
+        let again = try ledger.draw(request(1, [("a", heads(2))]), at: after(1))
+        #expect(again == first)
+        #expect(ledger.level == level)
+        _ = try ledger.draw(request(2, used: 2), at: after(1))
+        #expect(throws: DrawRefusal.overtaken) { try ledger.draw(request(1, [("a", heads(2))]), at: after(1)) }
+    }
+
+    @Test func `what was granted and not used flows back with the next totals`() throws {
+        var ledger = ledger([tenant("a")])
+        _ = try ledger.draw(request(1), at: after(0.5))
+        let before = ledger.level
+        _ = try ledger.draw(request(2, [("a", heads(3))]), at: after(0.5))
+        #expect(ledger.level == before - Work(requests: 3, tokens: 3000))
+        let answer = try ledger.draw(request(3, used: 1), at: after(0.5))
+        #expect(ledger.level == before - Work(requests: 1, tokens: 1000))
+        #expect(answer.grantedTotal == Work(requests: 3, tokens: 3000))
+    }
+
+    @Test func `the first totals of a boot count nothing, what is returned after them does`() throws {
+        var ledger = ledger([tenant("a")])
+        _ = try ledger.draw(request(40, returned: 100), at: start)
+        #expect(ledger.level == .zero)
+        _ = try ledger.draw(request(41, returned: 103), at: start)
+        #expect(ledger.level == Work(requests: 3, tokens: 3000))
+        _ = try ledger.draw(request(1, boot: "2", returned: 50), at: start)
+        #expect(ledger.level == Work(requests: 3, tokens: 3000))
+    }
+
+    @Test func `the float and what gateways may hold are the pool's burst together`() throws {
+        var ledger = ledger([tenant("a")])
+        // Five seconds of ten requests each; who draws holds one second of half of them, who does not five.
+        _ = try ledger.draw(request(1), at: start)
+        for second in 1...20 { _ = try ledger.draw(request(Int64(second + 1)), at: after(Double(second))) }
+        #expect(abs(ledger.level[.requests] - 45) < 1e-9)
+        _ = try ledger.draw(request(1, boot: "2"), at: after(60))
+        #expect(ledger.level[.requests] <= 45)
+    }
+
+    @Test func `another epoch, another pool and numbers that are none are refused`() {
+        var ledger = ledger([tenant("a")])
+        #expect(throws: DrawRefusal.otherEpoch(3)) { try ledger.draw(request(1, epoch: 2), at: start) }
+        var other = request(1)
+        other.pool = "other"
+        #expect(throws: DrawRefusal.unknownPool) { try ledger.draw(other, at: start) }
+        #expect(throws: DrawRefusal.self) { try ledger.draw(request(1, returned: -1), at: start) }
+        #expect(throws: DrawRefusal.self) { try ledger.draw(request(1, used: .nan), at: start) }
+    }
+
+    @Test func `floor first, then criticality, then the least clock, then arrival`() throws {
+        let cases:
+            [(name: String, first: TenantAllocation, second: TenantAllocation, [DrawRequest.Head], [DrawRequest.Head])] =
+                [
+                    ("floor", tenant("b", rpm: 60, tpm: 60_000, clock: 9), tenant("a"), heads(1, .batch), heads(1)),
+                    ("criticality", tenant("b", clock: 9), tenant("a"), heads(1), heads(1, .batch)),
+                    ("clock", tenant("b", clock: 1), tenant("a", clock: 2), heads(1), heads(1)),
+                    ("arrival", tenant("b"), tenant("a"), heads(1, waited: 2), heads(1, waited: 1)),
+                ]
+        for (name, first, second, firstHeads, secondHeads) in cases {
+            var ledger = ledger([first, second])
+            // What there is after 10 ms is worth one call.
+            let waiting = [(second.tenant, secondHeads), (first.tenant, firstHeads)]
+            let answer = try ledger.draw(request(1, waiting), at: after(0.01))
+            #expect(answer.granted == [DrawAnswer.Granted(tenant: first.tenant, calls: 1)], "\(name)")
+        }
+    }
+
+    @Test func `what comes first and waits elsewhere is left for its own gateway for half a second`() throws {
+        var ledger = ledger([tenant("a", clock: 1), tenant("b", clock: 2)])
+        var elsewhere = request(1, [("a", heads(1))])
+        elsewhere.gateway = "h"
+        _ = try ledger.draw(elsewhere, at: start)
+        let soon = try ledger.draw(request(1, [("b", heads(1))]), at: after(0.01))
+        #expect(soon.granted.isEmpty)
+        let later = try ledger.draw(request(2, [("b", heads(1))]), at: after(0.6))
+        #expect(later.granted.count == 1)
+    }
+
+    @Test func `nobody is granted more than the ceiling, wherever it was spent`() throws {
+        var ledger = ledger([tenant("a", ceiling: Rates(rpm: 60))])
+        var calls = 0
+        for step in 1...600 {
+            let now = after(Double(step) * 0.1)
+            var asked = request(Int64(step), used: Double(calls), [("a", heads(8))])
+            let spent = Work(requests: Double(calls), tokens: Double(calls) * 1000)
+            asked.totals.spent = [DrawRequest.TenantWork(tenant: "a", work: spent)]
+            let answer = try ledger.draw(asked, at: now)
+            calls += answer.granted.reduce(0) { $0 + $1.calls }
+        }
+        // One a second, ten seconds' worth at once.
+        #expect((60...72).contains(calls), "\(calls)")
+    }
+
+    @Test func `one gateway with work gets what the others leave`() {
+        var world = FloatWorld(rates: Self.rates, shares: [1, 1, 1, 1], tenants: [tenant("a")], seed: 1)
+        var went = 0
+        for step in 0..<6000 {
+            if step % 8 == 0 { world.enqueue("a", at: 0, tokens: 700) }
+            went += world.step(seconds: 0.01).count
+        }
+        // Ten a second of them could be served, a quarter of that by the gateway's own part.
+        #expect(went > 540, "\(went)")
+    }
+
+    /// Over any span of time: what went is at most what the pool gave, its burst, and a call of debt of each bucket.
+    @Test func `whatever is lost, late, repeated or starts again, no more goes than there is`() {
+        for seed in 1...8 {
+            var random = SeededGenerator(seed: seed)
+            let shares = (0..<Int.random(in: 1...5, using: &random)).map { _ in
+                Double.random(in: 0.1...1, using: &random)
+            }
+            let network = FloatWorld.Network(
+                lost: Double.random(in: 0...0.4, using: &random), repeated: Double.random(in: 0...0.4, using: &random),
+                lag: Double.random(in: 0.01...1.5, using: &random))
+            let tenants = (0..<4).map { tenant(TenantID(unchecked: "t\($0)"), weight: Double($0 + 1)) }
+            let floatShare = 0.25 * Double(seed % 3)
+            var world = FloatWorld(
+                rates: Self.rates, shares: shares, tenants: tenants, floatShare: floatShare, network: network,
+                seed: seed)
+            var least = SIMD4<Double>.zero
+            for step in 0..<1000 {
+                switch Int.random(in: 0..<500, using: &random) {
+                case 0: world.restartGate(Int.random(in: 0..<shares.count, using: &random))
+                case 1: world.restartControlPlane()
+                case 2: world.publish(Self.rates * Double.random(in: 0.3...1, using: &random), floatShare: floatShare)
+                default: break
+                }
+                let busy = Int.random(in: 0..<3, using: &random) > 0 ? step / 500 % shares.count : 0
+                for _ in 0..<Int.random(in: 0...1, using: &random) {
+                    let tenant = TenantID(unchecked: "t\(Int.random(in: 0..<4, using: &random))")
+                    world.enqueue(tenant, at: busy, tokens: Double.random(in: 100...3000, using: &random))
+                }
+                _ = world.step(seconds: 0.02)
+                let excess = world.admitted - world.granted - world.begun
+                least = pointwiseMin(least, excess.amounts)
+                for resource in [Resource.requests, .tokens] {
+                    let most =
+                        Self.rates.work(overSeconds: 5)[resource]
+                        + world.largest[resource] * Double(shares.count + 1)
+                    let grown = excess[resource] - least[resource.rawValue]
+                    #expect(grown <= most, "seed \(seed) step \(step) \(resource): \(grown) of \(most)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import HeadroomHTTP
+import HeadroomJSON
+import HeadroomModel
+import Testing
+
+@Suite struct RecordRouteTests {
+    private static let tokens = [
+        AccessToken.sample("viewer", .viewer), .sample("sre", .sre), .sample("acme", .viewer, tenants: ["acme"]),
+        .sample("narrow", .sre, pools: ["p"]),
+    ]
+
+    @Test func `a number is explained, in numbers and in sentences`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            fixture.desk.change { $0.explanations = [.sample(generation: 5), .sample(generation: 9)] }
+            fixture.clock.advance(seconds: 30)
+            let viewer = try Person("viewer", fixture)
+            let newest = try await viewer.get("/v1/explain?tenant=acme&pool=p")
+            #expect(newest.status == 200 && newest.json["generation"]?.number == 9)
+            #expect(newest.json["tenant"]?["constraint"]?.string == "slew")
+            #expect(newest.json["sentences"]?[0]?.string == "acme asked for 410,000 TPM.")
+            #expect(newest.text.contains("(30 s ago)"))
+            // Only while there is one: who causes it.
+            var report = LoopReport.sample(at: fixture.clock.now)
+            report.pools[1].pool = "p"
+            fixture.board.report(report)
+            let told = try await viewer.get("/v1/explain?tenant=acme&pool=p")
+            #expect(told.text.contains("above what they are assured: acme 50 %, globex 50 %."), "\(told.text)")
+            #expect(!newest.text.contains("globex"))
+            // An earlier one that set the number which was in force.
+            #expect(try await viewer.get("/v1/explain?tenant=acme&pool=p&generation=7").json["generation"]?.number == 5)
+            for (query, status) in [
+                ("tenant=acme&pool=p&generation=4", 404), ("tenant=acme&pool=q", 404), ("tenant=acme", 400),
+                ("pool=p", 400), ("tenant=acme&pool=p&generation=x", 400), ("tenant=acme&pool=p&gen=5", 400),
+            ] {
+                #expect(try await viewer.get("/v1/explain?\(query)").status == status, "\(query)")
+            }
+            let acme = try Person("acme", fixture)
+            let own = try await acme.get("/v1/explain?tenant=acme&pool=p")
+            #expect(own.status == 200 && !own.text.contains("globex"))
+            #expect(try await acme.get("/v1/explain?tenant=globex&pool=p").status == 403)
+        }
+    }
+
+    @Test func `history adds roll-ups up by the step`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            // 2026-10-26T07:33:00Z, and the three minutes after it.
+            let first: Int64 = 1_792_999_980_000
+            fixture.desk.change { state in
+                state.rollups = (0..<4).flatMap { minute in
+                    [("acme", 1), ("globex", 10)].map { tenant, calls in
+                        Rollup(
+                            start: Timestamp(milliseconds: first + Int64(minute) * 60000), tenant: TenantID(tenant)!,
+                            pool: "p", criticality: .batch, ok: Int64(calls), oldestQueuedSeconds: Double(minute))
+                    }
+                }
+            }
+            let viewer = try Person("viewer", fixture)
+            let range = "from=\(first)&to=2026-10-26T07:37:00Z"
+            let minutes = try await viewer.get("/v1/history?pool=p&\(range)&tenant=acme")
+            #expect(minutes.json["step_seconds"]?.number == 60 && minutes.json["next"]?.isNull == true)
+            #expect(minutes.json["series"]?.array?.map { $0["ok"]?.number } == [1, 1, 1, 1])
+            // Steps are counted from 1970: 07:32 to 07:34, 07:34 to 07:36, 07:36 to 07:38.
+            let pairs = try await viewer.get("/v1/history?pool=p&\(range)&step=120").json["series"]?.array ?? []
+            #expect(pairs.map { $0["ok"]?.number } == [11, 22, 11])
+            #expect(pairs.map { $0["oldest_queued_seconds"]?.number } == [0, 2, 3])
+            #expect(pairs.first?["start"]?.string == "2026-10-26T07:32:00.000Z")
+            for (query, status) in [
+                ("from=7", 400), ("pool=p&from=soon", 400), ("pool=p&step=1", 400), ("pool=p&from=9&to=9", 400),
+                ("pool=p&from=-5", 400), ("pool=p", 200),
+            ] {
+                #expect(try await viewer.get("/v1/history?\(query)").status == status, "\(query)")
+            }
+            let acme = try Person("acme", fixture)
+            #expect(try await acme.get("/v1/history?pool=p&tenant=acme").status == 200)
+            #expect(try await acme.get("/v1/history?pool=p").status == 403)
+            #expect(try await Person("narrow", fixture).get("/v1/history?pool=q").status == 403)
+        }
+    }
+
+    @Test func `the audit log comes by the page, to operators without limits`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            fixture.desk.change { state in
+                for index in 0..<5 {
+                    state.note(index == 4 ? "token.create" : "override.set", by: "anna", at: fixture.clock.now)
+                }
+                state.audit[4].detail = "not JSON"
+            }
+            let sre = try Person("sre", fixture)
+            let page = try await sre.get("/v1/audit?after=1&limit=2")
+            #expect(page.json["entries"]?.array?.map { $0["sequence"]?.number } == [2, 3])
+            #expect(page.json["next"]?.number == 3 && page.json["entries"]?[0]?["detail"]?["n"]?.number == 2)
+            let rest = try await sre.get("/v1/audit?after=3")
+            #expect(rest.json["next"]?.isNull == true && rest.json["entries"]?[1]?["detail"]?.string == "not JSON")
+            #expect(try await sre.get("/v1/audit?after=-1").status == 400)
+            #expect(try await Person("narrow", fixture).get("/v1/audit").status == 403)
+        }
+    }
+
+    @Test func `gateways tell what they have applied and how far behind they are`() async throws {
+        try await ServiceFixture.run { fixture in
+            let local = try Person(nil, fixture)
+            fixture.publish(7, gateways: ["gw-1"])
+            _ = try await local.get("/v1/allocations?gateway=gw-1&applied=\(Publication.epoch).7")
+            fixture.publish(9, gateways: ["gw-1"])
+            fixture.clock.advance(seconds: 3)
+            let gateway = try await local.get("/v1/gateways").json["gateways"]?[0]
+            #expect(gateway?["gateway"]?.string == "gw-1")
+            #expect(gateway?["applied"]?.string == "\(Publication.epoch).7")
+            #expect(gateway?["drift_generations"]?.number == 2 && gateway?["drift_seconds"]?.number == 3)
+            // The answer counts as handed over a moment after it is read here.
+            #expect(gateway?["last_seen"]?.string?.hasPrefix("2026-10-26T07:33:2") == true)
+        }
+    }
+
+    @Test func `the policy in force is told, and another is checked`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            let viewer = try Person("viewer", fixture)
+            let policy = try await viewer.get("/v1/policy").json
+            #expect(policy["policy"]?.string == "default@" && policy["refusal"]?.isNull == true)
+            #expect(policy["rules"]?["override_limits"]?["hours"]?.number == 24)
+            #expect(policy["pools"]?.array?.count == 2)
+            // What is in force passes its own check.
+            func quoted(_ node: JSONNode?) -> String {
+                let text = String(decoding: node?.encoded() ?? [], as: UTF8.self)
+                return String(decoding: JSONNode(.string(text)).encoded(), as: UTF8.self)
+            }
+            let pools = (policy["pools"]?.array ?? []).enumerated().map { #""pools/\#($0).json5":\#(quoted($1))"# }
+            let files = ([#""rules.json5":"# + quoted(policy["rules"])] + pools).joined(separator: ",")
+            let valid = try await viewer.post("/v1/policy/check", #"{"files":{\#(files)}}"#)
+            #expect(valid.status == 200 && valid.json["valid"]?.bool == true, "\(valid.text)")
+            let broken = try await viewer.post(
+                "/v1/policy/check", #"{"files":{"rules.json5":"{\n  tiers: 7,\n}","pools/a.json5":"{pool:'a'}"}}"#)
+            #expect(broken.status == 200 && broken.json["valid"]?.bool == false)
+            let faults = broken.json["faults"]?.array ?? []
+            #expect(
+                faults.map { "\($0["file"]?.string ?? "") \($0["key"]?.string ?? "")" } == [
+                    "pools/a.json5 nominal", "rules.json5 tiers",
+                ])
+            #expect(faults.last?["line"]?.number == 2)
+            for body in ["[]", "{}", #"{"files":7}"#, #"{"files":{"rules.json5":7}}"#, #"{"files":{},"x":1}"#] {
+                #expect(try await viewer.post("/v1/policy/check", body).status == 400, "\(body)")
+            }
+        }
+    }
+}
+
+extension Explanation {
+    static func sample(generation: Int64) -> Explanation {
+        Explanation(
+            version: SnapshotVersion(epoch: Publication.epoch, generation: generation),
+            at: Timestamp(milliseconds: 1_793_000_000_000),
+            pool: PoolFacts(
+                pool: "p", nominal: Rates(tpm: 2_000_000), capacity: Rates(tpm: 1_100_000), capacityReason: .throttled,
+                recentAttempts: 100, recentRefusals: 8, shared: Rates(tpm: 1_045_000)),
+            tenant: TenantFacts(
+                tenant: "acme", tier: "premium", weight: 4, demand: Rates(tpm: 410_000),
+                credibleDemand: Rates(tpm: 410_000), direction: Rates(rpm: 1, tpm: 1000), target: 268, mean: 268,
+                before: 200, least: 150, leastConstraint: .slew, most: 240, mostConstraint: .slew, fill: 240,
+                assured: Rates(tpm: 240_000), constraint: .slew))
+    }
+}

@@ -1,0 +1,145 @@
+import HeadroomLoop
+import HeadroomModel
+import Testing
+
+@Suite struct CheckpointTests {
+    private static let pool: PoolID = "demo:pool"
+    private static let start = Timestamp(milliseconds: 1_793_000_040_000)
+    private static let seconds = 240
+
+    private func at(_ second: Int) -> Timestamp { Self.start.adding(seconds: Double(second)) }
+
+    /// One tenant's life: rows as they are stored, and a loop that may end at any turn.
+    private final class Story {
+        let telemetry = MemoryTelemetry()
+        let checkpoints = MemoryCheckpoints()
+        let rules = MemoryRules(
+            Rules(policy: Policy(pools: [PoolPolicy(pool: pool, nominal: Rates(rpm: 600, tpm: 600_000))])))
+        private var loop: ControlLoop
+
+        init() {
+            loop = Self.loop(telemetry, checkpoints, rules, at: start)
+        }
+
+        func restart(at now: Timestamp) { loop = Self.loop(telemetry, checkpoints, rules, at: now) }
+
+        func tick(at now: Timestamp) async -> LoopReport { await loop.tick(at: now) }
+
+        private static func loop(
+            _ telemetry: MemoryTelemetry, _ checkpoints: MemoryCheckpoints, _ rules: MemoryRules, at now: Timestamp
+        ) -> ControlLoop {
+            ControlLoop(
+                telemetry: telemetry, rules: rules, ledger: MemoryLedger(), board: MemoryBoard(),
+                records: MemoryRecords(), checkpoints: checkpoints, at: now)
+        }
+    }
+
+    /// Calls of the second before `second`, the same for every story of a seed; one in thirty comes four minutes late, and
+    /// one ten.
+    private func calls(_ second: Int, seed: Int) -> [TelemetryRecord] {
+        (0..<6).map { n in
+            let draw = (second * 31 + n * 17 + seed * 101) % 97
+            let late = draw == 0 ? 240.0 : draw == 1 ? 600 : 0
+            return .call(
+                CallRecord(
+                    request: "r-\(second)-\(n)", at: at(second).adding(seconds: -0.1 * Double(n + 1) - late),
+                    gateway: n % 2 == 0 ? "gw-1" : "gw-2", tenant: n % 3 == 0 ? "acme" : "beta", pool: Self.pool,
+                    criticality: n % 2 == 0 ? .interactive : .batch, task: "t-\(second / 10)",
+                    outcome: draw % 7 == 0 ? .denied : .ok, inputTokens: Int64(100 + 13 * draw),
+                    outputTokens: draw % 7 == 0 ? nil : 50, maxTokens: 500))
+        }
+    }
+
+    /// Plays a seed's rows with turns every two seconds; `end`, when not `nil`, is a turn after which the process is gone.
+    private func play(seed: Int, end: Int?) async -> (story: Story, report: LoopReport) {
+        let story = Story()
+        var report = LoopReport(at: Self.start)
+        for second in 1...Self.seconds {
+            story.telemetry.append(calls(second, seed: seed))
+            guard second % 2 == 0 else { continue }
+            report = await story.tick(at: at(second))
+            if second == end { story.restart(at: at(second)) }
+        }
+        return (story, report)
+    }
+
+    @Test func `after an end at any turn profiles are what they would have been`() async throws {
+        for seed in 1...3 {
+            let whole = await play(seed: seed, end: nil).report
+            for end in [2, 58, 60, 62, 118 + 2 * seed, 200, 236] {
+                let restarted = await play(seed: seed, end: end).report
+                for (left, right) in zip(whole.pools[0].tenants, restarted.pools[0].tenants) {
+                    let was = try #require(left.profile)
+                    let found = try #require(right.profile)
+                    let note = "seed \(seed), end \(end), \(left.tenant)"
+                    #expect(left.consumed == right.consumed, "\(note)")
+                    #expect(found.confidence == was.confidence, "\(note)")
+                    #expect(found.tokenCorrection == was.tokenCorrection, "\(note)")
+                    #expect(found.flows.map(\.shape) == was.flows.map(\.shape), "\(note)")
+                    #expect(found.flows.map(\.burnFast) == was.flows.map(\.burnFast), "\(note)")
+                    #expect(found.burstiness == was.burstiness, "\(note)")
+                    // What fades from turn to turn has the checkpoint's error: turns that were not made raised nothing.
+                    let (demand, before) = (right.demand[.tokens] ?? 0, left.demand[.tokens] ?? 0)
+                    #expect(abs(demand / before - 1) < 0.5, "\(note): \(demand) \(before)")
+                }
+            }
+        }
+    }
+
+    @Test func `every row counts once in the roll-ups, however the process ends, in the minute where it belongs`()
+        async throws
+    {
+        for end in [nil, 30, 60, 62, 90, 180, 182] as [Int?] {
+            let story = await play(seed: 1, end: end).story
+            // The last checkpoint is of the last turn.
+            let cursor = try #require(story.checkpoints.last?.cursor)
+            let rows = (1...Self.seconds).flatMap { calls($0, seed: 1) }.prefix(Int(cursor.call))
+            var expected: [Timestamp: Int64] = [:]
+            for row in rows {
+                expected[Timestamp(milliseconds: row.at.milliseconds / 60_000 * 60_000), default: 0] += 1
+            }
+            var found: [Timestamp: Int64] = [:]
+            for rollup in story.checkpoints.rollups { found[rollup.start, default: 0] += rollup.ok + rollup.denied }
+            found = found.filter { $0.value > 0 }
+            #expect(found == expected, "end \(end ?? 0)")
+            #expect(cursor.call > 6 * 150)
+        }
+    }
+
+    @Test func `a checkpoint that cannot be stored is said, and its sums come with the next`() async throws {
+        let story = Story()
+        story.checkpoints.fill(true)
+        var failures: [LoopReport.Stage] = []
+        for second in 1...200 {
+            story.telemetry.append(calls(second, seed: 2))
+            if second == 100 { story.checkpoints.fill(false) }
+            guard second % 2 == 0 else { continue }
+            failures += await story.tick(at: at(second)).failures.map(\.stage)
+        }
+        #expect(!failures.isEmpty && failures.allSatisfy { $0 == .record })
+        let cursor = try #require(story.checkpoints.last?.cursor)
+        let counted = story.checkpoints.rollups.reduce(0) { $0 + $1.ok + $1.denied }
+        #expect(counted == cursor.call)
+    }
+
+    @Test func `starvation is summed in the roll-ups`() async throws {
+        let story = Story()
+        story.rules.change { $0.policy.starvation = StarvationPolicy(seconds: 10, share: 0.7) }
+        for second in 1...130 {
+            story.telemetry.append(
+                (0..<4).map { n in
+                    .call(
+                        CallRecord(
+                            request: "s-\(second)-\(n)", at: at(second).adding(seconds: -0.2 * Double(n + 1)),
+                            gateway: "gw-1", tenant: "acme", pool: Self.pool, outcome: n == 0 ? .ok : .denied,
+                            inputTokens: 900, outputTokens: n == 0 ? 100 : nil))
+                })
+            if second % 2 == 0 { _ = await story.tick(at: at(second)) }
+        }
+        let starved = story.checkpoints.rollups.reduce(0) { $0 + $1.starvedForDeliverySeconds }
+        #expect(starved > 80 && starved < 125, "\(starved)")
+        let wanted = story.checkpoints.rollups.reduce(0) { $0 + $1.demandTokens }
+        // 4,000 tokens a second, with the policy's margin.
+        #expect(abs(wanted / (120 * 4000 * 1.05) - 1) < 0.15, "\(wanted)")
+    }
+}

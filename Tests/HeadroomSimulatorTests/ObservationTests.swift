@@ -1,0 +1,90 @@
+import HeadroomModel
+import HeadroomSimulator
+import Testing
+
+/// The observer against providers whose true capacity is known, with more work than they grant: 1.4 times the contract.
+@Suite struct ObservationTests {
+    private static let trace = SyntheticWorkload.trace(requests: 6_000, seed: 5)
+    private static let seconds = 420.0
+
+    private static func run(
+        headers: ProviderModel.Headers, seed: UInt64 = 1, _ change: (inout Scenario) -> Void = { _ in }
+    ) -> (record: RunRecord, use: Double) {
+        var scenario = Scenario(name: "observation", intent: "more work than the provider grants")
+        scenario.capacity = 0.7
+        scenario.provider.headers = headers
+        change(&scenario)
+        let workload = Workload(trace: trace, scenario: scenario, seconds: seconds, seed: seed)
+        let record = Simulation(
+            workload: workload, scenario: scenario, strategy: Strategy.named("headroom")!, seed: seed
+        ).run()
+        let metrics = RunMetrics(
+            record, workload: workload, reference: Reference(workload: workload, scenario: scenario))
+        return (record, metrics[.utilisation] ?? 0)
+    }
+
+    private static func drop(_ scenario: inout Scenario) {
+        scenario.provider.grants = [(Scenario.Span(from: 0.4, to: 0.7), 0.5)]
+    }
+    private static let kinds: [ProviderModel.Headers] = [.truthful, .nominal, .absent]
+
+    @Test(arguments: [.nominal, .absent] as [ProviderModel.Headers])
+    func `in the steady state hardly anything is refused and all is used`(
+        headers: ProviderModel.Headers
+    ) {
+        let (record, use) = Self.run(headers: headers)
+        #expect(Double(record.refusals) < 0.01 * Double(record.attempts), "\(record.refusals) of \(record.attempts)")
+        #expect(use >= 0.97, "\(use)")
+        #expect(record.estimated.dropFirst(10).allSatisfy { $0 > 0.9 })
+    }
+
+    @Test(arguments: kinds) func `a drop to half is found and a recovery too`(headers: ProviderModel.Headers) {
+        let (record, _) = Self.run(headers: headers, Self.drop)
+        let fall = Int(0.4 * Self.seconds)
+        let rise = Int(0.7 * Self.seconds)
+        // The bucket that was full at the fall is empty within six seconds: the first refusal.
+        let found = record.estimated[fall + 21] / 0.5
+        #expect(abs(found - 1) < (headers == .truthful ? 0.01 : 0.2), "\(found)")
+        let mean = record.estimated[(fall + 25)..<rise].reduce(0, +) / Double(rise - fall - 25) / 0.5
+        #expect(abs(mean - 1) < 0.1, "\(mean)")
+        #expect(record.estimated[(rise + 60)...].allSatisfy { $0 > 0.9 })
+    }
+
+    @Test(arguments: [.absent] as [ProviderModel.Headers])
+    func `an overload of two minutes leaves the estimate where it was`(
+        headers: ProviderModel.Headers
+    ) {
+        let (record, _) = Self.run(headers: headers) { scenario in
+            // Capacity has halved well before it, and stays so.
+            scenario.provider.grants = [(Scenario.Span(from: 0.2, to: 1), 0.5)]
+            scenario.provider.overloads = [(Scenario.Span(from: 0.5, seconds: 120), 0.5)]
+        }
+        let begin = Int(0.5 * Self.seconds)
+        let before = record.estimated[begin - 1]
+        let after = record.estimated[begin + 121]
+        #expect(abs(after / before - 1) < 0.2, "\(before) \(after)")
+    }
+
+    @Test(arguments: [.absent] as [ProviderModel.Headers])
+    func `a square wave of a fifth does not make it swing further`(
+        headers: ProviderModel.Headers
+    ) {
+        let (record, _) = Self.run(headers: headers) { scenario in
+            scenario.provider.wave = ScenarioLibrary.named("square-wave")?.provider.wave
+        }
+        #expect(record.estimated.dropFirst(30).allSatisfy { (0.6...1).contains($0) })
+    }
+
+    @Test(arguments: [.nominal] as [ProviderModel.Headers])
+    func `refused attempts that count do not feed on themselves`(
+        headers: ProviderModel.Headers
+    ) {
+        let (record, use) = Self.run(headers: headers) { scenario in
+            Self.drop(&scenario)
+            scenario.provider.countsRefused = true
+        }
+        #expect(Double(record.refusals) < 0.1 * Double(record.attempts), "\(record.refusals) of \(record.attempts)")
+        #expect(use > 0.8, "\(use)")
+        #expect(record.estimated.suffix(100).allSatisfy { $0 > 0.9 })
+    }
+}

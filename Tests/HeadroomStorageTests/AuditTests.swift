@@ -1,0 +1,75 @@
+import HeadroomModel
+import HeadroomStorage
+import Testing
+
+@Suite struct AuditTests {
+    /// A log of three rows, the second about acme.
+    private func log() async throws -> TemporaryDatabase {
+        let database = try TemporaryDatabase()
+        let contracts = ContractStore(connection: database.writer)
+        try await contracts.replaceAll(with: [], by: "sync \"x\"\n", at: start)
+        try await contracts.put(Contract(tenant: "acme", tier: "gold"), by: "ops", at: start)
+        try await contracts.put(Contract(tenant: "beta"), by: "ops", at: start.adding(seconds: 1))
+        return database
+    }
+
+    @Test func `rows come back in order, as many as asked for, each with its hash`() async throws {
+        let audit = try await log().auditReader()
+        let entries = try await audit.entries(after: 0, limit: 10)
+        #expect(entries.map(\.sequence) == [1, 2, 3])
+        #expect(entries[0].author == "sync \"x\"\n")
+        #expect(Set(entries.map(\.hash)).count == 3 && entries.allSatisfy { $0.hash.count == 64 })
+        #expect(try await audit.entries(after: 1, limit: 1) == [entries[1]])
+        #expect(try await audit.verify() == nil)
+    }
+
+    @Test func `a row that was changed, taken out, put in or moved is found`() async throws {
+        let tampers: [(StaticString, Int64)] = [
+            ("UPDATE audit SET author = 'eve' WHERE sequence = 2", 2),
+            ("UPDATE audit SET action = 'contract.get' WHERE sequence = 1", 1),
+            ("UPDATE audit SET at_ms = at_ms + 1 WHERE sequence = 3", 3),
+            ("UPDATE audit SET detail = replace(detail, 'gold', 'free') WHERE sequence = 2", 2),
+            ("UPDATE audit SET detail = NULL WHERE sequence = 2", 2),
+            ("UPDATE audit SET detail = NULL WHERE sequence = 1", 1),
+            ("UPDATE audit SET tenant_sha256 = NULL WHERE sequence = 2", 2),
+            ("DELETE FROM audit WHERE sequence = 1", 1),
+            ("DELETE FROM audit WHERE sequence = 2", 2),
+            ("DELETE FROM audit WHERE sequence = 3", 3),
+            ("DELETE FROM audit", 1),
+            (
+                """
+                INSERT INTO audit (at_ms, author, action, detail, detail_sha256, sha256)
+                SELECT at_ms, author, action, detail, detail_sha256, sha256 FROM audit WHERE sequence = 1
+                """, 4
+            ),
+            ("UPDATE audit SET sequence = 9 WHERE sequence = 3", 3),
+        ]
+        for (sql, sequence) in tampers {
+            let database = try await log()
+            try database.execute(sql)
+            #expect(try await database.auditReader().verify()?.sequence == sequence, "\(sql)")
+        }
+    }
+
+    @Test func `the chain still holds when a tenant was erased, and only that tenant's details may be missing`()
+        async throws
+    {
+        let database = try await log()
+        let contracts = ContractStore(connection: database.writer)
+        try await contracts.erase("acme", by: "ops", at: start)
+        let audit = try database.auditReader()
+        #expect(try await audit.verify() == nil)
+        let entries = try await audit.entries(after: 0, limit: 10)
+        #expect(entries.map(\.action) == ["contracts.import", "contract.put", "contract.put", "tenant.erase"])
+        let digest = SHA256.hexadecimalDigest(of: Array("acme".utf8))
+        #expect(entries[1].detail == "{\"tenant_sha256\":\"\(digest)\",\"erased\":true}")
+        #expect(entries[3].detail == entries[1].detail)
+        #expect(!entries.map(\.detail).joined().contains("acme"))
+
+        try await contracts.put(Contract(tenant: "acme"), by: "ops", at: start)
+        try database.execute("UPDATE audit SET detail = NULL WHERE sequence = 5")
+        #expect(try await audit.verify()?.sequence == 5)
+        try database.execute("UPDATE audit SET detail = NULL WHERE sequence = 3")
+        #expect(try await audit.verify()?.sequence == 3)
+    }
+}

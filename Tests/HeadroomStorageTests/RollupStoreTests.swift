@@ -1,0 +1,169 @@
+import HeadroomModel
+import HeadroomStorage
+import Testing
+
+/// The start of an hour.
+let hourStart = Timestamp(milliseconds: 1_792_998_000_000)
+
+func rollup(
+    minute: Int = 0, _ tenant: TenantID = "acme", pool: PoolID = "openai:gpt-4o",
+    _ criticality: Criticality = .interactive, ok: Int64 = 1, delivery: Double = 0, shortage: Double = 0,
+    wait: Double = 0, demand: Double = 0
+) -> Rollup {
+    Rollup(
+        start: hourStart.adding(seconds: Double(minute) * 60), tenant: tenant, pool: pool, criticality: criticality,
+        ok: ok, demandTokens: demand, starvedForDeliverySeconds: delivery, starvedForShortageSeconds: shortage,
+        oldestQueuedSeconds: wait)
+}
+
+@Suite struct RollupStoreTests {
+    private let database: TemporaryDatabase
+    private let store: RollupStore
+    private let records: RecordReader
+    private let pool: PoolID = "openai:gpt-4o"
+
+    init() throws {
+        database = try TemporaryDatabase()
+        store = try RollupStore(connection: database.writer)
+        records = try database.records()
+    }
+
+    private func checkpoint(_ call: Int64 = 1) -> Checkpoint {
+        Checkpoint(
+            at: start.adding(seconds: Double(call)),
+            cursor: TelemetryCursor(call: call, window: 2, queue: 3, response: 4, task: 5, model: 6),
+            observer: [1, 2, 3], classifier: [])
+    }
+
+    private func stored(
+        _ tenant: TenantID? = nil, from: Double = 0, to: Double = 1e6, limit: Int = 1_000
+    ) async throws -> [Rollup] {
+        try await records.rollups(
+            pool: pool, tenant: tenant, from: hourStart.adding(seconds: from), to: hourStart.adding(seconds: to),
+            limit: limit)
+    }
+
+    @Test func `the latest checkpoint comes back as it was saved`() async throws {
+        #expect(try await store.latest() == nil)
+        try await store.save(checkpoint(7), rollups: [])
+        try await store.save(checkpoint(9), rollups: [])
+        let latest = try #require(try await RollupStore(connection: database.writer).latest())
+        #expect(latest.at == checkpoint(9).at && latest.cursor == checkpoint(9).cursor)
+        #expect(latest.observer == [1, 2, 3] && latest.classifier == [])
+        #expect(try database.number("SELECT count(*) FROM checkpoint") == 1)
+    }
+
+    @Test func `two of the same minute add up, and the longest wait stays`() async throws {
+        let first = Rollup(
+            start: hourStart, tenant: "acme", pool: pool, criticality: .batch, ok: 1, quota: 2, overload: 3, error: 4,
+            retries: 5, denied: 6, deniedTokens: 7, inputTokens: 8, outputTokens: 9, countedTokens: 10,
+            demandTokens: 11.5, assuredTokens: 12.5, starvedForDeliverySeconds: 13, starvedForShortageSeconds: 14,
+            oldestQueuedSeconds: 15)
+        var second = first
+        second.start = hourStart.adding(seconds: 59.9)
+        second.oldestQueuedSeconds = 3
+        try await store.save(checkpoint(1), rollups: [first])
+        try await store.save(checkpoint(2), rollups: [second])
+        let both = Rollup(
+            start: hourStart, tenant: "acme", pool: pool, criticality: .batch, ok: 2, quota: 4, overload: 6, error: 8,
+            retries: 10, denied: 12, deniedTokens: 14, inputTokens: 16, outputTokens: 18, countedTokens: 20,
+            demandTokens: 23, assuredTokens: 25, starvedForDeliverySeconds: 26, starvedForShortageSeconds: 28,
+            oldestQueuedSeconds: 15)
+        #expect(try await stored() == [both])
+        try database.execute("DELETE FROM rollup WHERE span_s = 60")
+        #expect(try await stored() == [both])
+    }
+
+    @Test func `an hour is the sum of its minutes, whichever of them are still kept`() async throws {
+        var all: [Rollup] = []
+        for minute in 0..<180 {
+            for tenant in ["acme", "beta"] as [TenantID] { all.append(rollup(minute: minute, tenant)) }
+        }
+        try await store.save(checkpoint(), rollups: all)
+        #expect(try await stored().count == 360)
+        #expect(try await stored("acme").map(\.start) == all.filter { $0.tenant == "acme" }.map(\.start))
+        #expect(try await stored("nobody") == [])
+
+        // Into the second hour: the first one goes, whole.
+        let horizon = hourStart.adding(seconds: 5_000)
+        var steps = 0
+        while try await store.prune(.minute, before: horizon, limit: 50) > 0 { steps += 1 }
+        #expect(steps == 3)
+        let mixed = try await stored("acme")
+        #expect(mixed.count == 121)
+        #expect(mixed[0].start == hourStart && mixed[0].ok == 60)
+        #expect(mixed[1].start == hourStart.adding(seconds: 3_600) && mixed[1].ok == 1)
+        #expect(mixed.reduce(0) { $0 + $1.ok } == 180)
+        #expect(try await stored().count == 242)
+
+        while try await store.prune(.hour, before: horizon) > 0 {}
+        #expect(try await stored("acme").first?.start == hourStart.adding(seconds: 3_600))
+        #expect(try await store.prune(.minute, before: horizon) == 0)
+    }
+
+    @Test func `an answer holds what was asked for and no more`() async throws {
+        try await store.save(checkpoint(), rollups: (0..<10).map { rollup(minute: $0) } + [rollup(pool: "other:pool")])
+        #expect(
+            try await stored(from: 120, to: 300).map(\.start) == [2, 3, 4].map { hourStart.adding(seconds: $0 * 60) })
+        // The minute that the time asked for begins in is part of the answer.
+        #expect(
+            try await stored("acme", from: 130, to: 200).map(\.start)
+                == [2, 3].map { hourStart.adding(seconds: $0 * 60) })
+        #expect(try await stored(limit: 3).count == 3)
+        #expect(try await stored("acme", limit: 0) == [])
+        #expect(try await stored("acme", from: 300, to: 300) == [])
+        #expect(try await stored("acme", from: -1e9, to: 1e9).count == 10)
+        let none = try await records.rollups(
+            pool: "no:pool", tenant: nil, from: hourStart, to: hourStart.adding(seconds: 60), limit: 5)
+        #expect(none == [])
+    }
+
+    @Test func `a save that fails leaves neither sums nor checkpoint`() async throws {
+        try await store.save(checkpoint(1), rollups: [rollup()])
+        try database.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON checkpoint BEGIN SELECT raise(ABORT, 'no'); END")
+        await #expect(throws: StorageError.self) {
+            try await store.save(checkpoint(2), rollups: [rollup(), rollup("new")])
+        }
+        try database.execute("DROP TRIGGER refuse")
+        #expect(try await stored() == [rollup()])
+        #expect(try await store.latest()?.cursor.call == 1)
+        try await store.save(checkpoint(2), rollups: [rollup(), rollup("new")])
+        #expect(try await stored("new") == [rollup("new")])
+    }
+
+    @Test func `who was starved is told by spells, the longest starved first`() async throws {
+        var rollups: [Rollup] = []
+        // Ten minutes, a break of half an hour, ten more: one spell. Three hours later five more.
+        for minute in Array(0..<10) + Array(40..<50) + Array(240..<245) {
+            rollups.append(rollup(minute: minute, "acme", delivery: 60, wait: Double(minute), demand: 100))
+            rollups.append(
+                rollup(minute: minute, "acme", pool: pool, .batch, ok: 1, delivery: 60, wait: 300, demand: 10))
+        }
+        for minute in 0..<30 { rollups.append(rollup(minute: minute, "beta", shortage: 60)) }
+        for minute in 0..<300 { rollups.append(rollup(minute: minute, "fine", wait: 9)) }
+        try await store.save(checkpoint(), rollups: rollups)
+        let to = hourStart.adding(seconds: 86_400)
+        let starved = try await records.starvation(from: hourStart, to: to)
+        #expect(starved.map(\.tenant) == ["beta", "acme"])
+        #expect(starved.map(\.reason) == [.shortage, .delivery])
+        #expect(starved.map(\.starvedSeconds) == [1_800, 1_500])
+        let acme = starved[1]
+        #expect(acme.spells.map(\.starvedSeconds) == [1_200, 300])
+        #expect(acme.first == hourStart && acme.spells[0].last == hourStart.adding(seconds: 3_000))
+        #expect(acme.last == hourStart.adding(seconds: 245 * 60))
+        #expect(acme.longestWaitSeconds == 300 && acme.longestSpellSeconds == 1_200)
+        #expect(acme.demandTokens == 25 * 110)
+
+        // The same from hours where minutes are gone: times are those of hours.
+        while try await store.prune(.minute, before: hourStart.adding(seconds: 7_200)) > 0 {}
+        let coarse = try await records.starvation(from: hourStart, to: to)
+        #expect(coarse.map(\.starvedSeconds) == [1_800, 1_500])
+        #expect(
+            coarse[1].spells.map(\.last) == [hourStart.adding(seconds: 3_600), hourStart.adding(seconds: 245 * 60)])
+
+        #expect(
+            try await records.starvation(from: hourStart.adding(seconds: 4 * 3_600), to: to).map(\.tenant) == ["acme"])
+        #expect(try await records.starvation(from: to, to: to) == [])
+    }
+}
