@@ -40,8 +40,7 @@ enum DecisionBenchmark {
                 for index in workloads.indices {
                     let workload = workloads[index]
                     let decision = allocators[index].decide(
-                        workload.pool, capacity: workload.capacity, demand: workload.demand,
-                        serviceClocks: workload.clocks, under: rules, at: now)
+                        workload.pool, capacity: workload.capacity, demand: workload.demand, under: rules, at: now)
                     chains += tick == 0 ? 0 : decision.changes.count
                     sum += decision.allocation.level
                 }
@@ -68,7 +67,6 @@ private struct PoolWorkload {
     let capacity: PoolCapacity
     private(set) var demand: PoolDemand
     private(set) var contracts: [Contract] = []
-    private(set) var clocks: [TenantID: Double] = [:]
 
     init(number: Int, tenants: Int, using random: inout SplitMix64) {
         let id = PoolID(unchecked: "provider:model-\(number)")
@@ -85,7 +83,6 @@ private struct PoolWorkload {
                 Contract(
                     tenant: tenant, tier: ["critical", "premium", "standard", "free"][index % 4],
                     terms: [Contract.Terms(pool: id, floor: floor)]))
-            clocks[tenant] = Double(index)
         }
         let nominal = Rates(rpm: total.x * 0.8, tpm: total.y * 0.8)
         pool = PoolPolicy(pool: id, nominal: nominal)

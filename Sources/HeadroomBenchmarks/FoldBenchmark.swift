@@ -55,7 +55,6 @@ enum FoldBenchmark {
                 estimating.append(turn.duration(to: clock.now) / .seconds(1))
             }
         }
-        unsafe malloc_trim(0)
         let active = residentBytes() - before
         line("folded into both", Double(folded) / (classifying + observing), "records/s")
         line("of it the classifier", classifying * 1e9 / Double(folded), "ns a record")
@@ -86,7 +85,6 @@ enum FoldBenchmark {
         let bytes = await classifier.checkpoint()
         line("a checkpoint of it", saving.duration(to: clock.now) / .milliseconds(1), "ms")
         line("its size", Double(bytes.count) / Double(pairs), "bytes a tenant x pool")
-        unsafe malloc_trim(0)
         line("memory, all idle", Double(residentBytes() - before) / Double(pairs), "bytes a tenant x pool")
     }
 

@@ -40,18 +40,29 @@ struct BucketBank: Sendable {
     /// hypothesis, 0 where nothing speaks against it.
     ///
     /// One and a half mean requests are within tolerance, since a provider may let the last request overdraw its bucket,
-    /// and since calls are told to the second only.
-    mutating func fold(delivered: Double, isRefused: Bool, meanRequest: Double, gain: Double) -> [Double] {
+    /// and since calls are told to the second only. A refusal says that the bucket held less than the refused call,
+    /// which may be many times the mean, or a fraction of it; a quarter of that, since sizes are estimates, and a
+    /// quarter of a second are within tolerance.
+    /// - Parameters:
+    ///   - largestDelivered: The size of the largest call that was taken; it may have put the bucket into debt, which
+    ///     the next calls wait for.
+    ///   - leastRefused: The size of the smallest call that was refused; infinite when none is known.
+    mutating func fold(
+        delivered: Double, largestDelivered: Double = 0, isRefused: Bool, leastRefused: Double = .infinity,
+        meanRequest: Double, gain: Double
+    ) -> [Double] {
         let perSecond = limit / 60
         let tolerance = max(1, 1.5 * meanRequest, 0.15 * perSecond)
+        let debt = max(tolerance, largestDelivered)
+        let refusedTolerance = leastRefused.isFinite ? max(1, 1.25 * leastRefused, 0.25 * perSecond) : tolerance
         return levels.indices.map { h in
             let rate = BucketBank.fractions[h] * perSecond
             var level = min(burstSeconds * rate, levels[h] + rate) - delivered
-            var logLikelihood = -gain * max(0, -level - tolerance) / rate
-            level = max(level, -tolerance)
+            var logLikelihood = -gain * max(0, -level - debt) / rate
+            level = max(level, min(levels[h], -debt))
             if isRefused {
-                logLikelihood -= gain * max(0, level - tolerance) / rate
-                level = min(level, tolerance)
+                logLikelihood -= gain * max(0, level - refusedTolerance) / rate
+                level = min(level, refusedTolerance)
             }
             levels[h] = level
             return logLikelihood

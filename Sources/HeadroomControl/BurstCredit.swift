@@ -6,17 +6,17 @@ import HeadroomModel
 /// Amounts are whole tokens; in a pool that limits no tokens, whole requests. What rounding leaves is carried to the
 /// next tick, so that the ledger loses nothing: balance = accrued − spent − expired − aboveCap, always.
 package struct BurstCredit: Sendable {
-    /// One tenant at one tick.
+    /// One tenant at one tick. Amounts are in the unit of credit, a minute.
     package struct Claim: Sendable {
         package var tenant: TenantID
         package var weight: Double
         /// In force since the last tick, without its burst.
-        package var assured: Rates
-        package var consumed: Rates
+        package var assured: Double
+        package var consumed: Double
         /// It wants more than ``assured``.
         package var isShort: Bool
         /// What its tasks in progress still need; `nil` without one.
-        package var midTask: Work?
+        package var needed: Double?
         /// 0 to 1.
         package var repayment: Double
 
@@ -26,10 +26,10 @@ package struct BurstCredit: Sendable {
         ) {
             self.tenant = tenant
             self.weight = weight
-            self.assured = assured
-            self.consumed = consumed
+            self.assured = BurstCredit.amount(assured)
+            self.consumed = BurstCredit.amount(consumed)
             self.isShort = isShort
-            self.midTask = midTask
+            needed = midTask.map { BurstCredit.amount($0.rates(overSeconds: 60, of: assured.resources)) }
             self.repayment = repayment
         }
     }
@@ -58,22 +58,25 @@ package struct BurstCredit: Sendable {
         /// No other grant before: a burst is followed by at least as long without one, else it is no burst.
         var restsUntil: Timestamp?
         var lastSeen: Timestamp
+        /// Since the last ``BurstCredit/takeChanges()``.
+        var hasChanged = false
     }
 
     /// Tenants not seen for this long lose their account, and with it their credit.
     private static let keptSeconds = 30.0 * 86_400
 
     let pool: PoolID
-    private var accounts: [TenantID: Account]
+    /// Ascending by tenant, as claims are: the two lists are merged, and nobody is looked up.
+    private var accounts: [Account]
+    /// Where the account of each claim stands.
+    private var places: [Int] = []
     private var settledAt: Timestamp?
-    private var changed: Set<TenantID> = []
 
     /// - Parameter balances: as stored, for a start.
     package init(pool: PoolID, balances: [CreditBalance] = [], at now: Timestamp) {
         self.pool = pool
-        accounts = Dictionary(
-            uniqueKeysWithValues: balances.filter { $0.pool == pool }
-                .map { ($0.tenant, Account(balance: $0, lastSeen: now)) })
+        accounts = balances.filter { $0.pool == pool }.sorted { $0.tenant < $1.tenant }
+            .map { Account(balance: $0, lastSeen: now) }
     }
 
     /// Counts the time since the last tick, ends what is over, and grants.
@@ -86,108 +89,123 @@ package struct BurstCredit: Sendable {
     ) -> [Grant] {
         let elapsed = max(0, settledAt.map { now.seconds(since: $0) } ?? 0)
         settledAt = now
-        let newcomer = averagePerWeight(claims)
-        for claim in claims {
-            open(claim, startingWith: newcomer, at: now)
-            account(claim, seconds: elapsed, policy: policy, at: now)
+        find(claims, at: now)
+        let faded = 1 - decay(elapsed, halfLife: policy.halfLifeHours * 3600)
+        for (place, claim) in zip(places, claims) {
+            accounts[place].count(claim, seconds: elapsed, faded: faded, policy: policy, at: now)
         }
-        grant(claims, most: BurstCredit.amount(budget) * policy.shareTotal, policy: policy, at: now)
-        forget(at: now, afterSeconds: BurstCredit.keptSeconds)
-        return claims.compactMap { accounts[$0.tenant]?.grant }
+        let isGranting = grant(
+            claims, most: BurstCredit.amount(budget) * policy.shareTotal, policy: policy, at: now)
+        let grants = isGranting ? places.compactMap { accounts[$0].grant } : []
+        if accounts.count > claims.count {
+            accounts.removeAll { now.seconds(since: $0.lastSeen) > BurstCredit.keptSeconds }
+        }
+        return grants
     }
 
     /// The fill had less room than was granted: only what it gave is paid for.
     package mutating func lower(_ tenant: TenantID, toPerMinute most: Double) {
-        guard let grant = accounts[tenant]?.grant, grant.perMinute > most else { return }
-        accounts[tenant]?.grant?.perMinute = max(0, most)
+        guard let place = place(of: tenant), let grant = accounts[place].grant, grant.perMinute > most else { return }
+        accounts[place].grant?.perMinute = max(0, most)
     }
 
     /// Those that moved since the last call, ascending by tenant.
     package mutating func takeChanges() -> [CreditBalance] {
-        defer { changed = [] }
-        return changed.sorted().compactMap { accounts[$0]?.balance }
+        var changes: [CreditBalance] = []
+        for place in accounts.indices where accounts[place].hasChanged {
+            accounts[place].hasChanged = false
+            changes.append(accounts[place].balance)
+        }
+        return changes
     }
 
-    package func balance(of tenant: TenantID) -> CreditBalance? { accounts[tenant]?.balance }
+    package func balance(of tenant: TenantID) -> CreditBalance? { place(of: tenant).map { accounts[$0].balance } }
 
-    // MARK: The ledger
+    // MARK: Accounts
 
-    /// Whoever comes later starts from what the others have by now, per weight; the first ones from nothing.
-    private func averagePerWeight(_ claims: [Claim]) -> Double {
-        var credit = 0.0
-        var weight = 0.0
-        for claim in claims {
-            guard let account = accounts[claim.tenant] else { continue }
-            credit += Double(account.balance.balance)
+    /// Notes where each claim's account stands, and opens one for whoever has none: it starts from what the others have
+    /// by now, per weight; the first ones from nothing.
+    private mutating func find(_ claims: [Claim], at now: Timestamp) {
+        guard !locate(claims) else { return }
+        var (credit, weight) = (0.0, 0.0)
+        for (place, claim) in zip(places, claims) where place >= 0 {
+            credit += Double(accounts[place].balance.balance)
             weight += claim.weight
         }
-        return weight > 0 ? credit / weight : 0
+        for (place, claim) in zip(places, claims) where place < 0 {
+            let start = weight > 0 ? Int64((credit / weight * claim.weight).rounded(.down)) : 0
+            accounts.append(
+                Account(
+                    balance: CreditBalance(tenant: claim.tenant, pool: pool, accrued: start), lastSeen: now,
+                    hasChanged: start > 0))
+        }
+        accounts.sort { $0.balance.tenant < $1.balance.tenant }
+        _ = locate(claims)
     }
 
-    private mutating func open(_ claim: Claim, startingWith perWeight: Double, at now: Timestamp) {
-        guard accounts[claim.tenant] == nil else { return }
-        let start = Int64((perWeight * claim.weight).rounded(.down))
-        accounts[claim.tenant] = Account(
-            balance: CreditBalance(tenant: claim.tenant, pool: pool, accrued: start), lastSeen: now)
-        if start > 0 { changed.insert(claim.tenant) }
+    /// Returns whether everyone has an account; -1 stands for none.
+    private mutating func locate(_ claims: [Claim]) -> Bool {
+        places.removeAll(keepingCapacity: true)
+        var (place, isComplete) = (0, true)
+        for index in claims.indices {
+            var isHere = place < accounts.count && accounts[place].balance.tenant == claims[index].tenant
+            while !isHere, place < accounts.count, accounts[place].balance.tenant < claims[index].tenant {
+                place += 1
+                isHere = place < accounts.count && accounts[place].balance.tenant == claims[index].tenant
+            }
+            places.append(isHere ? place : -1)
+            if isHere { place += 1 } else { isComplete = false }
+        }
+        return isComplete
     }
 
-    /// What `seconds` earned, cost and let fade. Spent first: nobody pays with what the same time earned.
-    private mutating func account(_ claim: Claim, seconds: Double, policy: CreditPolicy, at now: Timestamp) {
-        guard var account = accounts[claim.tenant] else { return }
-        let before = account.balance
-        account.lastSeen = now
-        if let grant = account.grant { account.spend(grant.perMinute * seconds / 60) }
-        account.expire(part: 1 - decay(seconds, halfLife: policy.halfLifeHours * 3600))
-
-        let assured = BurstCredit.amount(claim.assured)
-        let unused = max(0, assured - BurstCredit.amount(claim.consumed))
-        account.accrue(unused * seconds / 60 * policy.accrualShare, cap: assured / 60 * policy.capSeconds)
-        if account.balance != before { changed.insert(claim.tenant) }
-        accounts[claim.tenant] = account
-    }
-
-    private mutating func forget(at now: Timestamp, afterSeconds seconds: Double) {
-        guard accounts.contains(where: { now.seconds(since: $0.value.lastSeen) > seconds }) else { return }
-        accounts = accounts.filter { now.seconds(since: $0.value.lastSeen) <= seconds }
+    private func place(of tenant: TenantID) -> Int? {
+        var (low, high) = (0, accounts.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if accounts[middle].balance.tenant < tenant { low = middle + 1 } else { high = middle }
+        }
+        return low < accounts.count && accounts[low].balance.tenant == tenant ? low : nil
     }
 
     // MARK: Grants
 
     /// Ends those that are over, then grants new ones while there is room: most credit for its weight first (Karma).
-    private mutating func grant(_ claims: [Claim], most: Double, policy: CreditPolicy, at now: Timestamp) {
+    /// Returns true when any is in force.
+    private mutating func grant(_ claims: [Claim], most: Double, policy: CreditPolicy, at now: Timestamp) -> Bool {
         var granted = 0.0
-        var candidates: [(claim: Claim, claimable: Double)] = []
-        for claim in claims {
-            guard var account = accounts[claim.tenant] else { continue }
-            if let grant = account.grant {
-                let isOver = now >= grant.until || claim.midTask == nil || account.balance.balance <= 0
-                if isOver {
-                    account.grant = nil
-                    account.restsUntil = now.adding(seconds: policy.grantSeconds)
-                    accounts[claim.tenant] = account
+        var candidates: [(index: Int, claimable: Double)] = []
+        for index in claims.indices {
+            let place = places[index]
+            if let grant = accounts[place].grant {
+                if now >= grant.until || claims[index].needed == nil || accounts[place].balance.balance <= 0 {
+                    accounts[place].grant = nil
+                    accounts[place].restsUntil = now.adding(seconds: policy.grantSeconds)
                 } else {
                     granted += grant.perMinute
                 }
-            } else if let midTask = claim.midTask, claim.isShort, claim.repayment >= policy.leastRepayment,
-                account.balance.balance > 0, account.restsUntil.map({ $0 <= now }) ?? true
+            } else if let needed = claims[index].needed, claims[index].isShort,
+                claims[index].repayment >= policy.leastRepayment, accounts[place].balance.balance > 0,
+                accounts[place].restsUntil.map({ $0 <= now }) ?? true
             {
-                let needed = BurstCredit.amount(midTask.rates(overSeconds: 60, of: claim.assured.resources))
-                candidates.append((claim, min(needed, Double(account.balance.balance))))
+                candidates.append((index, min(needed, Double(accounts[place].balance.balance))))
             }
         }
+        // Claims ascend by tenant: ties go by id.
         candidates.sort { left, right in
-            let first = left.claimable / left.claim.weight
-            let second = right.claimable / right.claim.weight
-            return first != second ? first > second : left.claim.tenant < right.claim.tenant
+            let first = left.claimable / claims[left.index].weight
+            let second = right.claimable / claims[right.index].weight
+            return first != second ? first > second : left.index < right.index
         }
-        for (claim, claimable) in candidates where granted < most {
+        for (index, claimable) in candidates where granted < most {
             let perMinute = min(claimable * 60 / policy.grantSeconds, most - granted)
             guard perMinute >= 1 else { continue }
             granted += perMinute
-            accounts[claim.tenant]?.grant = Grant(
-                tenant: claim.tenant, perMinute: perMinute, until: now.adding(seconds: policy.grantSeconds))
+            accounts[places[index]].grant = Grant(
+                tenant: claims[index].tenant, perMinute: perMinute,
+                until: now.adding(seconds: policy.grantSeconds))
         }
+        return granted > 0
     }
 
     /// Tokens, both kinds where they are limited apart, or requests where no tokens are.
@@ -199,6 +217,19 @@ package struct BurstCredit: Sendable {
 }
 
 extension BurstCredit.Account {
+    /// What `seconds` earned, cost and let fade. Spent first: nobody pays with what the same time earned.
+    fileprivate mutating func count(
+        _ claim: BurstCredit.Claim, seconds: Double, faded: Double, policy: CreditPolicy, at now: Timestamp
+    ) {
+        let (accrued, spent, expired) = (balance.accrued, balance.spent, balance.expired)
+        lastSeen = now
+        if let grant { spend(grant.perMinute * seconds / 60) }
+        expire(part: faded)
+        let unused = max(0, claim.assured - claim.consumed)
+        accrue(unused * seconds / 60 * policy.accrualShare, cap: claim.assured / 60 * policy.capSeconds)
+        if balance.accrued != accrued || balance.spent != spent || balance.expired != expired { hasChanged = true }
+    }
+
     fileprivate mutating func spend(_ amount: Double) {
         spending += amount
         let whole = min(Int64(spending.rounded(.down)), balance.balance)

@@ -69,8 +69,10 @@ extension CapacityEstimator {
 extension CapacityEstimator.Second {
     fileprivate func write(to writer: inout ByteWriter) {
         writer.write(delivered)
+        writer.write(largest)
         for count in [attempts, refusals, overloads] { writer.write(Int64(count)) }
         writer.write(exhausted.rawValue)
+        for lane in 0..<4 { writer.write(leastRefused.amounts[lane]) }
         writer.write(samples.sorted { $0.key < $1.key }) { writer, entry in
             writer.write(UInt8(entry.key.rawValue))
             entry.value.write(to: &writer)
@@ -79,10 +81,16 @@ extension CapacityEstimator.Second {
 
     fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
         delivered = try reader.readWork()
+        largest = try reader.readWork()
         attempts = try reader.readWhole()
         refusals = try reader.readWhole()
         overloads = try reader.readWhole()
         exhausted = ResourceSet(rawValue: try reader.read(UInt8.self) & 15)
+        for lane in 0..<4 {
+            let size = try reader.readDouble()
+            guard size > 0 else { throw .outOfRange }
+            leastRefused.amounts[lane] = size
+        }
         for _ in 0..<(try reader.readCount(leastBytes: 33)) {
             guard let resource = Resource(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
             samples[resource] = try OtherConsumers.Sample(from: &reader)

@@ -18,6 +18,10 @@ package struct CapacityEstimator: Sendable {
         var overloads = 0
         /// Resources that a refusal named.
         var exhausted: ResourceSet = []
+        /// The size of the largest call that was taken, by resource.
+        var largest = Work.zero
+        /// The size of the smallest call that was refused, by resource; infinite while none is known.
+        var leastRefused = LimitEstimator.unknownSize
         /// The last that headers said in it.
         var samples: [Resource: OtherConsumers.Sample] = [:]
     }
@@ -120,9 +124,12 @@ package struct CapacityEstimator: Sendable {
             second.attempts += 1
             if call.outcome.isQuotaRefusal {
                 second.refusals += 1
+                second.leastRefused.amounts = pointwiseMin(
+                    second.leastRefused.amounts, work.amounts.replacing(with: .infinity, where: work.amounts .<= 0))
                 if countsRefused { second.delivered += Work(requests: 1) }
             } else if call.outcome == .ok || work[.tokens] > 0 {
                 second.delivered += work
+                second.largest.amounts = pointwiseMax(second.largest.amounts, work.amounts)
             }
         }
     }
@@ -249,8 +256,9 @@ package struct CapacityEstimator: Sendable {
         guard second.attempts > 0 else { return limits.idle() }
         let exhausted = second.exhausted.isEmpty ? suspects : second.exhausted
         limits.fold(
-            delivered: second.delivered * factor, refused: second.refusals > 0 ? exhausted : [],
-            meanRequest: meanRequest,
+            delivered: second.delivered * factor, largestDelivered: second.largest,
+            refused: second.refusals > 0 ? exhausted : [],
+            leastRefused: second.leastRefused, meanRequest: meanRequest,
             overloadShare: Double(second.overloads) / Double(second.overloads + second.attempts))
     }
 

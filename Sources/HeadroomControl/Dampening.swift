@@ -16,8 +16,9 @@ struct Course: Sendable {
 ///
 /// The rate c follows the mean m of what the undampened fill gives. Deviations within the deadband hold it; the deadband
 /// closes while they keep their sign, so no error is permanent, and opens again when they turn, so that what swings
-/// about the rate never moves it. A riser may go from c as far as the slew allows, a faller down to m at once. Nobody
-/// who rises can fall in the same step nor the other way round, so with constant input nobody ever turns back.
+/// about the rate never moves it; nor does a mean that the target itself has left for the other side. A riser may go
+/// from c as far as the slew allows, a faller down to m at once. Nobody who rises can fall in the same step nor the
+/// other way round, so with constant input nobody ever turns back.
 struct Dampening: Sendable {
     private let policy: DampeningPolicy
     private let now: Timestamp
@@ -60,11 +61,15 @@ struct Dampening: Sendable {
             return FillInterval(
                 least: current, leastConstraint: .deadband, most: current, mostConstraint: .deadband)
         }
+        // The mean is of the past: nobody follows it while the present points the other way, only to turn back.
+        guard (target - current) * direction > 0 else {
+            return FillInterval(
+                least: current, leastConstraint: .observationWindow, most: current,
+                mostConstraint: .observationWindow)
+        }
         let follows: Constraint = mean == target ? .level : .observationWindow
         if deviation < 0 {
-            return FillInterval(
-                least: mean, leastConstraint: follows, most: current,
-                mostConstraint: target > current ? .observationWindow : .level)
+            return FillInterval(least: mean, leastConstraint: follows, most: current, mostConstraint: .level)
         }
         let most = max(current * factor, current + share / dominantCost)
         return FillInterval(

@@ -18,7 +18,11 @@ struct FillNeed {
     let most: Double
 
     @inline(__always)
-    init(_ tenants: [FillTenant], _ index: Int) {
+    init(_ tenants: [FillTenant], _ index: Int) { self.init(tenants, index, within: tenants[index].interval) }
+
+    /// As if the tenant had another interval.
+    @inline(__always)
+    init(_ tenants: [FillTenant], _ index: Int, within interval: FillInterval) {
         weight = tenants[index].weight
         shape = FillBox(tenants[index].shape)
         floor = FillBox(tenants[index].floor)
@@ -28,8 +32,8 @@ struct FillNeed {
         batch = nearRealTime + FillBox(tenants[index].demand.batch)
         start = tenants[index].start
         burst = tenants[index].burst
-        least = tenants[index].interval.least
-        most = tenants[index].interval.most
+        least = interval.least
+        most = interval.most
     }
 
     /// All demand for `nil`.

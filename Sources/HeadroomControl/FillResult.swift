@@ -88,7 +88,8 @@ package struct FillShares: RandomAccessCollection, Sendable {
         let direction = FillDirection(of: need, in: capacity)
         let share = weightedShare(of: index)
         let (activity, constraint) = stop.of(
-            problem.tenants[index], need, direction, at: share * need.weight / direction.dominantCost)
+            problem.tenants[index].tier, problem.tenants[index].interval, need, direction,
+            at: share * need.weight / direction.dominantCost)
 
         var (fill, limit) = (Rates.none, Rates.none)
         for resource in resources {

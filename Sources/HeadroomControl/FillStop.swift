@@ -11,17 +11,17 @@ struct FillStop: Sendable {
     /// It is the arm of the clamp that binds: the ceiling; else the bound to which the last band that reached it
     /// raised it, unless that was but a part of its demand; else the level.
     func of(
-        _ tenant: FillTenant, _ need: FillNeed, _ direction: FillDirection, at activity: Double
+        _ tier: String, _ interval: FillInterval, _ need: FillNeed, _ direction: FillDirection, at activity: Double
     ) -> (activity: Double, constraint: Constraint) {
         func isHere(_ bound: Double) -> Bool { Swift.abs(bound - activity) <= activity * 1e-12 }
 
         let ceiling = direction.ceiling(need)
         if isHere(ceiling) {
-            return (ceiling, ceiling == need.most ? tenant.interval.mostConstraint : .ceiling)
+            return (ceiling, ceiling == need.most ? interval.mostConstraint : .ceiling)
         }
         for band in bands.reversed() {
             let bound = Swift.min(direction.activity(upTo: band.bound, through: band.criticality, need), ceiling)
-            guard isHere(bound), band.tiers == nil || band.raises(tenant.tier) else { continue }
+            guard isHere(bound), band.tiers == nil || band.raises(tier) else { continue }
             switch band.bound {
             case .demand, .floorInDemand:
                 let wanted = direction.activity(upTo: need.demand(through: nil))
@@ -30,7 +30,7 @@ struct FillStop: Sendable {
             case .floor, .start:
                 if bound > 0 { return (bound, .floor) }
             case .least:
-                if bound > 0 { return (bound, tenant.interval.leastConstraint) }
+                if bound > 0 { return (bound, interval.leastConstraint) }
             case .burst:
                 if bound > 0 { return (bound, .burst) }
             case .ceiling:

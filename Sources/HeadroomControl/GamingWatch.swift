@@ -42,8 +42,19 @@ struct GamingWatch: Sendable {
     private var claimsBroken: Float = 0
 
     /// New work by the part of the loop's period in which it arrived, and by the last 32 periods.
-    private var phases = SIMD8<Float>.zero
-    private var periods = SIMD32<UInt8>.zero
+    private var phases: SIMD8<Float> {
+        get { SIMD8(lowHalf: earlyPhases, highHalf: latePhases) }
+        set { (earlyPhases, latePhases) = (newValue.lowHalf, newValue.highHalf) }
+    }
+    private var periods: SIMD32<UInt8> {
+        get { SIMD32(lowHalf: earlyPeriods, highHalf: latePeriods) }
+        set { (earlyPeriods, latePeriods) = (newValue.lowHalf, newValue.highHalf) }
+    }
+    // In halves: see ``Halved``.
+    private var earlyPhases = SIMD4<Float>.zero
+    private var latePhases = SIMD4<Float>.zero
+    private var earlyPeriods = SIMD16<UInt8>.zero
+    private var latePeriods = SIMD16<UInt8>.zero
     private var newestPeriod: Int64 = 0
 
     private(set) var flags: [GamingFlag] = []

@@ -33,6 +33,8 @@ extension PoolAllocator {
     /// People answer in minutes: what to ask them is looked at once in so many seconds, a few questions at a time.
     private static let askingSeconds = 10.0
     private static let mostQuestions = 8
+    /// Of the other tenants that a question changes it lists those that it changes most.
+    private static let mostEffects = 100
     /// Where a tenant wants to go must lie beyond the bound by this part of it, and an answer that is awaited must change
     /// by twice that to be asked for anew.
     private static let worthAsking = 0.05
@@ -136,11 +138,16 @@ extension PoolAllocator {
         let resources = turn.pool.nominal.resources
         let to = whole(member, after[wish.index], turn)
         let from = whole(member, before[wish.index], turn)
-        let effects = members.indices.compactMap { index -> Proposal.Effect? in
+        let changed = members.indices.filter { index in
             let (old, new) = (before[index], after[index])
-            guard index != wish.index, abs(new - old) > 1e-3 * max(old, new) else { return nil }
-            return Proposal.Effect(
-                tenant: members[index].id, from: whole(members[index], old, turn), to: whole(members[index], new, turn))
+            return index != wish.index && abs(new - old) > 1e-3 * max(old, new)
+        }
+        func size(_ index: Int) -> Double { abs(after[index] - before[index]) * members[index].nominalCost }
+        let largest = changed.sorted { (-size($0), $0) < (-size($1), $1) }.prefix(Self.mostEffects).sorted()
+        let effects = largest.map { index in
+            Proposal.Effect(
+                tenant: members[index].id, from: whole(members[index], before[index], turn),
+                to: whole(members[index], after[index], turn))
         }
         let resource: Resource = resources.contains(.tokens) ? .tokens : resources.members[0]
         let unit = "\(resource.name.split(separator: "_").joined(separator: " ")) a minute"
@@ -158,9 +165,9 @@ extension PoolAllocator {
         let evidence = [
             "\(member.id) asks for \(text(asked)) \(unit).",
             "The pool has \(text(turn.capacity.capacity)) of the \(text(turn.pool.nominal)) of its contract.",
-            effects.isEmpty
+            changed.isEmpty
                 ? "Nobody else is changed by it."
-                : "\(effects.count) other tenants are changed by it.",
+                : "\(changed.count) other tenants are changed by it.",
         ]
         return Proposal(
             kind: kind, tenant: member.id, pool: turn.pool.pool, from: from, to: to, evidence: [why] + evidence,

@@ -57,9 +57,14 @@ package struct LimitEstimator: Sendable {
     }
 
     /// Folds one second in which the provider took `delivered`, and refused for want of the resources in `refused`.
-    /// - Parameter overloadShare: of the second's attempts, those that the provider had no capacity for.
+    /// - Parameters:
+    ///   - largestDelivered: The size of the largest call that was taken.
+    ///   - leastRefused: The size of the smallest call that was refused.
+    ///   - overloadShare: Of the second's attempts, those that the provider had no capacity for.
     package mutating func fold(
-        delivered: Work, refused: ResourceSet, meanRequest: Work, overloadShare: Double = 0
+        delivered: Work, largestDelivered: Work = .zero, refused: ResourceSet,
+        leastRefused: Work = LimitEstimator.unknownSize, meanRequest: Work,
+        overloadShare: Double = 0
     ) {
         noteUse(delivered.seconds(of: estimate))
         let leak = settings.forgettingPerSecond * probing * max(0, 1 - overloadShare / Self.overloaded)
@@ -69,7 +74,9 @@ package struct LimitEstimator: Sendable {
             let lane = resource.rawValue
             guard
                 let evidence = banks[lane]?.fold(
-                    delivered: delivered[resource], isRefused: refused.contains(resource),
+                    delivered: delivered[resource], largestDelivered: largestDelivered[resource],
+                    isRefused: refused.contains(resource),
+                    leastRefused: leastRefused[resource],
                     meanRequest: meanRequest[resource], gain: settings.evidenceGain)
             else { continue }
             for h in common.indices { common[h] += evidence[h] }
@@ -84,6 +91,8 @@ package struct LimitEstimator: Sendable {
         let posterior = evidence > 0 ? weightTogether * odds / evidence : LimitEstimator.priorTogether
         weightTogether = posterior + (LimitEstimator.priorTogether - posterior) * leak
     }
+
+    package static let unknownSize = Work(amounts: SIMD4(repeating: .infinity))
 
     /// Lets a second pass in which nothing was attempted: the buckets fill, belief stays. An idle pool says nothing.
     package mutating func idle() {

@@ -9,9 +9,9 @@ struct ObservationClock: Sendable {
     /// Since the observation before; 0 when there is none.
     private(set) var elapsed = 0.0
     /// Observed in each bucket, in seconds.
-    fileprivate private(set) var seconds = SIMD16<Double>.zero
+    @Quartered fileprivate private(set) var seconds = SIMD16<Double>.zero
     /// 1 for a bucket that still counts, 0 for one that begins anew.
-    fileprivate private(set) var kept = SIMD16<Double>.zero
+    @Quartered fileprivate private(set) var kept = SIMD16<Double>.zero
     /// What `elapsed` is booked to.
     fileprivate private(set) var bucket = 0
     private var number: Int64?
@@ -47,7 +47,7 @@ struct ObservationClock: Sendable {
 /// A bucket that has begun before the window counts no more, so the mean follows a step to the exact new value once the
 /// window has passed, and a tenant costs the same memory at any period of the loop.
 struct ObservationWindow: Sendable {
-    private var sums = SIMD16<Double>.zero
+    @Quartered private var sums = SIMD16<Double>.zero
     private var since: Timestamp
 
     init(at clock: ObservationClock) {
@@ -74,5 +74,27 @@ extension SIMD16<Double> {
         let eight = lowHalf + highHalf
         let four = eight.lowHalf + eight.highHalf
         return (four[0] + four[1]) + (four[2] + four[3])
+    }
+}
+
+/// Sixteen lanes that are stored as narrower ones: see ``Halved``.
+@propertyWrapper
+private struct Quartered: Sendable {
+    @Halved private var first: SIMD4<Double>
+    @Halved private var second: SIMD4<Double>
+    @Halved private var third: SIMD4<Double>
+    @Halved private var fourth: SIMD4<Double>
+
+    init(wrappedValue: SIMD16<Double>) {
+        (first, second) = (wrappedValue.lowHalf.lowHalf, wrappedValue.lowHalf.highHalf)
+        (third, fourth) = (wrappedValue.highHalf.lowHalf, wrappedValue.highHalf.highHalf)
+    }
+
+    var wrappedValue: SIMD16<Double> {
+        get {
+            SIMD16(
+                lowHalf: SIMD8(lowHalf: first, highHalf: second), highHalf: SIMD8(lowHalf: third, highHalf: fourth))
+        }
+        set { self = Quartered(wrappedValue: newValue) }
     }
 }

@@ -3,7 +3,22 @@ import HeadroomModel
 /// Attempts by outcome, and tokens that were served.
 struct OutcomeCounts: Equatable, Sendable {
     /// One lane for each ``Outcome``, then the tokens.
-    fileprivate var lanes: SIMD16<Float>
+    fileprivate var lanes: SIMD16<Float> {
+        get {
+            SIMD16(lowHalf: SIMD8(lowHalf: first, highHalf: second), highHalf: SIMD8(lowHalf: third, highHalf: fourth))
+        }
+        set { self = OutcomeCounts(lanes: newValue) }
+    }
+    // In quarters: see ``Halved``.
+    private let first: SIMD4<Float>
+    private let second: SIMD4<Float>
+    private let third: SIMD4<Float>
+    private let fourth: SIMD4<Float>
+
+    fileprivate init(lanes: SIMD16<Float>) {
+        (first, second) = (lanes.lowHalf.lowHalf, lanes.lowHalf.highHalf)
+        (third, fourth) = (lanes.highHalf.lowHalf, lanes.highHalf.highHalf)
+    }
 
     static let zero = OutcomeCounts(lanes: .zero)
     fileprivate static let tokenLane = Outcome.allCases.count

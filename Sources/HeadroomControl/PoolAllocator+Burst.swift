@@ -14,14 +14,18 @@ extension PoolAllocator {
     ) -> [Int: Burst] {
         let resources = turn.pool.nominal.resources
         let claims = members.indices.map { index -> BurstCredit.Claim in
-            let member = members[index]
-            let seen = member.demandIndex
-            return BurstCredit.Claim(
-                tenant: member.id, weight: member.terms.weight,
-                assured: member.rates(step.before[index], of: resources),
-                consumed: seen.map { demand[$0].consumed } ?? .none,
-                isShort: member.credibleDemand > member.share,
-                midTask: seen.flatMap { demand[$0].midTask }, repayment: seen.map { demand[$0].repayment } ?? 0)
+            let assured = Rates(perMinute: members[index].cost * step.before[index], resources: resources)
+            var claim = BurstCredit.Claim(
+                tenant: members[index].id, weight: members[index].terms.weight, assured: assured,
+                isShort: members[index].credibleDemand > members[index].share, repayment: 0)
+            if let seen = members[index].demandIndex {
+                claim.consumed = BurstCredit.amount(demand[seen].consumed)
+                claim.repayment = demand[seen].repayment
+                claim.needed = demand[seen].midTask.map {
+                    BurstCredit.amount($0.rates(overSeconds: 60, of: resources))
+                }
+            }
+            return claim
         }
         let grants = credit.decide(claims, budget: turn.budget, policy: turn.rules.policy.credit, at: turn.now)
         guard !grants.isEmpty else { return [:] }

@@ -16,11 +16,11 @@ extension PoolAllocator {
         var (coldCount, idleCount) = (0, 0)
         for index in members.indices {
             measure(index, demand, turn)
-            let member = members[index]
-            if member.demand > 0 {
-                known[member.terms.rank] += member.trust * member.demand
-                weights[member.terms.rank] += member.trust
-                if member.trust < 1 { coldCount += 1 }
+            let (rank, trust) = (members[index].terms.rank, members[index].trust)
+            if members[index].demand > 0 {
+                known[rank] += trust * members[index].demand
+                weights[rank] += trust
+                if trust < 1 { coldCount += 1 }
             } else if startsAtOnce(index) {
                 idleCount += 1
             }
@@ -67,16 +67,16 @@ extension PoolAllocator {
     }
 
     private mutating func discount(_ index: Int, _ demand: [TenantDemand], prior: Double, _ turn: PoolTurn) {
-        let member = members[index]
-        guard let seen = member.demandIndex, member.demand > 0 else {
+        guard let seen = members[index].demandIndex, members[index].demand > 0 else {
             members[index].credibleDemand = 0
             fill[index].demand = PerCriticality(repeating: .none)
             return
         }
-        var counted = member.trust * member.demand + (1 - member.trust) * prior
+        let (wanted, trust) = (members[index].demand, members[index].trust)
+        var counted = trust * wanted + (1 - trust) * prior
         if demand[seen].isDiscounted {
             let consumed = (demand[seen].consumed.perMinute / turn.nominal.perMinute).largest
-            let floor = min(member.share(within: member.terms.floor, in: turn.nominal), member.demand)
+            let floor = min(members[index].share(within: members[index].terms.floor, in: turn.nominal), wanted)
             counted = min(counted, max(turn.rules.policy.trust.flaggedDemandFactor * consumed, floor))
         }
         members[index].credibleDemand = counted
@@ -88,7 +88,7 @@ extension PoolAllocator {
             share(demand[seen].demand.interactive), share(demand[seen].demand.nearRealTime),
             share(demand[seen].demand.batch)
         )
-        let unit = member.cost * (counted / member.nominalCost / (interactive + nearRealTime + batch))
+        let unit = members[index].cost * (counted / members[index].nominalCost / (interactive + nearRealTime + batch))
         fill[index].demand = PerCriticality(
             interactive: Rates(perMinute: unit * interactive, resources: resources),
             nearRealTime: Rates(perMinute: unit * nearRealTime, resources: resources),

@@ -26,23 +26,22 @@ extension PoolAllocator {
     func constraint(
         _ index: Int, _ target: Target, _ step: Step, _ given: Given, _ demand: [TenantDemand], _ turn: PoolTurn
     ) -> Constraint {
-        let member = members[index]
         let activity = given.activities[index]
         let need = FillNeed(fill, index)
         let direction = FillDirection(of: need, in: FillCapacity(step.capacity))
-        var binds = given.stop.of(fill[index], need, direction, at: activity).constraint
+        var binds = given.stop.of(fill[index].tier, fill[index].interval, need, direction, at: activity).constraint
         if binds == .level, abs(activity - target.activities[index]) <= 1e-9 * activity {
             // It is where the undampened fill wants it: what stopped that is what binds.
-            var tenant = fill[index]
-            tenant.interval = turn.guardrail(of: member)
-            binds = target.stop.of(tenant, FillNeed([tenant], 0), direction, at: activity).constraint
+            let guardrail = turn.guardrail(of: members[index])
+            let need = FillNeed(fill, index, within: guardrail)
+            binds = target.stop.of(fill[index].tier, guardrail, need, direction, at: activity).constraint
         }
         switch binds {
-        case .demand where member.credibleDemand < member.demand * (1 - 1e-9):
-            let isFlagged = member.demandIndex.map { demand[$0].isDiscounted } ?? false
+        case .demand where members[index].credibleDemand < members[index].demand * (1 - 1e-9):
+            let isFlagged = members[index].demandIndex.map { demand[$0].isDiscounted } ?? false
             return isFlagged ? .gamingDiscount : .coldStart
-        case .slew where member.trust < 0.5: return .coldStart
-        case .level where member.terms.override != nil: return .override
+        case .slew where members[index].trust < 0.5: return .coldStart
+        case .level where members[index].terms.override != nil: return .override
         default: return binds
         }
     }

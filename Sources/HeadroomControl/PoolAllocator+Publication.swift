@@ -16,13 +16,15 @@ extension PoolAllocator {
     func assuredRates(_ given: Given, _ step: Step, _ turn: PoolTurn) -> [SIMD4<Double>] {
         let resources = turn.pool.nominal.resources
         var exact = members.indices.map { index -> SIMD4<Double> in
-            let member = members[index]
             let activity = given.activities[index]
             guard activity > 0 else { return .zero }
-            if let kept = member.kept, abs(activity * member.nominalCost - kept.share) <= 1e-9 * kept.share {
-                return pointwiseMin(kept.rates.perMinute, member.most)
+            let most = members[index].terms.most
+            if let kept = members[index].kept,
+                abs(activity * members[index].nominalCost - kept.share) <= 1e-9 * kept.share
+            {
+                return pointwiseMin(kept.rates.perMinute, most)
             }
-            return pointwiseMin(member.cost * activity * slack, member.most)
+            return pointwiseMin(members[index].cost * activity * slack, most)
         }
         var sum = SIMD4<Double>.zero
         for index in exact.indices { sum += exact[index].rounded(.toNearestOrAwayFromZero) }
@@ -46,7 +48,8 @@ extension PoolAllocator {
         return exact
     }
 
-    /// Follows the fill's λ where the one in use no longer fits, or wastes an eighth of a resource.
+    /// Follows the fill's λ where the one in use no longer fits, or is not half as large: it moves everyone at once, and
+    /// what it leaves is lent.
     ///
     /// Relative to the least of all: while intervals keep everyone from filling any resource, what is left of the one
     /// that is used most is lent, and lifts nobody above its interval.
@@ -57,13 +60,13 @@ extension PoolAllocator {
             let lane = resource.rawValue
             let (now, kept) = (least < .infinity ? given.slack[lane] / least : 1, slack[lane])
             let margin = (turn.whole[resource] ?? 0) / max(step.capacity[resource] ?? 0, 1e-30)
-            if isFirst || kept > now * margin || kept < 0.875 * now { slack[lane] = now }
+            if isFirst || kept > now * margin || kept < 0.5 * now { slack[lane] = now }
         }
     }
 
     mutating func publish(
         _ demand: [TenantDemand], target: Target, means: [Double], step: Step, given: Given,
-        serviceClocks: [TenantID: Double], _ turn: PoolTurn
+        _ turn: PoolTurn
     ) -> PoolDecision {
         followSlack(given, step, turn)
         let base = assuredRates(given, step, turn)
@@ -79,7 +82,7 @@ extension PoolAllocator {
             burstSeconds: turn.pool.burstSeconds, failover: turn.pool.failover,
             probesPerSecond: turn.rules.policy.breaker.probesPerSecond, unlisted: turn.unlisted)
         allocation.tenants.reserveCapacity(members.count)
-        var entitlements: [TenantID: Rates] = [:]
+        var entitlements: [PoolDecision.Entitlement] = []
         entitlements.reserveCapacity(members.count)
         var changes: [Explanation.TenantFacts] = []
 
@@ -96,26 +99,28 @@ extension PoolAllocator {
                         given: given.activities[index], burst: burst?.activity ?? 0, excess: excess, demand))
             }
             settle(index, at: given.activities[index], assured, demand)
-            let member = members[index]
-            let seen = member.demandIndex
+            let seen = members[index].demandIndex
             allocation.tenants.append(
                 TenantAllocation(
-                    tenant: member.id, assured: assured, ceiling: member.terms.ceiling,
+                    tenant: members[index].id, assured: assured, ceiling: members[index].terms.ceiling,
                     plain: Rates(
-                        perMinute: pointwiseMin(assured.perMinute * Self.plainOverbooking, member.most)
-                            .rounded(.down), resources: resources),
+                        perMinute: pointwiseMin(
+                            assured.perMinute * Self.plainOverbooking, members[index].terms.most
+                        ).rounded(.down), resources: resources),
                     safe: Rates(
                         perMinute: (assured.perMinute * loop.fallbackShare).rounded(.down), resources: resources),
-                    burst: burst?.published ?? .none, weight: member.terms.weight,
-                    serviceClock: serviceClocks[member.id] ?? 0, tier: member.terms.tier,
-                    constraint: member.constraint, flags: seen.map { demand[$0].flags } ?? [],
+                    burst: burst?.published ?? .none, weight: members[index].terms.weight,
+                    serviceClock: seen.map { demand[$0].serviceClock } ?? 0, tier: members[index].terms.tier,
+                    constraint: members[index].constraint, flags: seen.map { demand[$0].flags } ?? [],
                     retryOffsetMilliseconds: seen.map { demand[$0].retryOffsetMilliseconds } ?? 0,
-                    criticality: member.parts))
+                    criticality: members[index].parts))
             let entitled = target.entitled.isEmpty ? target.activities[index] : target.entitled[index]
-            entitlements[member.id] = Rates(
-                perMinute: pointwiseMax(
-                    pointwiseMax(assured.perMinute, member.terms.floor.perMinute), member.cost * entitled),
-                resources: resources)
+            let promised = pointwiseMax(assured.perMinute, members[index].terms.floor.perMinute)
+            entitlements.append(
+                PoolDecision.Entitlement(
+                    tenant: members[index].id,
+                    rates: Rates(
+                        perMinute: pointwiseMax(promised, members[index].cost * entitled), resources: resources)))
         }
         return PoolDecision(
             allocation: allocation, entitlements: entitlements, facts: poolFacts(given, turn), changes: changes,
@@ -149,10 +154,10 @@ extension PoolAllocator {
     }
 }
 
-extension PoolMember {
+extension MemberTerms {
     /// The ceiling in every lane.
     fileprivate var most: SIMD4<Double> {
-        SIMD4(repeating: .infinity).replacing(with: terms.ceiling.perMinute, where: terms.ceiling.resources.lanes)
+        SIMD4(repeating: .infinity).replacing(with: ceiling.perMinute, where: ceiling.resources.lanes)
     }
 }
 

@@ -15,7 +15,7 @@ extension PoolAllocator {
     mutating func step(_ target: Target, _ means: [Double], _ turn: PoolTurn) -> Step {
         followFreeze(turn)
         let applied = turn.pool.mode == .recommend ? appliedNumbers(turn) : []
-        var step = Step(before: members.map(\.activity), capacity: turn.assurable)
+        var step = Step(before: members.indices.map { members[$0].activity }, capacity: turn.assurable)
         for index in members.indices {
             if freeze != nil {
                 fill[index].interval = frozen(index, turn)
@@ -57,7 +57,7 @@ extension PoolAllocator {
         var activities: [Double]
         var bands: [FillResult.Band]
         var stop: FillStop
-        var slack: SIMD4<Double>
+        @Halved var slack: SIMD4<Double>
     }
 
     // MARK: Bounds
@@ -67,22 +67,23 @@ extension PoolAllocator {
         _ interval: FillInterval, _ index: Int, _ target: Double, _ turn: PoolTurn
     ) -> FillInterval {
         var interval = interval
-        let member = members[index]
-        // Room to grow is kept for nobody while others want it.
-        let needed = max(member.credibleDemand, turn.floor(of: member)) / member.nominalCost
-        interval.lowerLeast(to: max(needed, fill[index].start), .level)
+        let cost = members[index].nominalCost
+        // Room to grow is kept for nobody while others want it: what lies beyond the deadband about the mean of what the
+        // tenant needed. What it needs at the moment says little: a rate that gave way to that would soon turn back.
+        let kept = members[index].needed * (1 + turn.rules.policy.dampening.deadband)
+        interval.lowerLeast(to: max(kept / cost, fill[index].start), .level)
         // A floor is there the moment it is promised or fits again.
-        let floor = turn.floor(of: member) / member.nominalCost
+        let floor = turn.floor(of: members[index]) / cost
         if floor > interval.least, floor <= target * (1 + 1e-9) {
             (interval.least, interval.leastConstraint) = (floor, .floor)
             if floor > interval.most { (interval.most, interval.mostConstraint) = (floor, .floor) }
         }
         if turn.pool.mode == .guarded {
-            let (current, demand) = (member.activity, member.credibleDemand / member.nominalCost)
+            let (current, demand) = (members[index].activity, members[index].credibleDemand / cost)
             interval.raiseLeast(to: min(current, demand), .mode)
             interval.lowerMost(to: max(current, demand, floor), .mode)
         }
-        let guardrail = turn.guardrail(of: member)
+        let guardrail = turn.guardrail(of: members[index])
         interval.lowerMost(to: guardrail.most, .guardrail)
         interval.raiseLeast(to: min(guardrail.least, interval.most), .guardrail)
         return interval
@@ -98,6 +99,8 @@ extension PoolAllocator {
             let most = turn.whole[resource] ?? 0
             if needed > most * (1 + 1e-9) {
                 step.isEmergency = true
+                // What was observed speaks of capacity that is gone: nobody rises to that any more.
+                restartWindows()
                 for index in fill.indices { fill[index].interval.least = 0 }
                 step.capacity = turn.assurable
                 return

@@ -2,9 +2,15 @@ import HeadroomModel
 
 /// One pool's allocation, how it came about, and what it asks of people.
 package struct PoolDecision: Sendable {
+    package struct Entitlement: Sendable {
+        package var tenant: TenantID
+        package var rates: Rates
+    }
+
     package var allocation: PoolAllocation
     /// max(assured, floor, what the fill would give at nominal capacity): the measure of starvation.
-    package var entitlements: [TenantID: Rates]
+    /// Ascending by tenant.
+    package var entitlements: [Entitlement]
     package var facts: Explanation.PoolFacts
     /// The chains of the numbers that changed, ascending by tenant.
     package var changes: [Explanation.TenantFacts]
@@ -18,10 +24,10 @@ package struct PoolDecision: Sendable {
 
 /// Decides one pool: who gets what of the capacity there is (DESIGN §5).
 ///
-/// ``decide(_:capacity:demand:serviceClocks:under:at:)`` is the whole flow: what is claimed becomes what is counted; the
-/// fill of that is the target; where each rate may go on its way to the mean of its target is an interval; the fill
-/// inside the intervals is what is published, in whole numbers. Each step is a file. State is one ``PoolMember`` a
-/// tenant, ascending by id, and the fills' columns, which change speed and not results.
+/// ``decide(_:capacity:demand:under:withheld:restarts:holding:at:)`` is the whole flow: what is claimed becomes what is
+/// counted; the fill of that is the target; where each rate may go on its way to the mean of its target is an interval;
+/// the fill inside the intervals is what is published, in whole numbers. Each step is a file. State is one
+/// ``PoolMember`` a tenant, ascending by id, and the fills' columns, which change speed and not results.
 package struct PoolAllocator: Sendable {
     var members: [PoolMember] = []
     /// What the fills read of them, in the same order; written where something has changed.
@@ -37,7 +43,7 @@ package struct PoolAllocator: Sendable {
 
     var credit: BurstCredit
     /// λ of what was published.
-    var slack = SIMD4<Double>(repeating: 1)
+    @Halved var slack = SIMD4<Double>(repeating: 1)
     /// The freeze that members' ``PoolMember/kept`` belongs to.
     var freeze: Int64?
     var capacityMark: CapacityMark?
@@ -57,9 +63,8 @@ package struct PoolAllocator: Sendable {
     ///   - withheld: What gateways that do not answer may still use.
     ///   - held: Numbers that stay as they are while the pool has the budget that they divide.
     package mutating func decide(
-        _ pool: PoolPolicy, capacity: PoolCapacity, demand: PoolDemand, serviceClocks: [TenantID: Double],
-        under rules: Rules, withheld: Rates = .none, restarts: Bool = false, holding held: PoolAllocation? = nil,
-        at now: Timestamp
+        _ pool: PoolPolicy, capacity: PoolCapacity, demand: PoolDemand, under rules: Rules,
+        withheld: Rates = .none, restarts: Bool = false, holding held: PoolAllocation? = nil, at now: Timestamp
     ) -> PoolDecision {
         let dampening = rules.policy.dampening
         clock.advance(to: now, window: dampening.observationSeconds, first: dampening.slewSeconds)
@@ -74,8 +79,7 @@ package struct PoolAllocator: Sendable {
         let means = observe(target, turn)
         let step = step(target, means, turn)
         let given = fill(step, turn)
-        var decision = publish(
-            demand.tenants, target: target, means: means, step: step, given: given, serviceClocks: serviceClocks, turn)
+        var decision = publish(demand.tenants, target: target, means: means, step: step, given: given, turn)
         decision.allocation.retry = demand.retry
         ask(about: target, means, &decision, turn)
         if let held, held.fits(decision.allocation) {
@@ -106,7 +110,11 @@ package struct PoolAllocator: Sendable {
 
     /// What all floors take together.
     private func floors(_ turn: PoolTurn) -> SIMD4<Double> {
-        members.reduce(.zero) { $0 + $1.cost * (turn.floor(of: $1) / $1.nominalCost) }
+        var sum = SIMD4<Double>.zero
+        for index in members.indices where !members[index].terms.floor.isEmpty {
+            sum += members[index].cost * (turn.floor(of: members[index]) / members[index].nominalCost)
+        }
+        return sum
     }
 
     private mutating func target(_ turn: PoolTurn) -> Target {
@@ -138,16 +146,22 @@ package struct PoolAllocator: Sendable {
     // MARK: Observation
 
     mutating func restartWindows() {
-        for index in members.indices { members[index].window.restart(at: clock) }
+        for index in members.indices {
+            members[index].window.restart(at: clock)
+            members[index].needs.restart(at: clock)
+        }
     }
 
-    /// The mean of each one's target over the observation window, as activity. A pool whose breaker is open tells
-    /// nothing: its tenants work elsewhere.
+    /// The mean of each one's target over the observation window, as activity; notes that of its needs. A pool whose
+    /// breaker is open tells nothing: its tenants work elsewhere.
     private mutating func observe(_ target: Target, _ turn: PoolTurn) -> [Double] {
         guard !turn.isOpen else { return target.activities }
         return members.indices.map { index in
             let cost = members[index].nominalCost
-            let mean = members[index].window.observe(target.activities[index] * cost, at: clock) / cost
+            let share = target.activities[index] * cost
+            let needed = max(members[index].credibleDemand, turn.floor(of: members[index]))
+            members[index].needed = members[index].needs.observe(min(share, needed), at: clock)
+            let mean = members[index].window.observe(share, at: clock) / cost
             return abs(mean - target.activities[index]) <= mean * 1e-9 ? target.activities[index] : mean
         }
     }

@@ -13,7 +13,7 @@ struct PoolMember: Sendable {
     /// What one unit of its activity costs: its mean request. Held until the mean has moved by a quarter, so that the
     /// rates of one who neither rises nor falls stay the numbers they are.
     var unit = Rates.none
-    var cost = SIMD4<Double>.zero
+    @Halved var cost = SIMD4<Double>.zero
     /// The part of nominal capacity that one unit takes.
     var nominalCost = 0.0
 
@@ -26,7 +26,11 @@ struct PoolMember: Sendable {
     /// In force; without a burst.
     var share = 0.0
     var isNew = true
+    /// Of its target …
     var window: ObservationWindow
+    /// … and of the part of the target that it needs: without room to grow.
+    var needs: ObservationWindow
+    var needed = 0.0
     var course: Course
     /// What a freeze keeps it at.
     var kept: (share: Double, rates: Rates)?
@@ -42,6 +46,7 @@ struct PoolMember: Sendable {
         self.id = id
         self.terms = terms
         window = ObservationWindow(at: clock)
+        needs = window
         course = Course(at: clock.now)
     }
 

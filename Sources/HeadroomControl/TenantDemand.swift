@@ -29,6 +29,8 @@ package struct TenantDemand: Equatable, Sendable {
     package var flags: [String]
     /// A gaming flag stands: its credible demand is at most a factor of what it consumed.
     package var isDiscounted: Bool
+    /// Seconds of the pool's capacity that it was served, divided by its weight.
+    package var serviceClock = 0.0
     /// How much later than others it may try again while a retry storm lasts.
     package var retryOffsetMilliseconds: Int64
     package var profile: TenantProfileReport?

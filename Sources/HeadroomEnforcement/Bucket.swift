@@ -9,16 +9,17 @@ package struct Bucket: Equatable, Sendable {
     /// An absent resource is not limited.
     package private(set) var rates: Rates
     /// Negative while in debt. Only the lanes of limited resources mean something.
-    private var level: SIMD4<Double>
-    private var burst: SIMD4<Double>
+    @Halved private var level: SIMD4<Double>
+    @Halved private var burst: SIMD4<Double>
     private var refilledAt: Timestamp
     /// What did not fit since it was last taken.
-    private var spilled = SIMD4<Double>.zero
+    @Halved private var spilled = SIMD4<Double>.zero
 
     /// A full bucket that holds `burstSeconds` of its rates, and at least `request` where the rate is above 0.
     package init(_ rates: Rates, burstSeconds: Double, atLeast request: Work = Bucket.oneRequest, at now: Timestamp) {
         self.rates = rates
-        burst = Bucket.burst(of: rates, seconds: burstSeconds, atLeast: request)
+        let burst = Bucket.burst(of: rates, seconds: burstSeconds, atLeast: request)
+        self.burst = burst
         level = burst
         refilledAt = now
     }
@@ -30,6 +31,12 @@ package struct Bucket: Equatable, Sendable {
         refill(at: now)
         for lane in 0..<4 where rates.resources.rawValue & (1 << lane) != 0 && level[lane] <= 0 { return false }
         return true
+    }
+
+    /// Whether `work` may go without debt; what is larger than the burst, from a full bucket.
+    package mutating func covers(_ work: Work, at now: Timestamp) -> Bool {
+        refill(at: now)
+        return rates.resources.members.allSatisfy { level[$0.rawValue] >= min(work[$0], burst[$0.rawValue]) }
     }
 
     /// Less than nothing gives back; what would flow over is lost. What time has brought comes first: a full bucket

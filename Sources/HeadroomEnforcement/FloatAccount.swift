@@ -66,14 +66,16 @@ struct FloatAccount: Sendable {
 
     mutating func isBelowCeiling(at now: Timestamp) -> Bool { ceiling.admits(at: now) }
 
-    /// A debt is forgiven each second: a large call does not cost its tenant the floor of the next ones
-    /// (`control-law.md`: with thirty seconds of debt the shortfall was .075 against .070).
+    /// Debt up to half a minute of the rate is paid back first. Were it forgiven, a tenant of large calls would always
+    /// be within its floor, and after a loss of capacity the rest would have what it leaves (shortfall in the drop .20
+    /// instead of .15).
     private struct Floor: Sendable {
         var rates: Rates
-        private var level: SIMD4<Double>
+        @Halved private var level: SIMD4<Double>
         private var filledAt: Timestamp
 
         private static let seconds = 10.0
+        private static let debtSeconds = 30.0
 
         init(_ rates: Rates, at now: Timestamp) {
             self.rates = rates
@@ -100,7 +102,7 @@ struct FloatAccount: Sendable {
             // At least one request, or a small rate would never be worth one.
             var most = perSecond * Floor.seconds
             if perSecond[Resource.requests.rawValue] > 0 { most[Resource.requests.rawValue].raise(to: 1) }
-            level = pointwiseMin(pointwiseMax(level, .zero) + perSecond * seconds, most)
+            level = pointwiseMin(pointwiseMax(level, perSecond * -Floor.debtSeconds) + perSecond * seconds, most)
         }
     }
 }

@@ -14,7 +14,8 @@ extension FloatLedger {
     /// The one order of DESIGN §5.8 runs over all that is known to wait anywhere: floor account not used up;
     /// criticality; least service clock; arrival; up to the ceilings. What comes before in it and waits at another
     /// gateway is left for that one, which asks within a batch or two; a head that was not told of again for so long
-    /// does not wait any more.
+    /// does not wait any more. Whose turn it is may be too large for what is left: then everyone waits until it is not,
+    /// since a call in debt of the float is one that the provider refuses.
     func grants(to boot: Int, wanted: Int, at now: Timestamp) -> [Grants] {
         guard wanted > 0 else { return [] }
         let oldest = now.adding(seconds: -FloatLedger.headSeconds)
@@ -30,7 +31,7 @@ extension FloatLedger {
         var left = level
         var wanted = wanted
         var grants: [Int: Grants] = [:]
-        while wanted > 0, FloatLedger.admits(left, in: capacity.resources), let turn = turns.popLeast() {
+        while wanted > 0, covers(turns.least?.head.estimate, with: left), let turn = turns.popLeast() {
             let head = competitors[turn.competitor].serve(capacity: capacity, at: now)
             left -= head.estimate
             if head.boot == boot {

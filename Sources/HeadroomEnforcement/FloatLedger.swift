@@ -298,6 +298,12 @@ package struct FloatLedger: Sendable {
     /// Whether one more call may be granted.
     var isAnyLeft: Bool { FloatLedger.admits(level, in: capacity.resources) }
 
+    /// A call that is larger than the float can ever be goes when it is full.
+    func covers(_ estimate: Work?, with left: Work) -> Bool {
+        guard let estimate, FloatLedger.admits(left, in: capacity.resources) else { return false }
+        return capacity.resources.members.allSatisfy { left[$0] >= min(estimate[$0], most[$0] - open[$0]) }
+    }
+
     /// Above 0 in every limited resource, as in ``Bucket``.
     static func admits(_ level: Work, in resources: ResourceSet) -> Bool {
         !resources.isEmpty && resources.members.allSatisfy { level[$0] > 0 }

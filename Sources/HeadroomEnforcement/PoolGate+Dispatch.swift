@@ -8,6 +8,10 @@ extension PoolGate {
     /// Among the assured the clock is the stride of assured service over the assured rate: a provider that delivers
     /// less than the snapshot thought then costs everyone the same part. What still waits afterwards is in
     /// ``queues(at:)``. Calls whose patience has ended stay for ``expire(at:)``.
+    ///
+    /// While the float answers, only assured calls that the budget covers go on it. All others draw, in the order over
+    /// all gateways, and what they leave here flows back to the float: a gateway that lends to whoever waits with it
+    /// cannot know that somebody is more behind elsewhere (shortfall .14 instead of .115).
     package mutating func dispatch(at now: Timestamp) -> [Dispatch] {
         advance(to: now)
         guard !backlogged.isEmpty else { return [] }
@@ -18,7 +22,7 @@ extension PoolGate {
         } else if isEnforcing {
             guard now >= heldUntil else { return [] }
             serve(.assured, at: now, into: &dispatched)
-            serve(.lent, at: now, into: &dispatched)
+            if !floatAnswers(at: now) { serve(.lent, at: now, into: &dispatched) }
         } else {
             for index in backlogged {
                 while let queued = head(of: index, at: now) {
@@ -36,7 +40,9 @@ extension PoolGate {
         for index in backlogged {
             if let candidate = candidate(index, for: right, at: now) { candidates.push(candidate) }
         }
+        let floatAnswers = floatAnswers(at: now)
         while budget.admits(at: now), let best = candidates.popLeast() {
+            if floatAnswers, let call = calls[best.call.id], !budget.covers(call.waiting.estimate, at: now) { continue }
             if right == .assured { assuredTime = max(assuredTime, accounts[best.account].assuredPass) }
             let grant = right == .assured && best.account == 0 ? .unlisted : right
             dispatched.append(send(best.call, from: best.account, grant: grant, at: now))

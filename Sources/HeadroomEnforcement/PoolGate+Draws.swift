@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// Budget from the pool's float, for what waits when the local budget is used up (DESIGN §5.8).
 ///
-/// A gate that draws holds about a second of its budget. What exceeds it is returned: its next request tells so.
+/// A gate that draws holds half a second of its budget. What exceeds it is returned: its next request tells so.
 extension PoolGate {
     /// What the float is told, and what it is asked for.
     struct Drawing: Sendable {
@@ -152,6 +152,12 @@ extension PoolGate {
     }
 
     private static let clockSeconds = 5.0
+
+    /// What is not assured here goes by the float's order, and not by the gate's own.
+    func floatAnswers(at now: Timestamp) -> Bool {
+        guard isDrawing, let answeredAt = drawing?.answeredAt else { return false }
+        return now.seconds(since: answeredAt) < DrawRequest.answeringSeconds
+    }
 
     /// When the next request is due, if something waits; `nil` when it does not draw.
     var nextDrawTime: Timestamp? {

@@ -3,7 +3,8 @@ import HeadroomModel
 /// One gateway's enforcement of one pool: what waits, whose turn it is, and what it may cost.
 ///
 /// Assured work goes first; what is left of the budget within the second is lent to the tenant with the least service
-/// clock, up to its ceiling (DESIGN §5.8), so no budget idles while eligible work below its ceiling waits. Without an
+/// clock, up to its ceiling (DESIGN §5.8), so no budget idles while eligible work below its ceiling waits. A gate that
+/// draws leaves the lending to the float, as long as that answers. Without an
 /// allocation, or with one that does not enforce, everything passes and is counted. The caller owns time, chance and
 /// the network: it enqueues calls, asks for dispatches at ``nextWake(after:)`` or on a tick, and says how each ended.
 package struct PoolGate: Sendable {
@@ -251,19 +252,25 @@ package struct PoolGate: Sendable {
                 if let probe = nextProbe(breaker, after: now) { wakes.append(max(probe, heldUntil)) }
             } else if isEnforcing {
                 if let draw = nextDrawTime { wakes.append(max(draw, heldUntil)) }
-                // A call may go when both the pool and its tenant, by own right or below its ceiling, allow it.
-                let tenants = waiting.compactMap { index -> Timestamp? in
-                    let own = accounts[index].own.admission(after: now)
-                    let lent = accounts[index].ceiling.admission(after: now)
-                    return [own, lent].compactMap { $0 }.min()
-                }
-                if let tenant = tenants.min(), let pool = budget.admission(after: now) {
-                    wakes.append(max(tenant, pool, heldUntil))
+                // What waits while the float answers waits for it.
+                if !floatAnswers(at: now), let admission = nextAdmission(of: waiting, after: now) {
+                    wakes.append(max(admission, heldUntil))
                 }
             } else {
                 wakes.append(now)
             }
         }
         return wakes.compactMap { $0 }.min().map { max($0, now) }
+    }
+
+    /// A call may go when both the pool and its tenant, by own right or below its ceiling, allow it.
+    private func nextAdmission(of waiting: [Int], after now: Timestamp) -> Timestamp? {
+        let tenants = waiting.compactMap { index -> Timestamp? in
+            let own = accounts[index].own.admission(after: now)
+            let lent = accounts[index].ceiling.admission(after: now)
+            return [own, lent].compactMap { $0 }.min()
+        }
+        guard let tenant = tenants.min(), let pool = budget.admission(after: now) else { return nil }
+        return max(tenant, pool)
     }
 }

@@ -15,7 +15,7 @@ package struct Room: Sendable {
     /// The epoch of this control plane's term, once it has published.
     private var term: Int64?
     /// Capacity less float, of the publication in force.
-    private var limit = SIMD4<Double>.zero
+    @Halved private var limit = SIMD4<Double>.zero
     private var resources: ResourceSet = []
     /// Σ E_g above ``limit``, in tokens a minute, since ``measuredAt``.
     private var excess = 0.0

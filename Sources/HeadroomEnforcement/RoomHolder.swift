@@ -16,11 +16,11 @@ struct RoomHolder: Sendable {
     private var grants: [RoomGrant] = []
 
     /// E_g, as of the last look.
-    private(set) var held = SIMD4<Double>.zero
+    @Halved private(set) var held = SIMD4<Double>.zero
     /// The largest fallback that it may fall back to.
-    private(set) var fallback = SIMD4<Double>.zero
+    @Halved private(set) var fallback = SIMD4<Double>.zero
     /// The fallback, when it has not answered for so long that it may be on it.
-    private(set) var kept = SIMD4<Double>.zero
+    @Halved private(set) var kept = SIMD4<Double>.zero
     /// No answer for so long that it may be on its fallback soon, or it has just come back from there.
     private(set) var isSilent = false
     /// What it may have fallen back from.
@@ -69,23 +69,32 @@ struct RoomHolder: Sendable {
                 && presence.sent.map { grant.version > $0 } ?? true
         }
         guard let sent = presence.sent else { return }
-        for index in grants.indices where grants[index].version < sent && grants[index].until == nil {
-            grants[index].until = lastSeen.adding(seconds: grants[index].leaseSeconds + graceSeconds)
+        for index in grants.indices where grants[index].version < sent {
+            grants[index].end(by: lastSeen, graceSeconds: graceSeconds)
         }
         // A gateway that never says what it has applied, and has been answered for lease and grace since, has something
         // newer by now.
         if presence.applied == nil {
             let answered = answeredSince.adding(seconds: lease + graceSeconds)
-            grants.removeAll { grant in grant.until.map { max($0, answered) < lastSeen } ?? false }
+            grants.removeAll { grant in
+                grant.version < sent && (grant.until.map { max($0, answered) < lastSeen } ?? false)
+            }
         }
     }
 
     mutating func settle(newest: SnapshotVersion?, under policy: LoopPolicy, at now: Timestamp) {
         held = .zero
         fallback = .zero
-        for grant in grants {
-            let until = grant.until ?? lastSeen.adding(seconds: grant.leaseSeconds + policy.graceSeconds)
-            if now < until || grant.version == newest { held = pointwiseMax(held, grant.budget) }
+        for index in grants.indices {
+            let isNewest = grants[index].version == newest
+            let lapse = lastSeen.adding(seconds: grants[index].leaseSeconds + policy.graceSeconds)
+            if !isNewest {
+                // Answers hand out something newer by now and renew it no longer: neither the next ones, nor, when it
+                // has lapsed, those after a silence.
+                grants[index].end(by: now < lapse ? now : lastSeen, graceSeconds: policy.graceSeconds)
+            }
+            let grant = grants[index]
+            if isNewest || now < min(lapse, grant.until ?? lapse) { held = pointwiseMax(held, grant.budget) }
             fallback = pointwiseMax(fallback, grant.fallback)
         }
         let lease = grants.last?.leaseSeconds ?? 0
@@ -115,12 +124,19 @@ struct RoomHolder: Sendable {
 /// A part of a pool that a gateway was given, or may have been.
 struct RoomGrant: Sendable {
     var version: SnapshotVersion
-    var budget: SIMD4<Double>
-    var fallback: SIMD4<Double>
+    @Halved var budget: SIMD4<Double>
+    @Halved var fallback: SIMD4<Double>
     var leaseSeconds: Double
-    /// When its lease has run out for certain, once something newer was handed out; until then that follows the
-    /// gateway's last answer.
+    /// When its lease has run out for certain, however late the gateway answers: set once something newer is there to be
+    /// handed out. Before that it follows the gateway's last answer, and a gateway that was silent for longer has it no
+    /// more.
     var until: Timestamp?
+
+    /// No answer after `last` has renewed its lease.
+    mutating func end(by last: Timestamp, graceSeconds: Double) {
+        let end = last.adding(seconds: leaseSeconds + graceSeconds)
+        until = min(until ?? end, end)
+    }
 
     /// Both at once: what frees the later one frees them.
     func joined(to later: RoomGrant) -> RoomGrant {
@@ -162,7 +178,13 @@ struct RoomClaim {
         let share = part(of: limit - kept, for: asked)
         let isExceeded = held .> limit
         let wanted = claims.map { claim in
-            let wanted = claim.isSilent ? claim.wanted : (claim.wanted * share).rounded(.down)
+            var share = share
+            if claim.isSilent {
+                // If it comes back, and the other silent ones do not.
+                let others = kept - pointwiseMax(claim.wanted, claim.kept)
+                share = part(of: limit - others, for: asked + claim.wanted)
+            }
+            let wanted = (claim.wanted * share).rounded(.down)
             return wanted.replacing(with: pointwiseMin(wanted, claim.newest), where: isExceeded)
         }
 

@@ -100,8 +100,9 @@ extension PoolTraffic {
     fileprivate init(of demand: PoolDemand?, at living: [GatewayID], isNew: [Bool]) {
         var weights = [Double](repeating: 0, count: living.count)
         PoolTraffic.spread(demand?.gateways ?? [], over: living, into: &weights, from: 0)
+        // Without any traffic all have the same.
         let known = weights.filter { $0 > 0 }
-        let even = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)
+        let even = known.reduce(0, +) / Double(max(known.count, 1))
         for index in living.indices where isNew[index] && weights[index] == 0 { weights[index] = even }
 
         let tenants = demand?.tenants ?? []

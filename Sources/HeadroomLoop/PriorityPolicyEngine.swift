@@ -8,7 +8,7 @@ package actor PriorityPolicyEngine {
     package struct Decision: Sendable {
         /// Ascending by pool, as all of these.
         package var pools: [PoolAllocation]
-        package var entitlements: [PoolID: [TenantID: Rates]]
+        package var entitlements: [PoolID: [PoolDecision.Entitlement]]
         package var reversals: [PoolID: Int]
         /// What came to be, but for its version, which a publication gives it.
         package var explanations: [(pool: Explanation.PoolFacts, tenants: [Explanation.TenantFacts])]
@@ -80,7 +80,7 @@ package actor PriorityPolicyEngine {
                 ? failover.demand(of: classified.demand, in: demands, limiting: pool.nominal.resources)
                 : classified.demand
             let decided = allocator.decide(
-                pool, capacity: capacity, demand: demand, serviceClocks: classified.serviceClocks, under: rules,
+                pool, capacity: capacity, demand: demand, under: rules,
                 withheld: withheld[pool.pool] ?? .none,
                 restarts: before.sources[pool.pool] != failover.sources[pool.pool],
                 holding: held[pool.pool], at: now)

@@ -78,7 +78,9 @@ package actor TenantConsumptionClassifier {
     package func note(_ decision: PriorityPolicyEngine.Decision) {
         for pool in decision.pools {
             guard let place = places[pool.pool] else { continue }
-            pools[place].entitlements = decision.entitlements[pool.pool] ?? [:]
+            pools[place].entitlements = Dictionary(
+                (decision.entitlements[pool.pool] ?? []).map { ($0.tenant, $0.rates) },
+                uniquingKeysWith: { first, _ in first })
             pools[place].assured = Dictionary(
                 pool.tenants.map { ($0.tenant, $0.criticality) }, uniquingKeysWith: { first, _ in first })
         }
@@ -153,8 +155,11 @@ extension TenantConsumptionClassifier.Watched {
     fileprivate mutating func estimate(
         capacity: PoolCapacity, rules: Rules, at now: Timestamp
     ) -> TenantConsumptionClassifier.Classified {
-        let demand = demand.estimate(at: now, entitlements: entitlements)
+        var demand = demand.estimate(at: now, entitlements: entitlements)
         advanceClocks(demand, capacity: capacity.capacity, rules: rules)
+        for index in demand.tenants.indices {
+            demand.tenants[index].serviceClock = clocks.clocks[demand.tenants[index].tenant] ?? 0
+        }
         let hasLostCapacity = capacity.nominal.resources.members.contains {
             (capacity.capacity[$0] ?? 0) < 0.95 * (capacity.nominal[$0] ?? 0)
         }

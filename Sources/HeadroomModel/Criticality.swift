@@ -24,12 +24,15 @@ package struct PerCriticality<Value> {
     package var nearRealTime: Value
     package var batch: Value
 
+    // Inlinable, since every tick makes some of each tenant: unspecialized they cost more than what fills them.
+    @inlinable
     package init(interactive: Value, nearRealTime: Value, batch: Value) {
         self.interactive = interactive
         self.nearRealTime = nearRealTime
         self.batch = batch
     }
 
+    @inlinable
     package init(repeating value: Value) {
         self.init(interactive: value, nearRealTime: value, batch: value)
     }

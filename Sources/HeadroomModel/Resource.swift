@@ -62,7 +62,7 @@ package struct ResourceSet: OptionSet, Sendable, Hashable {
 /// or "not stated" (a floor, a demand).
 package struct Rates: Equatable, Sendable {
     /// Lanes in the order of ``Resource``; a lane that is absent holds 0.
-    package private(set) var perMinute: SIMD4<Double> = .zero
+    @Halved package private(set) var perMinute: SIMD4<Double> = .zero
     package private(set) var resources: ResourceSet = []
 
     /// No resource limited.
@@ -126,7 +126,7 @@ package struct Rates: Equatable, Sendable {
 /// An amount of work: so many requests and tokens. Every resource has a number.
 package struct Work: Equatable, Sendable {
     /// Lanes in the order of ``Resource``.
-    package var amounts: SIMD4<Double>
+    @Halved package var amounts: SIMD4<Double>
 
     package static let zero = Work(amounts: .zero)
 

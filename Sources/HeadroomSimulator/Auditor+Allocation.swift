@@ -14,7 +14,9 @@ extension Auditor {
         }
         guard !publication.parts.isEmpty else { return }
         for (index, pool) in publication.whole.pools.enumerated() {
-            let mostShort = isLowered ? .infinity : room.mostShort(pool.pool, in: publication, under: rules.policy.loop)
+            let mostShort =
+                isLowered
+                ? SIMD4(repeating: .infinity) : room.mostShort(pool.pool, in: publication, under: rules.policy.loop)
             try checkSums(pool, publication.parts.map { $0.snapshot.pools[index] }, mostShort: mostShort)
         }
     }
@@ -62,7 +64,8 @@ extension Auditor {
                     "\(name), \(tenantID): \(criticality.name)")
             }
             if !(tenant.weight > 0 && tenant.weight.isFinite && tenant.serviceClock.isFinite) {
-                throw broken(.numbers, "\(name), \(tenantID): weight \(tenant.weight), service clock \(tenant.serviceClock)")
+                throw broken(
+                    .numbers, "\(name), \(tenantID): weight \(tenant.weight), service clock \(tenant.serviceClock)")
             }
         }
     }
@@ -152,9 +155,10 @@ extension Auditor {
         }
     }
 
-    /// - Parameter mostShort: By which budgets may miss the whole's. What is assured within a budget that does, misses too.
+    /// - Parameter mostShort: By which budgets may miss the whole's, by resource. What is assured within a budget that
+    ///   does, misses too.
     private func checkSums(
-        _ whole: PoolAllocation, _ parts: [PoolAllocation], mostShort: Double
+        _ whole: PoolAllocation, _ parts: [PoolAllocation], mostShort: SIMD4<Double>
     ) throws(AuditViolation) {
         // Gateways that share a part lose what cannot be divided evenly over them.
         var mostLost = mostShort + (parts.count > rules.policy.loop.maxParts ? Double(parts.count) : 0)
@@ -162,14 +166,14 @@ extension Auditor {
             for resource in Resource.allCases {
                 guard let all = rates(whole)[resource] else { continue }
                 let sum = parts.reduce(0) { $0 + (rates($1)[resource] ?? 0) }
-                if sum > all || sum < all - mostLost {
+                if sum > all || sum < all - mostLost[resource.rawValue] {
                     throw broken(.parts, "\(whole.pool) \(field()): \(sum) of \(all) \(resource.name)")
                 }
             }
         }
         try check("budget") { $0.budget }
         try check("fallback") { $0.fallback }
-        if mostLost > 0 { mostLost = .infinity }
+        mostLost.replace(with: .infinity, where: mostLost .> 0)
         try check("unlisted") { $0.unlisted }
         for index in whole.tenants.indices {
             let id = whole.tenants[index].tenant

@@ -12,6 +12,8 @@ struct RoomAudit: Sendable {
         let version: SnapshotVersion
         let at: Timestamp
         let rates: [PoolID: Rates]
+        /// Once every gateway has something newer than this limit: what each of them has to have for it to be over.
+        var settledBy: SnapshotVersion?
     }
 
     private struct Holder {
@@ -40,9 +42,9 @@ struct RoomAudit: Sendable {
         }
     }
 
-    /// How much less than the whole's budget the parts of `pool` may sum to: any, while a gateway may still be using more
-    /// than it has in them, or while fewer gateways than expected have joined.
-    func mostShort(_ pool: PoolID, in publication: Publication, under policy: LoopPolicy) -> Double {
+    /// How much less than the whole's budget the parts of `pool` may sum to, by the lanes of ``Resource``: any, while a
+    /// gateway may still be using more of it than it has in them, or while fewer gateways than expected have joined.
+    func mostShort(_ pool: PoolID, in publication: Publication, under policy: LoopPolicy) -> SIMD4<Double> {
         func parts(_ snapshots: [(gateway: GatewayID, snapshot: Snapshot)]) -> [GatewayID: PoolAllocation] {
             var found: [GatewayID: PoolAllocation] = [:]
             for part in snapshots { found[part.gateway] = part.snapshot.pools.first { $0.pool == pool } }
@@ -51,15 +53,18 @@ struct RoomAudit: Sendable {
         let now = parts(publication.parts)
         let before = [parts(last.map { ($0.key, $0.value) })] + recent.map { parts($0.publication.parts) }
         let known = Set(before.flatMap(\.keys))
+        if now.count < policy.expectedGateways, now.keys.contains(where: { !known.contains($0) }) {
+            return SIMD4(repeating: .infinity)
+        }
+        var short = SIMD4<Double>.zero
         for old in before {
             for (gateway, part) in old {
                 let most = pointwiseMax(part.budget.perMinute, part.fallback.perMinute)
                 let least = now[gateway].map { pointwiseMin($0.budget.perMinute, $0.fallback.perMinute) } ?? .zero
-                if pointwiseMax(most, least) != least { return .infinity }
+                short.replace(with: .infinity, where: most .> least)
             }
         }
-        guard now.keys.contains(where: { !known.contains($0) }) else { return 0 }
-        return now.count < policy.expectedGateways ? .infinity : 0
+        return short
     }
 
     mutating func apply(_ part: Snapshot, at gateway: GatewayID, leaseUntil: Timestamp) {
@@ -105,12 +110,17 @@ struct RoomAudit: Sendable {
         return nil
     }
 
-    /// A limit is over once lease and grace have passed since the next one, or every live gateway has a newer one.
+    /// A limit is over once lease and grace have passed since the next one, or when all gateways have taken that in: each
+    /// has something newer, also the one that was cut off, and then what was published until the last of them had it,
+    /// since only that was divided knowing what they all hold.
     private mutating func forget(seconds: Double, at now: Timestamp) {
-        let oldest = holders.values.filter { now < $0.leaseUntil }.map(\.part.version).min()
+        let oldest = holders.values.map(\.part.version).min()
+        func allHave(_ version: SnapshotVersion) -> Bool { oldest.map { $0 >= version } ?? true }
         while limits.count > 1 {
-            let isAcknowledged = oldest.map { limits[0].version < $0 } ?? true
-            guard isAcknowledged || now > limits[1].at.adding(seconds: seconds) else { return }
+            if now <= limits[1].at.adding(seconds: seconds) {
+                if limits[0].settledBy == nil, allHave(limits[1].version) { limits[0].settledBy = limits.last?.version }
+                guard let version = limits[0].settledBy, allHave(version) else { return }
+            }
             limits.removeFirst()
         }
     }

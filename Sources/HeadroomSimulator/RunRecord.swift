@@ -30,6 +30,8 @@ package struct RunRecord: Sendable {
     /// Calls that were never served: patience ended, or they were refused too often.
     package var lost = 0
     package var servedCalls = 0
+    /// Attempts on what was drawn from the float.
+    package var drawnAttempts = 0
     /// Seconds from a call's arrival to its last dispatch, by tenant; served calls only.
     package var waits: [[Double]]
     /// By second: what is really granted, and what the strategy takes it to be, both as a part of the contract in their

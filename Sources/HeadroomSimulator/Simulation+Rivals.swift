@@ -160,15 +160,17 @@ extension Simulation {
         }.min() ?? 0
     }
 
-    /// What gateways may spend together, over `capacity`, in the pool and resource in which that is most; 0 without
+    /// What gateways may spend together, with what the float takes in where they draw, over `capacity`, in the pool and resource in which that is most; 0 without
     /// budgets.
     private func committed(of capacity: [Rates]) -> Double {
         let isWalled = if case .rates(_, gatewaysLend: false) = strategy.kind { true } else { false }
+        let published = strategy.drawsFromFloat ? publishedPools : []
         var most = 0.0
         for pool in capacity.indices {
+            let float = published.first { $0.pool == workload.pools[pool].id }?.float ?? .none
             for resource in capacity[pool].resources.members {
                 // By index: a gateway is large, and this runs every second.
-                var sum = 0.0
+                var sum = float[resource] ?? 0
                 for gateway in gateways.indices {
                     sum +=
                         isWalled
@@ -179,6 +181,11 @@ extension Simulation {
             }
         }
         return most
+    }
+
+    private var publishedPools: [PoolAllocation] {
+        guard case .headroom(let plane) = controller else { return [] }
+        return plane.board.contents.publication?.whole.pools ?? []
     }
 
     /// How long the gateway that is furthest behind has not applied a generation that was published.

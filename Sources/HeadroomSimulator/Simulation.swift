@@ -211,6 +211,7 @@ extension Simulation {
         }
         observed.leave(job.tenant, dispatch.call.estimate)
         record.attempts += 1
+        if dispatch.grant == .drawn { record.drawnAttempts += 1 }
         var answer: ProviderAnswer?
         if admits(job, dispatch.call.estimate) {
             answer = providers[job.pool].answer(inputTokens: job.inputTokens, outputTokens: job.outputTokens, now: now)

@@ -25,6 +25,7 @@ struct SimulationResult {
             if let value = metrics[metric] { table.add([metric.rawValue, Self.figure(value)]) }
         }
         table.add(["attempts", TextTable.number(Double(record.attempts))])
+        table.add(["drawn attempts", TextTable.number(Double(record.drawnAttempts))])
         table.add(["served calls", TextTable.number(Double(record.servedCalls))])
         table.add(["lost calls", TextTable.number(Double(record.lost))])
         table.add(["digest", String(record.digest, radix: 16)])
@@ -59,6 +60,10 @@ struct SimulationResult {
         writer.bool(workload.hasSyntheticTenants)
         writer.key("digest")
         writer.string(String(record.digest, radix: 16))
+        writer.key("attempts")
+        writer.integer(record.attempts)
+        writer.key("drawn_attempts")
+        writer.integer(record.drawnAttempts)
         writer.key("metrics")
         Self.write(metrics, to: &writer)
         writer.endObject()

@@ -65,7 +65,7 @@ import Testing
         let needs = what == "the credit" ? 1_000_000.0 : 20_000
         #expect(run(&credit, [bursting("a", needs: needs)], seconds: 0, from: 62).count == 1)
         var after = bursting("a", needs: needs)
-        if what == "the task" { after.midTask = nil }
+        if what == "the task" { after.needed = nil }
         #expect(run(&credit, [after], seconds: what == "the task" ? 0 : 124, from: 64).isEmpty)
     }
 

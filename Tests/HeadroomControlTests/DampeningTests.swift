@@ -85,6 +85,37 @@ import Testing
         }
     }
 
+    @Test func `a need that comes and goes within the window gives up nothing while others want more`() {
+        for period in [10, 20, 30] {
+            var story = DecisionStory()
+            for number in 1...3 { story.needs[TenantID(unchecked: "rest\(number)")] = .init(interactive: 9e6) }
+            var rates: [Double] = []
+            for second in stride(from: 0, to: 800, by: 2) {
+                let wants = second % period < period / 2
+                story.needs["a"] = DecisionStory.Needs(interactive: wants ? 600_000 : 50_000)
+                story.tick()
+                if second >= 300 { rates.append(story.assured("a")) }
+            }
+            #expect(
+                rates.max()! - rates.min()! <= 0.1 * rates.max()!,
+                "period \(period): \(rates.min()!) to \(rates.max()!)")
+        }
+    }
+
+    @Test func `after a loss of capacity nobody rises to what there was`() {
+        for seed in 1...6 as ClosedRange<UInt64> {
+            var random = SplitMix64(seed: seed)
+            var story = DecisionStory.drawn(using: &random)
+            story.capacity = DecisionStory.nominal
+            story.run(seconds: 300)
+            story.capacity = DecisionStory.nominal * .random(in: 0.2...0.6, using: &random)
+            story.tick()
+            let turns = story.last!.reversals
+            story.run(seconds: 200)
+            #expect(story.last!.reversals == turns, "seed \(seed)")
+        }
+    }
+
     @Test func `a step is followed within the observation window and the slew`() {
         for factor in [0.2, 0.5, 1.1, 2.0, 4.0] {
             var story = DecisionStory()

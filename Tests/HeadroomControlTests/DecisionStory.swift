@@ -56,8 +56,8 @@ struct DecisionStory {
         let decision = allocator.decide(
             policy,
             capacity: PoolCapacity(pool: policy.pool, capacity: capacity, nominal: policy.nominal, state: state),
-            demand: PoolDemand(pool: policy.pool, tenants: tenants), serviceClocks: [:],
-            under: rules.holding(at: now), withheld: withheld, holding: held, at: now)
+            demand: PoolDemand(pool: policy.pool, tenants: tenants), under: rules.holding(at: now), withheld: withheld,
+            holding: held, at: now)
         last = decision
         return decision
     }

@@ -14,7 +14,7 @@ import Testing
         return allocator.decide(
             pool,
             capacity: PoolCapacity(pool: pool.pool, capacity: capacity ?? pool.nominal, nominal: pool.nominal),
-            demand: PoolDemand(pool: pool.pool, tenants: tenants), serviceClocks: [:],
+            demand: PoolDemand(pool: pool.pool, tenants: tenants),
             under: Rules(
                 policy: policy,
                 contracts: Dictionary(uniqueKeysWithValues: contracts.map { ($0.tenant, $0) })), at: now)
@@ -108,6 +108,6 @@ import Testing
             [tenant("a", interactive: 500_000), tenant("b", interactive: 500_000)],
             capacity: Rates(rpm: 500, tpm: 500_000))
         #expect(try #require(decision.allocation.tenants[0].assured[.tokens]) == 250_000)
-        #expect(abs(try #require(decision.entitlements["a"]?[.tokens]) - 500_000) < 1)
+        #expect(abs(try #require(decision.entitlements.first { $0.tenant == "a" }?.rates[.tokens]) - 500_000) < 1)
     }
 }

@@ -55,6 +55,21 @@ import Testing
         #expect(constraint == .guardrail)
     }
 
+    @Test func `a question lists the hundred tenants that it changes most, and counts all`() throws {
+        var story = DecisionStory()
+        story.promise("big", tier: "critical")
+        story.needs["big"] = DecisionStory.Needs(interactive: 8e6)
+        for number in 100..<250 {
+            story.needs[TenantID(unchecked: "t\(number)")] = .init(interactive: Double(number) * 10)
+        }
+        var question: Proposal?
+        for _ in 0..<100 { question = story.tick().questions.last ?? question }
+        let effects = try #require(question).effects
+        #expect(effects.count == 100)
+        #expect(effects.map(\.tenant) == effects.map(\.tenant).sorted())
+        #expect(try #require(question).evidence.contains("150 other tenants are changed by it."))
+    }
+
     @Test func `an approved change holds until it ends, within the room there is`() {
         var story = story()
         var question: Proposal?

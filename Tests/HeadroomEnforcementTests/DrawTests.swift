@@ -51,7 +51,7 @@ import Testing
         #expect(gate.receive(answer(second, 1), at: after(1.2)).isEmpty, "repeated")
     }
 
-    @Test func `what the local budget cannot hold is returned, about a second of it stays`() throws {
+    @Test func `what the local budget cannot hold is returned, half a second of it stays`() throws {
         var gate = drawingGate()
         _ = gate.nextDraw(epoch: 7, at: start)
         let requestAsked = gate.nextDraw(epoch: 7, at: after(10))
@@ -73,6 +73,24 @@ import Testing
         let nextAsked = gate.nextDraw(epoch: 7, at: after(5))
         let next = try #require(nextAsked)
         #expect(next.totals.grantedUsed == Work(requests: 1, tokens: 500))
+    }
+
+    @Test func `while the float answers only what is assured and covered goes without it`() throws {
+        for (assured, tokens, goes) in [(0.0, 350.0, false), (600, 350, true), (600, 450, false)] {
+            var gate = gate(
+                allocation(rpm: 600, tpm: 60_000, tenants: [tenant("a", rpm: assured, tpm: 100 * assured)]))
+            gate.startDrawing(boot: "1", at: start)
+            gate.enqueue([call(0, of: "a", tokens: 400)])
+            _ = gate.dispatch(at: start)
+            let requestAsked = gate.nextDraw(epoch: 7, at: start)
+            let request = try #require(requestAsked)
+            _ = gate.receive(answer(request, 0), at: after(0.1))
+            // Half a second is 500 tokens, and 100 of them were left: 0.3 s bring 300 more.
+            gate.enqueue([call(1, of: "a", tokens: tokens, at: after(0.3))], at: after(0.3))
+            #expect((gate.dispatch(at: after(0.3)).ids == [1]) == goes, "\(assured) \(tokens)")
+            // Nobody has answered for two seconds: it lends by itself.
+            #expect((gate.dispatch(at: after(2.2)).ids == [1]) != goes, "\(assured) \(tokens)")
+        }
     }
 
     @Test func `nothing is asked for while nothing waits, and what flows over is told each second`() {

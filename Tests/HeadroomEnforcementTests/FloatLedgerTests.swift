@@ -50,11 +50,11 @@ import Testing
 
     @Test func `what was granted and not used flows back with the next totals`() throws {
         var ledger = ledger([tenant("a")])
-        _ = try ledger.draw(request(1), at: after(0.5))
+        _ = try ledger.draw(request(1), at: after(0.7))
         let before = ledger.level
-        _ = try ledger.draw(request(2, [("a", heads(3))]), at: after(0.5))
+        _ = try ledger.draw(request(2, [("a", heads(3))]), at: after(0.7))
         #expect(ledger.level == before - Work(requests: 3, tokens: 3000))
-        let answer = try ledger.draw(request(3, used: 1), at: after(0.5))
+        let answer = try ledger.draw(request(3, used: 1), at: after(0.7))
         #expect(ledger.level == before - Work(requests: 1, tokens: 1000))
         #expect(answer.grantedTotal == Work(requests: 3, tokens: 3000))
     }
@@ -71,12 +71,12 @@ import Testing
 
     @Test func `the float and what gateways may hold are the pool's burst together`() throws {
         var ledger = ledger([tenant("a")])
-        // Five seconds of ten requests each; who draws holds one second of half of them, who does not five.
+        // Five seconds of ten requests each; who draws holds half a second of half of them, who does not five.
         _ = try ledger.draw(request(1), at: start)
         for second in 1...20 { _ = try ledger.draw(request(Int64(second + 1)), at: after(Double(second))) }
-        #expect(abs(ledger.level[.requests] - 45) < 1e-9)
+        #expect(abs(ledger.level[.requests] - 47.5) < 1e-9)
         _ = try ledger.draw(request(1, boot: "2"), at: after(60))
-        #expect(ledger.level[.requests] <= 45)
+        #expect(ledger.level[.requests] <= 47.5)
     }
 
     @Test func `another epoch, another pool and numbers that are none are refused`() {
@@ -100,9 +100,9 @@ import Testing
                 ]
         for (name, first, second, firstHeads, secondHeads) in cases {
             var ledger = ledger([first, second])
-            // What there is after 10 ms is worth one call.
+            // What there is by then covers one call.
             let waiting = [(second.tenant, secondHeads), (first.tenant, firstHeads)]
-            let answer = try ledger.draw(request(1, waiting), at: after(0.01))
+            let answer = try ledger.draw(request(1, waiting), at: after(0.3))
             #expect(answer.granted == [DrawAnswer.Granted(tenant: first.tenant, calls: 1)], "\(name)")
         }
     }
@@ -112,10 +112,45 @@ import Testing
         var elsewhere = request(1, [("a", heads(1))])
         elsewhere.gateway = "h"
         _ = try ledger.draw(elsewhere, at: start)
-        let soon = try ledger.draw(request(1, [("b", heads(1))]), at: after(0.01))
+        let soon = try ledger.draw(request(1, [("b", heads(1))]), at: after(0.3))
         #expect(soon.granted.isEmpty)
         let later = try ledger.draw(request(2, [("b", heads(1))]), at: after(0.6))
         #expect(later.granted.count == 1)
+    }
+
+    @Test func `a floor that a large call used up comes back when the call is paid for`() throws {
+        // One request and 1,000 tokens a second; ten seconds of it at first.
+        var ledger = ledger([tenant("a", rpm: 60, tpm: 60_000, clock: 9), tenant("b", clock: 1)])
+        var spent = request(1)
+        _ = try ledger.draw(spent, at: start)
+        spent.sequence = 2
+        spent.totals.spent = [DrawRequest.TenantWork(tenant: "a", work: Work(requests: 1, tokens: 15_000))]
+        _ = try ledger.draw(spent, at: start)
+        for (sequence, seconds, first) in [(3, 4.0, "b"), (4, 7.0, "a")] as [(Int64, Double, TenantID)] {
+            spent.sequence = sequence
+            spent.waiting = ["a", "b"].map { DrawRequest.Queue(tenant: $0, heads: heads(40)) }
+            let answer = try ledger.draw(spent, at: after(seconds))
+            let calls = answer.granted.first { $0.tenant == first }?.calls ?? 0
+            let others = answer.granted.first { $0.tenant != first }?.calls ?? 0
+            #expect(calls > 0 && (first == "a" || others == 0), "\(seconds) s: \(answer.granted)")
+        }
+    }
+
+    @Test func `a call goes when the float covers it, one that is larger than the float when that is full`() throws {
+        for (tokens, seconds) in [(20_000.0, 4.0), (90_000, 9.5)] {
+            var ledger = ledger([tenant("a")])
+            var asked = request(1)
+            _ = try ledger.draw(asked, at: start)
+            let head = DrawRequest.Head(estimate: Work(requests: 1, tokens: tokens))
+            asked.waiting = [DrawRequest.Queue(tenant: "a", heads: [head])]
+            var grantedAt: Double?
+            for step in 1...120 where grantedAt == nil {
+                asked.sequence += 1
+                let now = Double(step) / 10
+                if try !ledger.draw(asked, at: after(now)).granted.isEmpty { grantedAt = now }
+            }
+            #expect(grantedAt.map { abs($0 - seconds) <= 0.15 } == true, "\(tokens): \(grantedAt ?? -1)")
+        }
     }
 
     @Test func `nobody is granted more than the ceiling, wherever it was spent`() throws {

@@ -114,6 +114,9 @@ final class MemoryBoard: SnapshotPublishing {
         }
     }
 
+    /// As after a start: what was noted of polls is gone.
+    func forgetGateways() { state.withLock { $0.gateways = [] } }
+
     func publish(_ publication: Publication) { state.withLock { $0.publications.append(publication) } }
 
     func update(serviceClocks: [PoolID: [TenantID: Double]]) { state.withLock { $0.clocks = serviceClocks } }

@@ -4,11 +4,13 @@ import Testing
 
 /// The observer against providers whose true capacity is known, with more work than they grant: 1.4 times the contract.
 @Suite struct ObservationTests {
-    private static let trace = SyntheticWorkload.trace(requests: 6_000, seed: 5)
+    /// A call and a half a second, some of them larger than all that the provider lets pass at once.
+    private static let lumpy = SyntheticWorkload.trace(requests: 6_000, seed: 5)
     private static let seconds = 420.0
 
     private static func run(
-        headers: ProviderModel.Headers, seed: UInt64 = 1, _ change: (inout Scenario) -> Void = { _ in }
+        headers: ProviderModel.Headers, trace: Trace = lumpy, seed: UInt64 = 1,
+        _ change: (inout Scenario) -> Void = { _ in }
     ) -> (record: RunRecord, use: Double) {
         var scenario = Scenario(name: "observation", intent: "more work than the provider grants")
         scenario.capacity = 0.7
@@ -28,11 +30,12 @@ import Testing
     }
     private static let kinds: [ProviderModel.Headers] = [.truthful, .nominal, .absent]
 
-    @Test(arguments: [.nominal, .absent] as [ProviderModel.Headers])
+    @Test(.enabled(if: RecordedTraces.areThere), arguments: [.nominal, .absent] as [ProviderModel.Headers])
     func `in the steady state hardly anything is refused and all is used`(
         headers: ProviderModel.Headers
-    ) {
-        let (record, use) = Self.run(headers: headers)
+    ) throws {
+        let trace = try #require(try RecordedTraces.read("traces/azure-llm-2023-conv-a"))
+        let (record, use) = Self.run(headers: headers, trace: trace)
         #expect(Double(record.refusals) < 0.01 * Double(record.attempts), "\(record.refusals) of \(record.attempts)")
         #expect(use >= 0.97, "\(use)")
         #expect(record.estimated.dropFirst(10).allSatisfy { $0 > 0.9 })
@@ -65,11 +68,12 @@ import Testing
         #expect(abs(after / before - 1) < 0.2, "\(before) \(after)")
     }
 
-    @Test(arguments: [.absent] as [ProviderModel.Headers])
+    @Test(.enabled(if: RecordedTraces.areThere), arguments: [.absent] as [ProviderModel.Headers])
     func `a square wave of a fifth does not make it swing further`(
         headers: ProviderModel.Headers
-    ) {
-        let (record, _) = Self.run(headers: headers) { scenario in
+    ) throws {
+        let trace = try #require(try RecordedTraces.read("traces/azure-llm-2023-conv-a"))
+        let (record, _) = Self.run(headers: headers, trace: trace) { scenario in
             scenario.provider.wave = ScenarioLibrary.named("square-wave")?.provider.wave
         }
         #expect(record.estimated.dropFirst(30).allSatisfy { (0.6...1).contains($0) })

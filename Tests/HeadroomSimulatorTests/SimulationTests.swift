@@ -74,6 +74,14 @@ import Testing
         }
     }
 
+    /// A build in which draws are silently dead would only look a little worse.
+    @Test func `gateways that draw do, others do not`() throws {
+        for (strategy, draws) in [("headroom", true), ("headroom-lend", false), ("fcfs", false)] {
+            let record = try Self.run(strategy, try Self.scenario("steady-shortage")).record
+            #expect((record.drawnAttempts > 0) == draws, "\(strategy): \(record.drawnAttempts)")
+        }
+    }
+
     @Test func `every call is served, lost, or still there at the end`() throws {
         for strategy in Strategy.all.map(\.name) {
             let (workload, record) = try Self.run(strategy, try Self.scenario("steady-shortage"))

@@ -1,0 +1,23 @@
+/// Four lanes that are stored as two halves and used as one vector.
+///
+/// A struct that holds a whole vector is aligned to 32 bytes or more, and Swift 6.3 misplaces such a struct where an
+/// async function returns it or keeps it over an `await`: fields come back as garbage. Halves need 16, as everything
+/// else that is allocated.
+@propertyWrapper
+package struct Halved: Equatable, Sendable {
+    private var low: SIMD2<Double>
+    private var high: SIMD2<Double>
+
+    package init(wrappedValue: SIMD4<Double>) {
+        low = wrappedValue.lowHalf
+        high = wrappedValue.highHalf
+    }
+
+    package var wrappedValue: SIMD4<Double> {
+        get { SIMD4(lowHalf: low, highHalf: high) }
+        set {
+            low = newValue.lowHalf
+            high = newValue.highHalf
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import HeadroomEnforcement
+import HeadroomModel
+import Testing
+
+/// DESIGN §5.3 by example: two gateways that share 1,000 requests a minute, one of which was silent.
+@Suite struct RoomTests {
+    private let policy = LoopPolicy()
+    private var room = Room()
+    private var generation: Int64 = 0
+    private var presences: [GatewayPresence] = []
+    private var newest: SnapshotVersion { version(generation) }
+
+    private func version(_ generation: Int64) -> SnapshotVersion { SnapshotVersion(epoch: 1, generation: generation) }
+
+    private func whole(_ budget: Double) -> PoolAllocation {
+        let fallback = (0.95 * budget).rounded(.down)
+        return allocation(
+            rpm: budget, tpm: 1000 * budget, fallback: Rates(rpm: fallback, tpm: 1000 * fallback))
+    }
+
+    /// An even part for each of `living`, as far as there is room; requests a minute.
+    private mutating func publish(_ budget: Double, over living: [GatewayID], at seconds: Double) -> [Double?] {
+        let whole = whole(budget)
+        room.observe(presences, under: policy, at: after(seconds))
+        let even = PoolTraffic(
+            gateways: living, budgetWeights: living.map { _ in 1 }, fallbackWeights: living.map { _ in 1 }, tenants: [],
+            demand: [])
+        let parts = room.fit(Parts().budgets(of: whole, over: even), of: whole, expectedGateways: 1)
+        generation += 1
+        room.publish(newest, parts, of: whole, leaseSeconds: policy.leaseSeconds, at: after(seconds))
+        return parts.map { $0.budget[.requests] }
+    }
+
+    private mutating func note(
+        _ gateway: GatewayID, applied: Int64?, sent: Int64?, at seconds: Double
+    ) {
+        presences.removeAll { $0.gateway == gateway }
+        presences.append(
+            GatewayPresence(
+                gateway: gateway, lastSeen: after(seconds), applied: applied.map(version), sent: sent.map(version)))
+        presences.sort { $0.gateway < $1.gateway }
+    }
+
+    /// Both have half, and then nothing is heard of the second, which lives on its fallback of 475 from second 15 on.
+    private mutating func losesTheSecond() {
+        #expect(publish(1000, over: ["gw-1", "gw-2"], at: 0) == [500, 500])
+        for gateway in ["gw-1", "gw-2"] as [GatewayID] { note(gateway, applied: 1, sent: 1, at: 0) }
+        for second in stride(from: 2.0, through: 20, by: 2) {
+            note("gw-1", applied: generation, sent: generation, at: second)
+            _ = publish(1000, over: ["gw-1", "gw-2"], at: second)
+        }
+        note("gw-1", applied: generation, sent: generation, at: 22)
+        #expect(publish(1000, over: ["gw-1"], at: 22) == [500])
+        note("gw-1", applied: generation, sent: generation, at: 24)
+        // What was last published for the second cannot be handed out any more.
+        #expect(publish(1000, over: ["gw-1"], at: 24) == [525])
+        note("gw-1", applied: generation, sent: generation, at: 25)
+    }
+
+    @Test(arguments: [false, true])
+    mutating func `one that comes back has its fallback and not the budget it had before`(isAnswered: Bool) {
+        losesTheSecond()
+        note("gw-2", applied: 1, sent: isAnswered ? newest.generation : 1, at: 26)
+        // The first goes on using its 525 until it has acknowledged the 500.
+        #expect(publish(1000, over: ["gw-1", "gw-2"], at: 26) == [500, 475])
+        #expect(room.inEffect(at: "gw-2")[Resource.requests.rawValue] == 475)
+        note("gw-1", applied: generation, sent: generation, at: 27)
+        note("gw-2", applied: generation, sent: generation, at: 27)
+        #expect(publish(1000, over: ["gw-1", "gw-2"], at: 28) == [500, 500])
+    }
+
+    @Test mutating func `a look that comes late does not bring back what lapsed before it`() {
+        #expect(publish(1000, over: ["gw-1", "gw-2"], at: 0) == [500, 500])
+        for gateway in ["gw-1", "gw-2"] as [GatewayID] { note(gateway, applied: 1, sent: 1, at: 0) }
+        _ = publish(1000, over: ["gw-1"], at: 2)
+        // Nothing was published for a while, and the second was not heard of.
+        note("gw-1", applied: generation, sent: generation, at: 29)
+        _ = publish(1000, over: ["gw-1"], at: 30)
+        note("gw-2", applied: 1, sent: 1, at: 31)
+        room.observe(presences, under: policy, at: after(31))
+        #expect(room.inEffect(at: "gw-2")[Resource.requests.rawValue] == 475)
+    }
+
+    @Test mutating func `one that comes back gets what those that are still silent leave`() {
+        let all: [GatewayID] = ["gw-1", "gw-2", "gw-3"]
+        #expect(publish(900, over: all, at: 0) == [300, 300, 300])
+        for gateway in all { note(gateway, applied: 1, sent: 1, at: 0) }
+        _ = publish(900, over: all, at: 2)
+        _ = publish(900, over: [], at: 22)
+        // Their fallbacks of 285 each are in use, whatever capacity is now.
+        note("gw-1", applied: 1, sent: 1, at: 30)
+        #expect(publish(600, over: ["gw-1"], at: 30) == [30])
+    }
+}
