@@ -45,9 +45,6 @@ package struct Auditor: Sendable {
     /// A tick begins, under these rules.
     package mutating func beginTick(under rules: Rules) {
         tick += 1
-        if rules.policy.pools != self.rules.policy.pools || rules.policy.capacity != self.rules.policy.capacity {
-            reading.startCounting()
-        }
         self.rules = rules
     }
 
@@ -129,6 +126,9 @@ package struct Auditor: Sendable {
     }
 
     // MARK: Telemetry
+
+    /// What the loop knows was stored.
+    package mutating func checkpoint() { reading.checkpoint() }
 
     /// A gateway was told that so many records are stored.
     package mutating func answer(records: Int) { reading.answer(records, at: now) }

@@ -16,8 +16,12 @@ package final class MemoryCheckpoints: CheckpointStore {
     }
 
     private let state = Mutex(State())
+    private let onSave: @Sendable () -> Void
 
-    package init() {}
+    /// - Parameter onSave: is told of every checkpoint.
+    package init(onSave: @escaping @Sendable () -> Void = {}) {
+        self.onSave = onSave
+    }
 
     /// Calls that ended in any way, denied ones among them, by minute, tenant, pool and criticality.
     package var attempts: [Key: Int64] { state.withLock { $0.attempts } }
@@ -25,6 +29,7 @@ package final class MemoryCheckpoints: CheckpointStore {
     package func latest() async throws -> Checkpoint? { state.withLock { $0.checkpoint } }
 
     package func save(_ checkpoint: Checkpoint, rollups: [Rollup]) async throws {
+        onSave()
         state.withLock { state in
             state.checkpoint = checkpoint
             for rollup in rollups {

@@ -8,6 +8,11 @@ struct ReadingAudit: Sendable {
     /// The next record that this term reads; `nil` before its first.
     private var next: Int?
     private var counted: [Outcome: Int] = [:]
+    /// What the last checkpoint knows: a start goes on from there.
+    private var saved: (next: Int, counted: [Outcome: Int])?
+
+    /// All that has been read so far is stored.
+    mutating func checkpoint() { saved = next.map { ($0, counted) } }
 
     mutating func answer(_ records: Int, at now: Timestamp) {
         batches.append((now, stored))
@@ -15,11 +20,9 @@ struct ReadingAudit: Sendable {
     }
 
     mutating func endTerm() {
-        next = nil
-        startCounting()
+        next = saved?.next
+        counted = saved?.counted ?? [:]
     }
-
-    mutating func startCounting() { counted = [:] }
 
     /// Returns what is wrong with it.
     mutating func read(

@@ -9,7 +9,7 @@ struct SimulatedControlPlane: Sendable {
     let board: MemoryBoard
     let ledger: MemoryLedger
     let rules: MemoryRules
-    let checkpoints = MemoryCheckpoints()
+    let checkpoints: MemoryCheckpoints
     let records = MemoryRecords()
     let audit: Audit
     /// `nil` while it is down.
@@ -20,6 +20,7 @@ struct SimulatedControlPlane: Sendable {
         telemetry = MemoryTelemetry(audit: audit)
         board = MemoryBoard(audit: audit)
         ledger = MemoryLedger(audit: audit)
+        checkpoints = MemoryCheckpoints { audit.note { $0.checkpoint() } }
         self.rules = MemoryRules(rules)
         self.audit = audit
         start(at: now)

@@ -13,16 +13,17 @@ package final class Database: Sendable {
     }
 
     package let path: String
-    package let telemetry: TelemetryStore
+    // Readers before writers: they close in this order, and only a writer that closes last empties the log.
     package let telemetryReader: TelemetryReader
+    package let records: RecordReader
+    package let audit: AuditReader
+    package let telemetry: TelemetryStore
     package let contracts: ContractStore
     package let tokens: TokenStore
     package let snapshots: SnapshotStore
     package let steering: SteeringStore
     package let decisions: DecisionStore
     package let checkpoints: RollupStore
-    package let records: RecordReader
-    package let audit: AuditReader
     /// The migrations that opening it applied.
     package let applied: [String]
 

@@ -17,6 +17,8 @@ import Testing
         ("loop", "max_parts", 32, { Double($0.loop.maxParts) }),
         ("loop", "expected_gateways", 4, { Double($0.loop.expectedGateways) }),
         ("loop", "learning_seconds", 12, { $0.loop.learningSeconds }),
+        ("loop", "float_share", 0.2, { $0.loop.floatShare }),
+        ("loop", "safe_seconds", 600, { $0.loop.safeSeconds }),
         ("demand", "window_seconds", 15, { $0.demand.windowSeconds }),
         ("demand", "backlog_seconds", 10, { $0.demand.backlogSeconds }),
         ("demand", "half_life_seconds", 50, { $0.demand.halfLifeSeconds }),
@@ -31,8 +33,41 @@ import Testing
         ("telemetry", "dedupe_seconds", 600, { $0.telemetry.dedupeSeconds }),
         ("telemetry", "late_seconds", 200, { $0.telemetry.lateSeconds }),
         ("telemetry", "raw_hours", 24, { $0.telemetry.rawHours }),
+        ("telemetry", "minute_days", 31, { $0.telemetry.minuteDays }),
+        ("telemetry", "hour_days", 100, { $0.telemetry.hourDays }),
+        ("telemetry", "checkpoint_seconds", 30, { $0.telemetry.checkpointSeconds }),
         ("telemetry", "ledger_hours", 12, { $0.telemetry.ledgerHours }),
         ("telemetry", "ledger_bytes", 1_000_000_000, { Double($0.telemetry.ledgerBytes) }),
+        ("dampening", "observation_seconds", 90, { $0.dampening.observationSeconds }),
+        ("dampening", "deadband", 0.2, { $0.dampening.deadband }),
+        ("dampening", "deadband_seconds", 90, { $0.dampening.deadbandSeconds }),
+        ("dampening", "slew_factor", 2, { $0.dampening.slewFactor }),
+        ("dampening", "slew_seconds", 4, { $0.dampening.slewSeconds }),
+        ("dampening", "slew_share", 0.05, { $0.dampening.slewShare }),
+        ("dampening", "assured_share", 0.9, { $0.dampening.assuredShare }),
+        ("guardrails", "least_of_floor", 0.4, { $0.guardrails.leastOfFloor }),
+        ("guardrails", "most_of_nominal", 0.7, { $0.guardrails.mostOfNominal }),
+        ("guardrails", "pending_hours", 2, { $0.guardrails.pendingHours }),
+        ("guardrails", "approved_hours", 12, { $0.guardrails.approvedHours }),
+        ("guardrails", "quiet_hours", 1, { $0.guardrails.quietHours }),
+        ("override_limits", "tier_steps", 2, { Double($0.overrideLimits.tierSteps) }),
+        ("override_limits", "weight_factor", 3, { $0.overrideLimits.weightFactor }),
+        ("override_limits", "hours", 12, { $0.overrideLimits.hours }),
+        ("credit", "accrual_share", 0.4, { $0.credit.accrualShare }),
+        ("credit", "cap_seconds", 300, { $0.credit.capSeconds }),
+        ("credit", "half_life_hours", 12, { $0.credit.halfLifeHours }),
+        ("credit", "share_total", 0.2, { $0.credit.shareTotal }),
+        ("credit", "grant_seconds", 60, { $0.credit.grantSeconds }),
+        ("credit", "least_repayment", 0.6, { $0.credit.leastRepayment }),
+        ("breaker", "open_share", 0.4, { $0.breaker.openShare }),
+        ("breaker", "window_seconds", 20, { $0.breaker.windowSeconds }),
+        ("breaker", "least_attempts", 10, { Double($0.breaker.leastAttempts) }),
+        ("breaker", "open_seconds", 30, { $0.breaker.openSeconds }),
+        ("breaker", "probes_per_second", 2, { $0.breaker.probesPerSecond }),
+        ("breaker", "close_successes", 3, { Double($0.breaker.closeSuccesses) }),
+        ("trust", "half_confidence_calls", 10, { $0.trust.halfConfidenceCalls }),
+        ("trust", "flagged_demand_factor", 1.5, { $0.trust.flaggedDemandFactor }),
+        ("trust", "flag_seconds", 300, { $0.trust.flagSeconds }),
     ]
 
     @Test func `each number sets the field that it names and no other`() throws {
@@ -50,7 +85,7 @@ import Testing
     }
 
     @Test func `the table above knows every key of every section`() {
-        for section in ["start", "loop", "demand", "capacity", "starvation", "telemetry"] {
+        for section in Set(Self.numbers.map(\.section)).sorted() {
             let known = faults(rules: "{\(section): {x: 1}}").first?.message ?? ""
             let keys = Self.numbers.filter { $0.section == section }.map(\.key).joined(separator: ", ")
             #expect(known == "unknown key: known here are \(keys)")

@@ -121,10 +121,10 @@ import Testing
     @Test func `while the control plane is gone gateways stay below what it last granted`() throws {
         var scenario = try Self.scenario("control-plane-gone")
         scenario.capacity = 0.5
-        scenario.faults = [.controlPlaneDown(Scenario.Span(from: 0.4, to: 0.9))]
+        scenario.faults = [.controlPlaneDown(Scenario.Span(from: 0.4, to: 0.8))]
         let (_, record) = try Self.run("headroom", scenario)
         // The lease is 15 s, and what was decided before the fault may be 5 s old.
-        let after = record.committed[150..<265]
+        let after = record.committed[150..<235]
         #expect(after.allSatisfy { $0 <= 0.95 }, "\(after.max() ?? 0)")
         #expect(after.contains { $0 > 0.9 })
         // And it takes over again.
