@@ -24,7 +24,7 @@ package struct PoolDecision: Sendable {
 
 /// Decides one pool: who gets what of the capacity there is (DESIGN §5).
 ///
-/// ``decide(_:capacity:demand:under:withheld:restarts:holding:at:)`` is the whole flow: what is claimed becomes what is
+/// ``decide(_:capacity:demand:under:restarts:holding:at:)`` is the whole flow: what is claimed becomes what is
 /// counted; the fill of that is the target; where each rate may go on its way to the mean of its target is an interval;
 /// the fill inside the intervals is what is published, in whole numbers. Each step is a file. State is one
 /// ``PoolMember`` a tenant, ascending by id, and the fills' columns, which change speed and not results.
@@ -60,15 +60,14 @@ package struct PoolAllocator: Sendable {
     /// - Parameters:
     ///   - rules: those that hold at `now`.
     ///   - restarts: What was observed speaks of other circumstances: work has failed over to this pool, or back.
-    ///   - withheld: What gateways that do not answer may still use.
     ///   - held: Numbers that stay as they are while the pool has the budget that they divide.
     package mutating func decide(
         _ pool: PoolPolicy, capacity: PoolCapacity, demand: PoolDemand, under rules: Rules,
-        withheld: Rates = .none, restarts: Bool = false, holding held: PoolAllocation? = nil, at now: Timestamp
+        restarts: Bool = false, holding held: PoolAllocation? = nil, at now: Timestamp
     ) -> PoolDecision {
         let dampening = rules.policy.dampening
         clock.advance(to: now, window: dampening.observationSeconds, first: dampening.slewSeconds)
-        var turn = PoolTurn(pool, capacity, rules, withheld: withheld, elapsed: clock.elapsed, at: now)
+        var turn = PoolTurn(pool, capacity, rules, elapsed: clock.elapsed, at: now)
         capacityMark = CapacityMark(capacity.capacity, after: capacityMark, at: now)
 
         admit(demand.tenants, turn)

@@ -14,7 +14,7 @@ struct PoolTurn {
     let budget: Rates
     let float: Rates
     let unlisted: Rates
-    /// The budget less what `unlisted` and silent gateways take: what listed tenants share …
+    /// The budget less what `unlisted` takes: what listed tenants share …
     let whole: Rates
     /// … and the part of it that is assured to them; more where floors need it.
     private(set) var assurable: Rates
@@ -29,7 +29,7 @@ struct PoolTurn {
     let applied: [TenantID: Proposal]
 
     init(
-        _ pool: PoolPolicy, _ capacity: PoolCapacity, _ rules: Rules, withheld: Rates, elapsed: Double,
+        _ pool: PoolPolicy, _ capacity: PoolCapacity, _ rules: Rules, elapsed: Double,
         at now: Timestamp
     ) {
         self.pool = pool
@@ -45,7 +45,7 @@ struct PoolTurn {
         let budget = all.map { resource, rate in rate - (float[resource] ?? 0) }
         let unlisted = budget.map { ($1 * loop.unlistedShare).rounded(.down) }
         whole = budget.map { resource, rate in
-            max(0, rate - (unlisted[resource] ?? 0) - (withheld[resource] ?? 0).rounded(.up))
+            max(0, rate - (unlisted[resource] ?? 0))
         }
         (self.float, self.budget, self.unlisted) = (float, budget, unlisted)
         assurable = whole * rules.policy.dampening.assuredShare

@@ -157,11 +157,6 @@ package struct Room: Sendable {
     /// The largest fallbacks that gateways may hold, together.
     package var fallbacks: SIMD4<Double> { holders.reduce(.zero) { $0 + $1.fallback } }
 
-    /// What gateways that do not answer withhold from the others, together: their fallbacks.
-    package var withheld: Rates {
-        Rates(perMinute: holders.reduce(.zero) { $0 + $1.kept }, resources: resources)
-    }
-
     /// Those whose lease has run out, as far as Headroom can tell, and that may live on their fallback; ascending.
     package func silent(under policy: LoopPolicy, at now: Timestamp) -> [GatewayID] {
         holders.filter { $0.hasExpired(graceSeconds: policy.graceSeconds, at: now) }.map(\.gateway)

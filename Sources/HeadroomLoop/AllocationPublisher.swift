@@ -16,8 +16,6 @@ package actor AllocationPublisher {
         package var overcommittedTokens: [PoolID: Double]
         /// Gateways that do not answer and may live on their fallback, ascending.
         package var silentGateways: [GatewayID]
-        /// What they withhold from the others, by pool: the next decision can divide what is left.
-        package var withheld: [PoolID: Rates]
     }
 
     /// Published from memory while the ledger cannot be written; the oldest go first when there are more.
@@ -68,7 +66,7 @@ package actor AllocationPublisher {
         return State(
             version: version, publishedAt: publishedAt, newVersion: version == before ? nil : version,
             isLedgerWritable: isLedgerWritable, overcommittedTokens: division.overcommittedTokens,
-            silentGateways: division.silentGateways, withheld: division.withheld)
+            silentGateways: division.silentGateways)
     }
 
     /// Divides the same numbers anew when other gateways live than when they were published.

@@ -26,8 +26,6 @@ package actor ControlLoop {
     private let checkpoints: any CheckpointStore
     private var cursor: TelemetryCursor?
     private var checkpointedAt: Timestamp
-    /// What silent gateways may still use, as of the last publication.
-    private var withheld: [PoolID: Rates] = [:]
     private var report: LoopReport
 
     package init(
@@ -58,14 +56,13 @@ package actor ControlLoop {
 
             try await stage(.publish) { try await self.beginTerm(under: rules.policy.loop, at: now) }
             let decision = await engine.decide(
-                capacities: capacities, classified: classified, under: rules, withheld: withheld, at: now)
+                capacities: capacities, classified: classified, under: rules, at: now)
             report.decidedAt = now
             await classifier.note(decision)
 
             let published = try await stage(.publish) {
                 try await self.publisher.publish(decision, classified: classified, under: rules.policy, at: now)
             }
-            withheld = published.withheld
             report.describe(capacities, classified, decision, published, rules.steering)
             await record(decision.outcome(publishedAs: published.newVersion, at: now), &failures, at: now)
             await saveCheckpointIfDue(under: rules.policy.telemetry, &failures, at: now)

@@ -86,11 +86,6 @@ struct GatewayDivision: Sendable {
     }
 
     var overcommittedTokens: [PoolID: Double] { rooms.mapValues(\.overcommittedTokens) }
-
-    /// What silent gateways withhold from the others.
-    var withheld: [PoolID: Rates] {
-        rooms.mapValues(\.withheld)
-    }
 }
 
 extension PoolTraffic {

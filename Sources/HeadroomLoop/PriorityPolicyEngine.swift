@@ -52,12 +52,10 @@ package actor PriorityPolicyEngine {
     }
 
     /// `capacities` and `classified` are in the same order, ascending by pool.
-    /// - Parameters:
-    ///   - rules: those that hold at `now`.
-    ///   - withheld: by pool, what gateways that do not answer may still use.
+    /// - Parameter rules: those that hold at `now`.
     package func decide(
         capacities: [PoolCapacity], classified: [TenantConsumptionClassifier.Classified], under rules: Rules,
-        withheld: [PoolID: Rates] = [:], at now: Timestamp
+        at now: Timestamp
     ) -> Decision {
         if let heldUntil, now >= heldUntil { held = [:] }
         var decision = Decision(
@@ -81,7 +79,6 @@ package actor PriorityPolicyEngine {
                 : classified.demand
             let decided = allocator.decide(
                 pool, capacity: capacity, demand: demand, under: rules,
-                withheld: withheld[pool.pool] ?? .none,
                 restarts: before.sources[pool.pool] != failover.sources[pool.pool],
                 holding: held[pool.pool], at: now)
             allocators[pool.pool] = allocator

@@ -14,8 +14,10 @@ extension Auditor {
         }
         guard !publication.parts.isEmpty else { return }
         for (index, pool) in publication.whole.pools.enumerated() {
+            // Who has just joined waits for the next publication with what exceeds its even part.
+            let isJoining = before.map { $0.parts.map(\.gateway) != publication.parts.map(\.gateway) } ?? false
             let mostShort =
-                isLowered
+                isLowered || isJoining
                 ? SIMD4(repeating: .infinity) : room.mostShort(pool.pool, in: publication, under: rules.policy.loop)
             try checkSums(pool, publication.parts.map { $0.snapshot.pools[index] }, mostShort: mostShort)
         }

@@ -49,7 +49,7 @@ extension Auditor {
     /// the auditor does not know, so it must be kept in one of them.
     ///
     /// That all floors fit is sure, whatever the shapes, where every floor names every resource of the pool and they sum
-    /// to less than what tenants share.
+    /// to less than what tenants share: what gateways that do not answer may still use is not shared.
     private func checkFloors(_ pool: PoolAllocation) throws(AuditViolation) {
         guard rules.policy.bands.first?.bound == .floor, rules.policy.bands.first?.tiers == nil else { return }
         let limited = pool.budget.resources
@@ -61,7 +61,7 @@ extension Auditor {
         for resource in Resource.allCases {
             guard let budget = pool.budget[resource] else { continue }
             let sum = stated.reduce(0) { $0 + (floors[$1][resource] ?? 0) }
-            if sum > budget - (pool.unlisted[resource] ?? 0) { return }
+            if sum > min(budget, handedOut(pool.pool, resource)) - (pool.unlisted[resource] ?? 0) { return }
         }
         for index in stated {
             let tenant = pool.tenants[index]
@@ -72,6 +72,16 @@ extension Auditor {
             }
             if !isKept { throw broken(.floor, "\(pool.pool), \(tenant.tenant): \(tenant.assured) of \(floors[index])") }
         }
+    }
+
+    /// What gateways that answer were given, in this publication and the one before it, by which the decision went;
+    /// whichever is less. All there is where nobody polls.
+    private func handedOut(_ pool: PoolID, _ resource: Resource) -> Double {
+        [published, before].compactMap { $0 }.filter { !$0.parts.isEmpty }.map { publication in
+            publication.parts.reduce(0) { sum, part in
+                sum + (part.snapshot.pools.first { $0.pool == pool }?.budget[resource] ?? 0)
+            }
+        }.min() ?? .infinity
     }
 }
 

@@ -14,8 +14,8 @@ package struct Auditor: Sendable {
     package private(set) var report = AuditReport()
 
     /// The newest of this term, and the one before it.
-    private var published: Publication?
-    private var before: Publication?
+    private(set) var published: Publication?
+    private(set) var before: Publication?
     /// As published last, whoever lives.
     private var inForce: [PoolAllocation] = []
     private var newest: SnapshotVersion?

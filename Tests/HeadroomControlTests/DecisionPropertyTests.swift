@@ -33,8 +33,7 @@ import Testing
             story.needs[TenantID(unchecked: "t\(Int.random(in: 10..<26, using: &random))")] = nil
         case 5:
             story.capacity = DecisionStory.nominal * .random(in: 0.1...1, using: &random)
-        case 6:
-            story.withheld = DecisionStory.nominal * (Bool.random(using: &random) ? 0.1 : 0)
+        case 6: break
         case 7:
             story.policy.mode = PoolMode.allCases.randomElement(using: &random)!
         case 8:
@@ -58,7 +57,7 @@ import Testing
             let rates = pool.tenants.map { $0.assured[resource] ?? -1 }
             #expect(rates.allSatisfy { $0 >= 0 && $0 == $0.rounded() }, "\(context)")
             guard story.held == nil else { continue }
-            let most = (story.capacity[resource] ?? 0) - (story.withheld[resource] ?? 0)
+            let most = (story.capacity[resource] ?? 0)
             #expect(rates.reduce(0, +) <= max(0, most), "\(context): \(resource.name)")
             for tenant in pool.tenants {
                 #expect(
@@ -74,7 +73,7 @@ import Testing
         let moves = story.policy.mode != .recommend && story.state != .open
         guard story.held == nil, moves, story.rules.holding(at: story.now).steering.freezes.isEmpty else { return }
         let floors = story.rules.contracts.values.map { ($0.tenant, $0.terms[0].floor[.tokens] ?? 0) }
-        let room = story.capacity[.tokens]! - story.withheld[.tokens, default: 0]
+        let room = story.capacity[.tokens]!
         guard floors.reduce(0, { $0 + $1.1 }) <= room - 1000 else { return }
         for (tenant, floor) in floors.sorted(by: { $0.0 < $1.0 }) {
             #expect(story.assured(tenant) >= floor - 1000, "\(context): \(tenant) of \(floor)")

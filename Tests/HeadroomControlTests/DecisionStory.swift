@@ -22,7 +22,6 @@ struct DecisionStory {
     var state = PoolState.healthy
     /// Tenants that are seen.
     var needs: [TenantID: Needs] = [:]
-    var withheld = Rates.none
     var held: PoolAllocation?
     private(set) var now = Self.start
     private(set) var last: PoolDecision?
@@ -56,7 +55,7 @@ struct DecisionStory {
         let decision = allocator.decide(
             policy,
             capacity: PoolCapacity(pool: policy.pool, capacity: capacity, nominal: policy.nominal, state: state),
-            demand: PoolDemand(pool: policy.pool, tenants: tenants), under: rules.holding(at: now), withheld: withheld,
+            demand: PoolDemand(pool: policy.pool, tenants: tenants), under: rules.holding(at: now),
             holding: held, at: now)
         last = decision
         return decision
