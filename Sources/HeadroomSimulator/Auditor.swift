@@ -45,6 +45,9 @@ package struct Auditor: Sendable {
     /// A tick begins, under these rules.
     package mutating func beginTick(under rules: Rules) {
         tick += 1
+        if rules.policy.pools != self.rules.policy.pools || rules.policy.capacity != self.rules.policy.capacity {
+            reading.changeRules()
+        }
         self.rules = rules
     }
 

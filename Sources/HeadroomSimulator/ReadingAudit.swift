@@ -11,8 +11,22 @@ struct ReadingAudit: Sendable {
     /// What the last checkpoint knows: a start goes on from there.
     private var saved: (next: Int, counted: [Outcome: Int])?
 
+    /// False in a term whose start may have found counts that it could not use: they belong to other terms of the pool.
+    private var isCounting = true
+    private var hasRead = false
+    private var isSavedUnderTheseRules = true
+
     /// All that has been read so far is stored.
-    mutating func checkpoint() { saved = next.map { ($0, counted) } }
+    mutating func checkpoint() {
+        saved = next.map { ($0, counted) }
+        isSavedUnderTheseRules = true
+    }
+
+    /// The pools' terms are others from now on.
+    mutating func changeRules() {
+        isSavedUnderTheseRules = false
+        if !hasRead { isCounting = saved == nil }
+    }
 
     mutating func answer(_ records: Int, at now: Timestamp) {
         batches.append((now, stored))
@@ -22,6 +36,8 @@ struct ReadingAudit: Sendable {
     mutating func endTerm() {
         next = saved?.next
         counted = saved?.counted ?? [:]
+        isCounting = saved == nil || (isCounting && isSavedUnderTheseRules)
+        hasRead = false
     }
 
     /// Returns what is wrong with it.
@@ -33,6 +49,7 @@ struct ReadingAudit: Sendable {
             return "after its start the loop reads from record \(first) and has to know those from \(needed) on"
         }
         next = first + records.count
+        hasRead = true
         if first + records.count > stored {
             return "the loop reads \(first + records.count) records and \(stored) were answered"
         }
@@ -48,7 +65,7 @@ struct ReadingAudit: Sendable {
 
     /// How the loop's own counts differ from what it was given.
     func miscounted(in calls: [Outcome: Int]) -> String? {
-        for outcome in Outcome.allCases {
+        for outcome in Outcome.allCases where isCounting {
             let (loop, given) = (calls[outcome] ?? 0, counted[outcome] ?? 0)
             if loop != given { return "the loop counts \(loop) calls that ended as \(outcome.name), and read \(given)" }
         }

@@ -72,7 +72,7 @@ struct SpendingAudit: Sendable {
         let returned = request.totals.returned - (draw?.totals.returned ?? .zero)
         draw = request
         granted = .zero
-        for resource in Resource.allCases where rates[resource] != nil {
+        for resource in Resource.allCases where rates[resource] != nil && returned[resource] > 0 {
             level[resource.rawValue] -= returned[resource]
             if level[resource.rawValue] + largest[resource] <= -SpendingAudit.rounding {
                 return "returns \(returned[resource]) \(resource.name), which it has not got"
