@@ -16,7 +16,6 @@ package struct Room: Sendable {
     private var term: Int64?
     /// Capacity less float, of the publication in force.
     @Halved private var limit = SIMD4<Double>.zero
-    private var resources: ResourceSet = []
     /// Σ E_g above ``limit``, in tokens a minute, since ``measuredAt``.
     private var excess = 0.0
     private var measuredAt: Timestamp?
@@ -136,7 +135,6 @@ package struct Room: Sendable {
                     leaseSeconds: leaseSeconds))
         }
         limit = whole?.budgetLimit ?? SIMD4(repeating: .infinity)
-        resources = whole?.budget.resources ?? resources
         excess = tokensInExcess
     }
 

@@ -88,7 +88,8 @@ package actor ControlLoop {
         }
     }
 
-    /// A gateway's draw from the float, answered from memory. Throws a ``DrawRefusal``.
+    /// A gateway's draw from the float, answered from memory: one answer, in a list because of what ``Halved`` tells.
+    /// Throws a ``DrawRefusal``.
     package func draw(_ request: DrawRequest, at now: Timestamp) async throws -> [DrawAnswer] {
         try await publisher.draw(request, at: now)
     }
