@@ -86,7 +86,7 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        tests("HeadroomJSONTests", ["HeadroomJSON"]),
+        tests("HeadroomJSONTests", ["HeadroomJSON", "HeadroomModel"]),
         tests("HeadroomModelTests", ["HeadroomModel"]),
         tests("HeadroomWireTests", ["HeadroomWire", "HeadroomJSON", "HeadroomModel"]),
         tests("HeadroomPolicyTests", ["HeadroomPolicy", "HeadroomModel"]),

@@ -9,19 +9,13 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     /// a run changes nothing in the others.
     package init(seed: UInt64, stream: StaticString) {
         // FNV-1a, 64 bits.
-        var mix =
+        let start =
             seed
             ^ stream.withUTF8Buffer { text in
                 unsafe text.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
             }
-        func splitMix64() -> UInt64 {
-            mix &+= 0x9E37_79B9_7F4A_7C15
-            var bits = mix
-            bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-            return bits ^ (bits >> 31)
-        }
-        state = (splitMix64(), splitMix64(), splitMix64(), splitMix64())
+        var mix = SplitMix64(seed: start)
+        state = (mix.next(), mix.next(), mix.next(), mix.next())
     }
 
     package mutating func next() -> UInt64 {

@@ -12,7 +12,7 @@ import Testing
 
     private func fold(into pool: ClassifiedPool, seed: UInt64, seconds: Range<Int>) {
         for second in seconds {
-            var random = SplitMix(seed: seed &* 1_000_003 &+ UInt64(second))
+            var random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(second))
             for tenant in ["acme", "beta", "corp"] as [TenantID] where Int.random(in: 0..<3, using: &random) > 0 {
                 let at = Double(second) + .random(in: 0..<1, using: &random)
                 let outcome: Outcome = [.ok, .ok, .ok, .denied, .quota].randomElement(using: &random)!
@@ -66,7 +66,7 @@ import Testing
         busyPool(seed: 1, seconds: 60).estimator.write(to: &writer)
         let bytes = writer.bytes
         for seed in 1...300 as ClosedRange<UInt64> {
-            var random = SplitMix(seed: seed)
+            var random = SplitMix64(seed: seed)
             var damaged = bytes
             if Bool.random(using: &random) { damaged.removeLast(.random(in: 1...bytes.count, using: &random)) }
             for _ in 0..<Int.random(in: 0...3, using: &random) where !damaged.isEmpty {

@@ -8,10 +8,10 @@ import Testing
     /// Flags of `acme` after ten minutes of `play`, which is called for each second.
     private func flags(
         seed: UInt64 = 1, minutes: Double = minutes, entitlement: Rates? = ClassifiedPool.nominal,
-        _ play: (ClassifiedPool, Double, inout SplitMix) -> Void
+        _ play: (ClassifiedPool, Double, inout SplitMix64) -> Void
     ) -> [GamingFlag] {
         let pool = ClassifiedPool()
-        var random = SplitMix(seed: seed)
+        var random = SplitMix64(seed: seed)
         if let entitlement { pool.entitlements["acme"] = entitlement }
         for second in 0..<Int(60 * minutes) { play(pool, Double(second), &random) }
         return pool.tenant(at: 60 * minutes)?.profile?.flags ?? []
@@ -36,7 +36,7 @@ import Testing
 
     @Test func `what is sent again after a denial is no new demand`() throws {
         let pool = ClassifiedPool()
-        var random = SplitMix(seed: 4)
+        var random = SplitMix64(seed: 4)
         // Ten pieces of work a second-and-a-half; each is denied five times, at once, before it is served.
         for n in 0..<600 {
             let second = Double(n)
@@ -158,7 +158,7 @@ import Testing
         let flagged = try #require(pool.tenant(at: 600))
         #expect(flagged.flags == ["loop_synchronised"])
         #expect(flagged.isDiscounted)
-        var random = SplitMix(seed: 3)
+        var random = SplitMix64(seed: 3)
         for second in 601..<1800 { pool.call(Double(second) + .random(in: 0..<1, using: &random)) }
         let honest = try #require(pool.tenant(at: 1800))
         #expect(honest.flags == [])

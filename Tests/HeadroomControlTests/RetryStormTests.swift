@@ -8,7 +8,7 @@ import Testing
     /// Four tenants with a call a second each; after the third minute all retry, when `isInStep` every ten seconds.
     private func storm(isInStep: Bool) -> ClassifiedPool {
         let pool = ClassifiedPool()
-        var random = SplitMix(seed: 9)
+        var random = SplitMix64(seed: 9)
         for second in 0..<420 {
             for tenant in Self.tenants {
                 let request = "\(tenant)-\(second)"

@@ -5,7 +5,7 @@ import Testing
 @Suite struct BucketTests {
     @Test func `never admits more than rate · time + burst and one call of debt`() {
         for seed in 1...50 {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             let rates = Rates(rpm: Double.random(in: 1...6000, using: &random), tpm: 60_000)
             let burstSeconds = Double.random(in: 1...10, using: &random)
             var bucket = Bucket(rates, burstSeconds: burstSeconds, at: start)

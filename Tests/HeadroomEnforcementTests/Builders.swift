@@ -1,19 +1,8 @@
 import HeadroomEnforcement
 import HeadroomModel
 
-/// SplitMix64: small, and the same numbers on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: Int) { state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
+extension SplitMix64 {
+    init(seed: Int) { self.init(seed: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15) }
 }
 
 let start = Timestamp(milliseconds: 1_793_000_000_000)

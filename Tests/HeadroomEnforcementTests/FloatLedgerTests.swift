@@ -182,7 +182,7 @@ import Testing
     /// Over any span of time: what went is at most what the pool gave, its burst, and a call of debt of each bucket.
     @Test func `whatever is lost, late, repeated or starts again, no more goes than there is`() {
         for seed in 1...8 {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             let shares = (0..<Int.random(in: 1...5, using: &random)).map { _ in
                 Double.random(in: 0.1...1, using: &random)
             }

@@ -20,7 +20,7 @@ struct FloatWorld {
     private var answers: [(at: Timestamp, gate: Int, boot: Int, answer: DrawAnswer)] = []
     private var onTheirWay: [(at: Timestamp, gate: Int, boot: Int, id: Int, actual: Work)] = []
     private var ids = 0
-    private var random: SeededGenerator
+    private var random: SplitMix64
     var network: Network
     private(set) var now = start
     /// Estimates of all calls that went, with what they really cost where that is known.
@@ -39,7 +39,7 @@ struct FloatWorld {
         let total = shares.reduce(0, +)
         self.shares = shares.map { $0 / total }
         self.network = network
-        random = SeededGenerator(seed: seed)
+        random = SplitMix64(seed: seed)
         whole = allocation(tenants: tenants)
         ledger = FloatLedger(pool: "pool", epoch: 1, at: start)
         gates = []

@@ -6,7 +6,7 @@ import Testing
     /// Bound from the definition: work that always waits gets the whole rate, and never more than it and a burst.
     @Test func `all of the budget is used while work waits below its ceiling, and never more`() {
         for seed in 1...30 {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             let count = Int.random(in: 2...12, using: &random)
             var tenants = (0..<count).map { index in
                 tenant(

@@ -5,7 +5,7 @@ import Testing
 @Suite struct PartsTests {
     @Test func `every number sums over gateways to the whole and fits into each gateway's budget`() {
         for seed in 1...200 {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             let (whole, shares) = randomProblem(using: &random)
             let parts = Parts(meanRequest: Work(requests: 1, tokens: 700)).divide(whole, over: shares)
             #expect(parts.map(\.gateway) == shares.map(\.gateway).sorted())
@@ -16,7 +16,7 @@ import Testing
 
     @Test func `the division does not depend on the order of the shares`() {
         for seed in 1...20 {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             let (whole, shares) = randomProblem(using: &random)
             let one = Parts().divide(whole, over: shares)
             let other = Parts().divide(whole, over: shares.shuffled(using: &random))
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    private func randomProblem(using random: inout SeededGenerator) -> (PoolAllocation, [GatewayShare]) {
+    private func randomProblem(using random: inout SplitMix64) -> (PoolAllocation, [GatewayShare]) {
         let gateways = Int.random(in: 1...12, using: &random)
         let count = Int.random(in: 0...30, using: &random)
         var tenants: [TenantAllocation] = []

@@ -143,7 +143,7 @@ import Testing
 
     @Test func `the next wake is the instant at which something can go`() {
         for seed in 1...40 {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             let rpm = Double(Int.random(in: 1...600, using: &random))
             var gate = gate(
                 allocation(

@@ -42,7 +42,7 @@ struct RoomHistory {
     }
 
     private var policy = LoopPolicy(safeSeconds: 120)
-    private var random: SeededGenerator
+    private var random: SplitMix64
     private var now = start
     private(set) var tick = 0
     private(set) var whole = allocation(rpm: 1000, tpm: 1_000_000, fallback: Rates(rpm: 950, tpm: 950_000))
@@ -61,7 +61,7 @@ struct RoomHistory {
     private var isCalm = false
 
     init(seed: Int) {
-        random = SeededGenerator(seed: seed)
+        random = SplitMix64(seed: seed)
         policy.expectedGateways = Int.random(in: 1...5, using: &random)
         for _ in 0..<Int.random(in: 1...5, using: &random) { join() }
     }

@@ -1,10 +1,11 @@
 import HeadroomJSON
+import HeadroomModel
 import Testing
 
 @Suite struct JSONFuzzTests {
     @Test func `what was written reads back as the same value`() throws {
         for seed in UInt64(0)..<300 {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SplitMix64(seed: seed)
             let node = randomNode(depth: 0, &generator)
             let bytes = node.encoded()
             for dialect in [JSONDialect.rfc8259, .json5] {
@@ -21,7 +22,7 @@ import Testing
 
     @Test func `damaged documents are read or refused, and all readers agree`() {
         for seed in UInt64(0)..<3000 {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SplitMix64(seed: seed)
             var bytes = randomNode(depth: 0, &generator).encoded()
             for _ in 0..<Int.random(in: 1...4, using: &generator) { damage(&bytes, &generator) }
             checkAgreement(bytes, "seed \(seed)")
@@ -34,7 +35,7 @@ import Testing
                 0x00, 0x1F, 0x7F, 0x80, 0xC3, 0xA9, 0xE2, 0xED, 0xF0, 0xFF,
             ]
         for seed in UInt64(0)..<6000 {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SplitMix64(seed: seed)
             let count = Int.random(in: 0...40, using: &generator)
             checkAgreement((0..<count).map { _ in alphabet.randomElement(using: &generator)! }, "seed \(seed)")
         }
@@ -61,7 +62,7 @@ import Testing
         }
     }
 
-    private func damage(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {
+    private func damage(_ bytes: inout [UInt8], _ generator: inout SplitMix64) {
         guard !bytes.isEmpty else { return }
         let place = Int.random(in: 0..<bytes.count, using: &generator)
         switch Int.random(in: 0..<4, using: &generator) {
@@ -72,7 +73,7 @@ import Testing
         }
     }
 
-    private func randomNode(depth: Int, _ generator: inout SeededGenerator) -> JSONNode {
+    private func randomNode(depth: Int, _ generator: inout SplitMix64) -> JSONNode {
         switch Int.random(in: 0..<(depth < 5 ? 8 : 5), using: &generator) {
         case 0: return JSONNode(.null)
         case 1: return JSONNode(.bool(Bool.random(using: &generator)))
@@ -96,7 +97,7 @@ import Testing
         }
     }
 
-    private func randomText(_ generator: inout SeededGenerator) -> String {
+    private func randomText(_ generator: inout SplitMix64) -> String {
         var text = String.UnicodeScalarView()
         for _ in 0..<Int.random(in: 0...20, using: &generator) {
             let limit: UInt32 = [0x20, 0x80, 0x80, 0x800, 0x10000, 0x110000].randomElement(using: &generator)!

@@ -1,4 +1,5 @@
 import HeadroomJSON
+import HeadroomModel
 import Testing
 
 @Suite struct RFC3339Tests {
@@ -32,7 +33,7 @@ import Testing
         #expect(RFC3339.format(milliseconds: -1) == "1969-12-31T23:59:59.999Z")
         #expect(RFC3339.format(milliseconds: .max) == "9999-12-31T23:59:59.999Z")
         #expect(RFC3339.format(milliseconds: .min) == "0000-01-01T00:00:00.000Z")
-        var generator = SeededGenerator(seed: 1)
+        var generator = SplitMix64(seed: 1)
         for _ in 0..<2000 {
             let milliseconds = Int64.random(in: -62_167_219_200_000...253_402_300_799_999, using: &generator)
             let text = RFC3339.format(milliseconds: milliseconds)

@@ -26,8 +26,8 @@ import Testing
     }
 
     @Test func `sums to the total, and no value is further than one unit from its part`() {
-        for seed in 1...300 {
-            var random = SeededGenerator(state: UInt64(seed))
+        for seed in UInt64(1)...300 {
+            var random = SplitMix64(seed: seed)
             let parts = (0..<Int.random(in: 1...200, using: &random)).map { _ in
                 Int.random(in: 0..<4, using: &random) == 0 ? 0 : Double.random(in: 0...50, using: &random)
             }
@@ -41,23 +41,14 @@ import Testing
     }
 
     @Test func `a division by room never exceeds the room`() {
-        for seed in 1...300 {
-            var random = SeededGenerator(state: UInt64(seed))
+        for seed in UInt64(1)...300 {
+            var random = SplitMix64(seed: seed)
             let room = (0..<Int.random(in: 1...20, using: &random)).map { _ in Int.random(in: 0...1000, using: &random)
             }
             let total = Int.random(in: 0...room.reduce(0, +), using: &random)
             let values = LargestRemainder.divide(total, by: room.map(Double.init))
             #expect(values.reduce(0, +) == total, "seed \(seed)")
             #expect(zip(values, room).allSatisfy { $0 <= $1 }, "seed \(seed): \(total) over \(room) is \(values)")
-        }
-    }
-
-    private struct SeededGenerator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return (state ^ (state >> 33)) &* 0xFF51_AFD7_ED55_8CCD
         }
     }
 }

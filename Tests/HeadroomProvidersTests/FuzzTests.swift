@@ -6,7 +6,7 @@ import Testing
 @Suite struct FuzzTests {
     @Test func `random headers and bodies never trap and never give an impossible number`() {
         for seed in UInt64(1)...1000 {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             let response = random.response()
             expectSane(ProviderClassifier.classify(response), "seed \(seed): \(response)")
         }
@@ -16,7 +16,7 @@ import Testing
     func `mutated real responses never trap and never give an impossible number`() throws {
         let all = try #require(RecordedResponse.all)
         for seed in UInt64(1)...1000 {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             var response = all[Int.random(in: 0..<all.count, using: &random)].response
             response.body = response.body.map { String($0.prefix(2000)) }
             for _ in 0..<Int.random(in: 1...4, using: &random) { random.mutate(&response) }
@@ -26,7 +26,7 @@ import Testing
 
     @Test func `whatever is classified can be written as a line and read again`() throws {
         for seed in UInt64(1)...200 {
-            var random = SeededGenerator(seed: seed)
+            var random = SplitMix64(seed: seed)
             var writer = JSONWriter()
             ClassificationLine.write(ProviderClassifier.classify(random.response()), to: &writer)
             let line = try JSONNode.parse(writer.bytes)
@@ -35,24 +35,7 @@ import Testing
     }
 }
 
-/// SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
-extension SeededGenerator {
+extension SplitMix64 {
     private static let words = [
         "x", "ratelimit", "rate", "limit", "remaining", "reset", "requests", "tokens", "input", "output", "minute",
         "day",

@@ -6,7 +6,7 @@ import Testing
 @Suite struct BatchNumberTests {
     @Test(arguments: 0..<10 as Range<UInt64>)
     func `whatever the order and the repetitions, each number is stored once`(seed: UInt64) async throws {
-        var random = SplitMix(seed: seed)
+        var random = SplitMix64(seed: seed)
         let database = try TemporaryDatabase()
         let store = try database.telemetry()
         var seen: Set<Int64> = []

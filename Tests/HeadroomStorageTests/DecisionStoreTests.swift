@@ -81,7 +81,7 @@ import Testing
         for seed in 1...3 as ClosedRange<UInt64> {
             let database = try TemporaryDatabase()
             let store = try DecisionStore(connection: database.writer)
-            var random = SplitMix(seed: seed)
+            var random = SplitMix64(seed: seed)
             let tenants = (0..<12).map { TenantID(unchecked: "t\($0)") }
             var setBy: [[TenantID: Int64]] = [[:]]
             for generation in 1...40 as ClosedRange<Int64> {

@@ -48,7 +48,7 @@ import Testing
 
     @Test func `no generation comes twice over kills, and a graceful stop leaves no gap`() async throws {
         let database = try TemporaryDatabase()
-        var random = SplitMix(seed: 7)
+        var random = SplitMix64(seed: 7)
         var last: Int64 = 0
         var wasKilled = false
         for _ in 0..<20 {

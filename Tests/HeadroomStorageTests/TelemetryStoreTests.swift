@@ -5,7 +5,7 @@ import Testing
 @Suite struct TelemetryStoreTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `every kind of record comes back as it was, once, by pages of any size`(seed: UInt64) async throws {
-        var random = SplitMix(seed: seed)
+        var random = SplitMix64(seed: seed)
         let database = try TemporaryDatabase()
         let store = try database.telemetry()
         var sent: [TelemetryRecord] = []
@@ -232,7 +232,7 @@ import Testing
 
 extension TelemetryRecord {
     /// Any record with any fields; tenants that report by calls and those that report by windows differ.
-    static func random(using random: inout SplitMix) -> TelemetryRecord {
+    static func random(using random: inout SplitMix64) -> TelemetryRecord {
         func maybe<Value>(_ value: Value) -> Value? { Bool.random(using: &random) ? value : nil }
         func text() -> String {
             ["", "r-1", "a-longer-request-id-\(random.next())", "ü"].randomElement(using: &random)!
@@ -293,22 +293,5 @@ extension TelemetryRecord {
         default:
             return .model(ModelRecord(at: at, gateway: maybe(gateway), pool: pool, model: text(), version: text()))
         }
-    }
-}
-
-/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

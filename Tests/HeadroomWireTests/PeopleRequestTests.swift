@@ -52,7 +52,7 @@ import Testing
         ]
         let bytes = Array(#"{}[]":,0123456789.eE-+ntruefalse "#.utf8)
         for seed in UInt64(0)..<400 {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SplitMix64(seed: seed)
             var body = Array(bodies[Int(seed) % bodies.count].utf8)
             for _ in 0..<Int.random(in: 1...3, using: &generator) {
                 body[Int.random(in: 0..<body.count, using: &generator)] = bytes.randomElement(using: &generator) ?? 0

@@ -4,7 +4,7 @@ import HeadroomModel
 enum RandomWire {
     static let now: Int64 = 1_793_000_000_000
 
-    static func record(_ generator: inout SeededGenerator) -> TelemetryRecord {
+    static func record(_ generator: inout SplitMix64) -> TelemetryRecord {
         let at = Timestamp(milliseconds: now - Int64.random(in: 0...800_000, using: &generator))
         let gateway: GatewayID = ["gw-1", "gw-2"].randomElement(using: &generator)!
         let tenant: TenantID = ["acme", "b.c@d:e-f_g", "T9"].randomElement(using: &generator)!
@@ -61,7 +61,7 @@ enum RandomWire {
         }
     }
 
-    static func snapshot(generation: Int64, _ generator: inout SeededGenerator) -> Snapshot {
+    static func snapshot(generation: Int64, _ generator: inout SplitMix64) -> Snapshot {
         let names = ["a", "azure:gpt-4o", "b", "openai:gpt-4o", "z9"]
         let pools = names.filter { _ in Bool.random(using: &generator) }.map { name in
             PoolAllocation(
@@ -81,7 +81,7 @@ enum RandomWire {
     }
 
     /// `snapshot` with some tenants, pools and numbers changed.
-    static func changed(_ snapshot: Snapshot, _ generator: inout SeededGenerator) -> Snapshot {
+    static func changed(_ snapshot: Snapshot, _ generator: inout SplitMix64) -> Snapshot {
         var result = snapshot
         result.version.generation += 1
         result.issuedAt = result.issuedAt.adding(seconds: 2)
@@ -101,7 +101,7 @@ enum RandomWire {
         return result
     }
 
-    private static func tenants(_ generator: inout SeededGenerator) -> [TenantAllocation] {
+    private static func tenants(_ generator: inout SplitMix64) -> [TenantAllocation] {
         let names = ["acme", "b", "c.1", "c.2", "gone", "zeta"]
         return names.filter { _ in Bool.random(using: &generator) }.map { name in
             TenantAllocation(
@@ -117,7 +117,7 @@ enum RandomWire {
         }
     }
 
-    private static func rates(_ generator: inout SeededGenerator) -> Rates {
+    private static func rates(_ generator: inout SplitMix64) -> Rates {
         var rates = Rates()
         for resource in Resource.allCases where Bool.random(using: &generator) {
             rates[resource] = Double(Int.random(in: 0...2_000_000, using: &generator))

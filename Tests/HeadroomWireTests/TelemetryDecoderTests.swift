@@ -280,7 +280,7 @@ private let now: Int64 = 1_793_000_000_000
         let decoder = TelemetryDecoder { _ in ProviderSignal(kind: .ok) }
         let good = #"{"type":"call","gateway":"g","tenant":"t","pool":"p","outcome":"ok"}"#
         for seed in UInt64(0)..<400 {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SplitMix64(seed: seed)
             var encoder = TelemetryEncoder()
             encoder.append(RandomWire.record(&generator), body: "b")
             var bytes = encoder.bytes.dropLast()

@@ -7,7 +7,7 @@ import Testing
     @Test func `what was encoded decodes to the same records`() throws {
         let decoder = TelemetryDecoder { _ in ProviderSignal(kind: .quota) }
         for seed in UInt64(0)..<100 {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SplitMix64(seed: seed)
             let records = (0..<20).map { _ in RandomWire.record(&generator) }
             var encoder = TelemetryEncoder()
             for record in records { encoder.append(record, headers: [("retry-after", "1")], body: "é\n") }
@@ -21,7 +21,7 @@ import Testing
 
     @Test func `names are never mixed up, however many a request has`() throws {
         let decoder = TelemetryDecoder { _ in ProviderSignal(kind: .ok) }
-        var generator = SeededGenerator(seed: 3)
+        var generator = SplitMix64(seed: 3)
         var encoder = TelemetryEncoder()
         var names: [String] = []
         for _ in 0..<4000 {
