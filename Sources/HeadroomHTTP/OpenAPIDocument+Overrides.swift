@@ -51,13 +51,37 @@ extension OpenAPIDocument {
               "default": {"$ref": "#/components/responses/Problem"}
             }
           }
-        },
-        "/v1/approvals": {
+        }
+        """#)
+
+    static let proposalPaths: [UInt8] = Array(
+        [
+            proposals(
+                "approvals", "Changes beyond guardrails and overrides beyond limits",
+                states: ["pending", "approved", "denied", "expired"]),
+            decision(
+                "approvals", "approve", "Approve a pending change; not one's own",
+                "Applied at the next tick; expires_in_seconds is how long it holds"),
+            decision(
+                "approvals", "deny", "Deny a pending change; not one's own",
+                "Not asked for again for expires_in_seconds"),
+            proposals(
+                "recommendations", "Changes in pools that do not move by themselves",
+                states: ["pending", "applied", "dismissed", "expired"]),
+            decision("recommendations", "apply", "Apply a recommendation", "Applied at the next tick"),
+            decision(
+                "recommendations", "dismiss", "Dismiss a recommendation",
+                "Not recommended again for expires_in_seconds"),
+        ].joined(separator: ",").utf8)
+
+    private static func proposals(_ name: String, _ summary: String, states: [String]) -> String {
+        #"""
+        "/v1/\#(name)": {
           "get": {
-            "summary": "Changes beyond guardrails and overrides beyond limits (roles viewer, success, sre, admin)",
+            "summary": "\#(summary) (roles viewer, success, sre, admin)",
             "parameters": [
               {"name": "state", "in": "query",
-               "schema": {"enum": ["pending", "approved", "denied", "expired"]}},
+               "schema": {"enum": [\#(states.map { "\"\($0)\"" }.joined(separator: ", "))]}},
               {"$ref": "#/components/parameters/Tenant"}, {"$ref": "#/components/parameters/Pool"}
             ],
             "responses": {
@@ -68,7 +92,7 @@ extension OpenAPIDocument {
                     "schema": {
                       "type": "object",
                       "properties": {
-                        "approvals": {"type": "array", "items": {"$ref": "#/components/schemas/Proposal"}}
+                        "\#(name)": {"type": "array", "items": {"$ref": "#/components/schemas/Proposal"}}
                       }
                     }
                   }
@@ -77,10 +101,15 @@ extension OpenAPIDocument {
               "default": {"$ref": "#/components/responses/Problem"}
             }
           }
-        },
-        "/v1/approvals/{id}/approve": {
+        }
+        """#
+    }
+
+    private static func decision(_ name: String, _ verb: String, _ summary: String, _ effect: String) -> String {
+        #"""
+        "/v1/\#(name)/{id}/\#(verb)": {
           "post": {
-            "summary": "Approve a pending change; not one's own (roles sre, admin)",
+            "summary": "\#(summary) (roles sre, admin)",
             "parameters": [{"$ref": "#/components/parameters/Id"}],
             "requestBody": {
               "required": true,
@@ -88,91 +117,15 @@ extension OpenAPIDocument {
             },
             "responses": {
               "200": {
-                "description": "Applied at the next tick; expires_in_seconds is how long it holds",
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Proposal"}}}
-              },
-              "default": {"$ref": "#/components/responses/Problem"}
-            }
-          }
-        },
-        "/v1/approvals/{id}/deny": {
-          "post": {
-            "summary": "Deny a pending change; not one's own (roles sre, admin)",
-            "parameters": [{"$ref": "#/components/parameters/Id"}],
-            "requestBody": {
-              "required": true,
-              "content": {"application/json": {"schema": {"$ref": "#/components/schemas/DecisionRequest"}}}
-            },
-            "responses": {
-              "200": {
-                "description": "Not asked for again for expires_in_seconds",
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Proposal"}}}
-              },
-              "default": {"$ref": "#/components/responses/Problem"}
-            }
-          }
-        },
-        "/v1/recommendations": {
-          "get": {
-            "summary": "Changes in pools that do not move by themselves (roles viewer, success, sre, admin)",
-            "parameters": [
-              {"name": "state", "in": "query",
-               "schema": {"enum": ["pending", "applied", "dismissed", "expired"]}},
-              {"$ref": "#/components/parameters/Tenant"}, {"$ref": "#/components/parameters/Pool"}
-            ],
-            "responses": {
-              "200": {
-                "description": "Newest first, at most 500",
-                "content": {
-                  "application/json": {
-                    "schema": {
-                      "type": "object",
-                      "properties": {
-                        "recommendations": {"type": "array", "items": {"$ref": "#/components/schemas/Proposal"}}
-                      }
-                    }
-                  }
-                }
-              },
-              "default": {"$ref": "#/components/responses/Problem"}
-            }
-          }
-        },
-        "/v1/recommendations/{id}/apply": {
-          "post": {
-            "summary": "Apply a recommendation (roles sre, admin)",
-            "parameters": [{"$ref": "#/components/parameters/Id"}],
-            "requestBody": {
-              "required": true,
-              "content": {"application/json": {"schema": {"$ref": "#/components/schemas/DecisionRequest"}}}
-            },
-            "responses": {
-              "200": {
-                "description": "Applied at the next tick",
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Proposal"}}}
-              },
-              "default": {"$ref": "#/components/responses/Problem"}
-            }
-          }
-        },
-        "/v1/recommendations/{id}/dismiss": {
-          "post": {
-            "summary": "Dismiss a recommendation (roles sre, admin)",
-            "parameters": [{"$ref": "#/components/parameters/Id"}],
-            "requestBody": {
-              "required": true,
-              "content": {"application/json": {"schema": {"$ref": "#/components/schemas/DecisionRequest"}}}
-            },
-            "responses": {
-              "200": {
-                "description": "Not recommended again for expires_in_seconds",
+                "description": "\#(effect)",
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Proposal"}}}
               },
               "default": {"$ref": "#/components/responses/Problem"}
             }
           }
         }
-        """#)
+        """#
+    }
 
     static let steeringSchemas = encoded(
         #"""

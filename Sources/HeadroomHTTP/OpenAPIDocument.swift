@@ -4,8 +4,11 @@
 /// literals.
 enum OpenAPIDocument {
     static let bytes: [UInt8] =
-        opening + gatewayPaths + comma + overridePaths + comma + poolPaths + comma + tenantPaths + comma + recordPaths
-        + comma + operationsPaths + middle + schemas + comma + steeringSchemas + comma + reportSchemas + closing
+        opening
+        + members([
+            gatewayPaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths, operationsPaths,
+        ])
+        + middle + members([schemas, steeringSchemas, reportSchemas]) + closing
 
     private static let opening = encoded(
         #"""
@@ -47,7 +50,8 @@ enum OpenAPIDocument {
         """#)
 
     private static let closing = encoded("}}}")
-    private static let comma = encoded(",")
+
+    private static func members(_ lists: [[UInt8]]) -> [UInt8] { Array(lists.joined(separator: [UInt8(ascii: ",")])) }
 
     static func encoded(_ text: StaticString) -> [UInt8] { text.withUTF8Buffer { unsafe Array($0) } }
 
