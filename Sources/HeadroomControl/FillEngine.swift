@@ -26,7 +26,7 @@ package struct FillEngine: Sendable {
     package init() {}
 
     package mutating func solve(_ problem: FillProblem) -> FillResult {
-        let resources = problem.capacity.resources.members
+        let resources = Array(problem.capacity.resources.members)
         if let exhausted = resources.first(where: { problem.capacity[$0] == 0 }) {
             return FillResult(exhausted: exhausted, problem)
         }

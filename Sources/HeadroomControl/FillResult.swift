@@ -71,7 +71,7 @@ package struct FillShares: RandomAccessCollection, Sendable {
         self.slack = slack
         stop = FillStop(bands: Array(problem.bands[..<bandsRun]))
         capacity = FillCapacity(problem.capacity)
-        resources = problem.capacity.resources.members
+        resources = Array(problem.capacity.resources.members)
     }
 
     package var startIndex: Int { 0 }

@@ -1,6 +1,26 @@
 /// How urgent a piece of work is; the raw value is its order of service.
-package enum Criticality: Int, CaseIterable, Sendable, Hashable, Comparable {
+package enum Criticality: CaseIterable, Sendable, Hashable, Comparable, RawRepresentable {
     case interactive, nearRealTime, batch
+
+    // Written out to be inlinable: every queue is ordered by it.
+    @inlinable
+    package init?(rawValue: Int) {
+        switch rawValue {
+        case 0: self = .interactive
+        case 1: self = .nearRealTime
+        case 2: self = .batch
+        default: return nil
+        }
+    }
+
+    @inlinable
+    package var rawValue: Int {
+        switch self {
+        case .interactive: 0
+        case .nearRealTime: 1
+        case .batch: 2
+        }
+    }
 
     package var name: String {
         switch self {
@@ -15,6 +35,10 @@ package enum Criticality: Int, CaseIterable, Sendable, Hashable, Comparable {
         self = found
     }
 
+    @inlinable
+    package static func == (left: Criticality, right: Criticality) -> Bool { left.rawValue == right.rawValue }
+
+    @inlinable
     package static func < (left: Criticality, right: Criticality) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -37,6 +61,7 @@ package struct PerCriticality<Value> {
         self.init(interactive: value, nearRealTime: value, batch: value)
     }
 
+    @inlinable
     package subscript(criticality: Criticality) -> Value {
         get {
             switch criticality {

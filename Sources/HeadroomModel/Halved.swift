@@ -5,14 +5,16 @@
 /// else that is allocated.
 @propertyWrapper
 package struct Halved: Equatable, Sendable {
-    private var low: SIMD2<Double>
-    private var high: SIMD2<Double>
+    @usableFromInline var low: SIMD2<Double>
+    @usableFromInline var high: SIMD2<Double>
 
+    @inlinable
     package init(wrappedValue: SIMD4<Double>) {
         low = wrappedValue.lowHalf
         high = wrappedValue.highHalf
     }
 
+    @inlinable
     package var wrappedValue: SIMD4<Double> {
         get { SIMD4(lowHalf: low, highHalf: high) }
         set {
@@ -20,4 +22,7 @@ package struct Halved: Equatable, Sendable {
             high = newValue.highHalf
         }
     }
+
+    @inlinable
+    package static func == (left: Halved, right: Halved) -> Bool { left.low == right.low && left.high == right.high }
 }

@@ -2,6 +2,8 @@
 ///
 /// `Kind` keeps the three apart at compile time. The alphabet is ASCII, so `<` orders bytewise, which is the order
 /// of every list that Headroom publishes.
+///
+/// Comparing and hashing are inlinable: names key most tables.
 package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let text: String
 
@@ -23,7 +25,14 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
 
     package var description: String { text }
 
+    @inlinable
+    package static func == (left: Identifier, right: Identifier) -> Bool { left.text == right.text }
+
+    @inlinable
     package static func < (left: Identifier, right: Identifier) -> Bool { left.text < right.text }
+
+    @inlinable
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
     private static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard (1...128).contains(bytes.count) else { return false }

@@ -1,6 +1,29 @@
 /// What a pool limits. The raw value is the lane of ``Rates`` and ``Work``.
-package enum Resource: Int, CaseIterable, Sendable, Hashable, Comparable {
+///
+/// What is said of lanes, sets, rates and work is inlinable: it is the arithmetic of every hot path.
+package enum Resource: CaseIterable, Sendable, Hashable, Comparable, RawRepresentable {
     case requests, tokens, inputTokens, outputTokens
+
+    @inlinable
+    package init?(rawValue: Int) {
+        switch rawValue {
+        case 0: self = .requests
+        case 1: self = .tokens
+        case 2: self = .inputTokens
+        case 3: self = .outputTokens
+        default: return nil
+        }
+    }
+
+    @inlinable
+    package var rawValue: Int {
+        switch self {
+        case .requests: 0
+        case .tokens: 1
+        case .inputTokens: 2
+        case .outputTokens: 3
+        }
+    }
 
     /// The name of an amount: `requests`, `tokens`, `input_tokens`, `output_tokens`.
     package var name: String {
@@ -27,6 +50,10 @@ package enum Resource: Int, CaseIterable, Sendable, Hashable, Comparable {
         self = found
     }
 
+    @inlinable
+    package static func == (left: Resource, right: Resource) -> Bool { left.rawValue == right.rawValue }
+
+    @inlinable
     package static func < (left: Resource, right: Resource) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -34,41 +61,68 @@ package enum Resource: Int, CaseIterable, Sendable, Hashable, Comparable {
 package struct ResourceSet: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
+    @inlinable
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
+    @inlinable
     package init(_ resource: Resource) {
         rawValue = 1 << UInt8(resource.rawValue)
     }
 
-    package func contains(_ resource: Resource) -> Bool { contains(ResourceSet(resource)) }
+    @inlinable
+    package static func == (left: ResourceSet, right: ResourceSet) -> Bool { left.rawValue == right.rawValue }
+
+    @inlinable
+    package func contains(_ resource: Resource) -> Bool { rawValue & 1 << UInt8(resource.rawValue) != 0 }
 
     /// Its members in the order of ``Resource``.
-    package var members: [Resource] { ResourceSet.membersByRawValue[Int(rawValue & 15)] }
+    @inlinable
+    package var members: Members { Members(of: self) }
 
     /// True in the lanes of its members.
+    @inlinable
     package var lanes: SIMDMask<SIMD4<Int64>> {
         (SIMD4(repeating: Int64(rawValue)) & SIMD4(1, 2, 4, 8)) .!= 0
     }
 
-    /// All sixteen sets: looked up, since rates are on every hot path and a list made anew costs an allocation.
-    private static let membersByRawValue: [[Resource]] = (0..<16).map { bits in
-        Resource.allCases.filter { bits & (1 << $0.rawValue) != 0 }
+    /// One after the other, without a list of them.
+    package struct Members: Sequence, IteratorProtocol, Sendable {
+        @usableFromInline var left: UInt8
+
+        @inlinable
+        init(of set: ResourceSet) {
+            left = set.rawValue & 15
+        }
+
+        @inlinable
+        package mutating func next() -> Resource? {
+            guard left != 0 else { return nil }
+            defer { left &= left &- 1 }
+            return Resource(rawValue: left.trailingZeroBitCount)
+        }
     }
 }
 
 /// Rates per minute, one per resource. An absent rate means "not limited in this resource" (a capacity, a ceiling)
 /// or "not stated" (a floor, a demand).
 package struct Rates: Equatable, Sendable {
+    @usableFromInline var halves: Halved
+    @usableFromInline var present: ResourceSet
+
     /// Lanes in the order of ``Resource``; a lane that is absent holds 0.
-    @Halved package private(set) var perMinute: SIMD4<Double> = .zero
-    package private(set) var resources: ResourceSet = []
+    @inlinable
+    package var perMinute: SIMD4<Double> { halves.wrappedValue }
+    @inlinable
+    package var resources: ResourceSet { present }
 
     /// No resource limited.
-    package static let none = Rates()
+    @inlinable
+    package static var none: Rates { Rates(perMinute: .zero, resources: []) }
 
     package init(rpm: Double? = nil, tpm: Double? = nil, itpm: Double? = nil, otpm: Double? = nil) {
+        self.init(perMinute: .zero, resources: [])
         self[.requests] = rpm
         self[.tokens] = tpm
         self[.inputTokens] = itpm
@@ -76,45 +130,60 @@ package struct Rates: Equatable, Sendable {
     }
 
     /// The lanes of `resources`; the others are absent.
+    @inlinable
     package init(perMinute: SIMD4<Double>, resources: ResourceSet) {
-        self.perMinute = SIMD4.zero.replacing(with: perMinute, where: resources.lanes)
-        self.resources = resources
+        halves = Halved(wrappedValue: SIMD4.zero.replacing(with: perMinute, where: resources.lanes))
+        present = resources
     }
 
+    @inlinable
     package subscript(resource: Resource) -> Double? {
-        get { resources.contains(resource) ? perMinute[resource.rawValue] : nil }
+        get { present.contains(resource) ? halves.wrappedValue[resource.rawValue] : nil }
         set {
-            perMinute[resource.rawValue] = newValue ?? 0
+            halves.wrappedValue[resource.rawValue] = newValue ?? 0
             if newValue == nil {
-                resources.remove(ResourceSet(resource))
+                present.remove(ResourceSet(resource))
             } else {
-                resources.insert(ResourceSet(resource))
+                present.insert(ResourceSet(resource))
             }
         }
     }
 
+    @inlinable
+    package static func == (left: Rates, right: Rates) -> Bool {
+        left.halves == right.halves && left.present == right.present
+    }
+
+    @inlinable
     package var isEmpty: Bool { resources.isEmpty }
 
     /// Each present rate transformed; absent ones stay absent.
+    @inlinable
     package func map(_ transform: (Resource, Double) -> Double) -> Rates {
-        var result = Rates()
-        for resource in resources.members { result[resource] = transform(resource, perMinute[resource.rawValue]) }
-        return result
+        var result = perMinute
+        for resource in resources.members {
+            result[resource.rawValue] = transform(resource, result[resource.rawValue])
+        }
+        return Rates(perMinute: result, resources: resources)
     }
 
     /// Only the resources in `kept`.
+    @inlinable
     package func limited(to kept: ResourceSet) -> Rates {
         Rates(perMinute: perMinute, resources: resources.intersection(kept))
     }
 
     /// The work that these rates allow in `seconds`; 0 where absent.
+    @inlinable
     package func work(overSeconds seconds: Double) -> Work { Work(amounts: perMinute * (seconds / 60)) }
 
+    @inlinable
     package static func * (rates: Rates, factor: Double) -> Rates {
         Rates(perMinute: rates.perMinute * factor, resources: rates.resources)
     }
 
     /// The lower of two limits in each resource; absent in both stays absent.
+    @inlinable
     package static func least(_ left: Rates, _ right: Rates) -> Rates {
         let unlimited = SIMD4(repeating: Double.infinity)
         let first = unlimited.replacing(with: left.perMinute, where: left.resources.lanes)
@@ -125,36 +194,56 @@ package struct Rates: Equatable, Sendable {
 
 /// An amount of work: so many requests and tokens. Every resource has a number.
 package struct Work: Equatable, Sendable {
+    @usableFromInline var halves: Halved
+
     /// Lanes in the order of ``Resource``.
-    @Halved package var amounts: SIMD4<Double>
+    @inlinable
+    package var amounts: SIMD4<Double> {
+        get { halves.wrappedValue }
+        set { halves.wrappedValue = newValue }
+    }
 
-    package static let zero = Work(amounts: .zero)
+    @inlinable
+    package static var zero: Work { Work(amounts: .zero) }
 
+    @inlinable
     package init(amounts: SIMD4<Double>) {
-        self.amounts = amounts
+        halves = Halved(wrappedValue: amounts)
     }
 
+    @inlinable
     package init(requests: Double = 0, tokens: Double = 0, inputTokens: Double = 0, outputTokens: Double = 0) {
-        amounts = SIMD4(requests, tokens, inputTokens, outputTokens)
+        self.init(amounts: SIMD4(requests, tokens, inputTokens, outputTokens))
     }
 
+    @inlinable
     package subscript(resource: Resource) -> Double {
         get { amounts[resource.rawValue] }
         set { amounts[resource.rawValue] = newValue }
     }
 
+    @inlinable
+    package static func == (left: Work, right: Work) -> Bool { left.halves == right.halves }
+
     /// This work done every `seconds`, as rates of `resources`.
+    @inlinable
     package func rates(overSeconds seconds: Double, of resources: ResourceSet) -> Rates {
         Rates(perMinute: amounts * (60 / seconds), resources: resources)
     }
 
+    @inlinable
     package static func + (left: Work, right: Work) -> Work { Work(amounts: left.amounts + right.amounts) }
+    @inlinable
     package static func - (left: Work, right: Work) -> Work { Work(amounts: left.amounts - right.amounts) }
+    @inlinable
     package static func * (work: Work, factor: Double) -> Work { Work(amounts: work.amounts * factor) }
+    @inlinable
     package static func += (left: inout Work, right: Work) { left.amounts += right.amounts }
+    @inlinable
     package static func -= (left: inout Work, right: Work) { left.amounts -= right.amounts }
 
     /// Seconds of a pool of this capacity that the work takes: the largest over the resources that it limits.
+    @inlinable
     package func seconds(of capacity: Rates) -> Double {
         let isLimited = capacity.resources.lanes .& (capacity.perMinute .> 0)
         return SIMD4.zero.replacing(with: amounts * 60 / capacity.perMinute, where: isLimited).max()

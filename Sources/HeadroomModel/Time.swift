@@ -2,21 +2,30 @@
 ///
 /// That timeline is the wall clock as it was when the process started plus monotonic time since (``TimeSource``), so
 /// a clock that jumps moves no window and no lease.
+///
+/// Inlinable, as all that stands in the innermost loops of gates, ledgers and estimators.
 package struct Timestamp: Hashable, Comparable, Sendable {
     package var milliseconds: Int64
 
+    @inlinable
     package init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
 
+    @inlinable
+    package static func == (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds == right.milliseconds }
+
+    @inlinable
     package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
     /// Negative when `earlier` is later.
+    @inlinable
     package func seconds(since earlier: Timestamp) -> Double {
         Double(milliseconds - earlier.milliseconds) / 1000
     }
 
     /// Rounded to whole milliseconds.
+    @inlinable
     package func adding(seconds: Double) -> Timestamp {
         Timestamp(milliseconds: milliseconds + Int64((seconds * 1000).rounded()))
     }
@@ -65,6 +74,10 @@ package func exponential(_ x: Double) -> Double {
     // ln 2 in two parts, so that x - k·ln 2 loses no digits.
     let r = (x - k * 0x1.62E42FEE00000p-1) - k * 0x1.A39EF35793C76p-33
     var sum = 1.0
-    for n in stride(from: 13.0, through: 1.0, by: -1.0) { sum = 1 + sum * r / n }
+    var n = 13.0
+    while n >= 1 {
+        sum = 1 + sum * r / n
+        n -= 1
+    }
     return Double(sign: .plus, exponent: Int(k), significand: sum)
 }

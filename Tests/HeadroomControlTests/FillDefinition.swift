@@ -20,7 +20,7 @@ struct FillDefinition {
 
     init(_ problem: FillProblem) {
         self.problem = problem
-        let resources = problem.capacity.resources.members
+        let resources = Array(problem.capacity.resources.members)
         self.resources = resources
         capacity = resources.map { problem.capacity[$0]! }
         activity = Array(repeating: 0, count: problem.tenants.count)

@@ -47,7 +47,7 @@ extension FillProblem {
             let requests = random.chance(0.15) ? 0 : random.logarithmic(0.1, 10_000)
             func box(_ factor: Double, _ some: Bool) -> Rates {
                 let box = Rates(perMinute: unit * (requests * factor), resources: resources)
-                let named = box.resources.members
+                let named = Array(box.resources.members)
                 return some && named.count > 1 ? box.limited(to: ResourceSet(named[Int(random.next() & 1)])) : box
             }
             var demand = PerCriticality(repeating: Rates.none)

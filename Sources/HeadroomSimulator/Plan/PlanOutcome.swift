@@ -70,7 +70,9 @@ package struct PlanOutcome: Sendable {
     }
 
     /// Those that the pool limits.
-    package func resources(of pool: PoolID) -> [Resource] { policy.pool(pool)?.nominal.resources.members ?? [] }
+    package func resources(of pool: PoolID) -> [Resource] {
+        Array((policy.pool(pool)?.nominal.resources ?? []).members)
+    }
 
     func policyRate(of pool: PoolID, _ resource: Resource) -> Double { policy.pool(pool)?.nominal[resource] ?? 0 }
 
