@@ -2,34 +2,64 @@ import HeadroomModel
 
 /// What the float knows of one tenant: its service over all gateways, what it is still due, and what waits.
 struct FloatAccount: Sendable {
-    /// A call that waits at some gateway.
-    struct Head: Comparable, Sendable {
+    /// What waits at one gateway, as it told last: the next to be granted first.
+    struct Lane: Sendable {
         let boot: Int
+        let toldAt: Timestamp
+        private let heads: [DrawRequest.Head]
+        private var next = 0
+
+        init(boot: Int, _ heads: [DrawRequest.Head], toldAt: Timestamp) {
+            self.boot = boot
+            self.toldAt = toldAt
+            self.heads = heads
+        }
+
+        var isEmpty: Bool { next >= min(heads.count, DrawRequest.mostHeads) }
+
+        var head: Head {
+            Head(
+                estimate: heads[next].estimate, criticality: heads[next].criticality,
+                arrival: toldAt.adding(seconds: -heads[next].waitedSeconds))
+        }
+
+        mutating func removeFirst() { next += 1 }
+    }
+
+    /// A call that waits.
+    struct Head: Equatable, Sendable {
         let estimate: Work
         let criticality: Criticality
         let arrival: Timestamp
-        /// In its gateway's queue.
-        let place: Int
-        /// When its gateway last told of it.
-        let seenAt: Timestamp
+    }
 
-        static func < (left: Head, right: Head) -> Bool {
-            if left.criticality != right.criticality { return left.criticality < right.criticality }
-            if left.arrival != right.arrival { return left.arrival < right.arrival }
-            return left.boot != right.boot ? left.boot < right.boot : left.place < right.place
+    /// How a tenant stands with the float: what the order goes by.
+    struct Standing: Sendable {
+        var weight: Double
+        /// V: seconds of the pool served or granted ÷ weight.
+        fileprivate(set) var clock: Double
+        /// F: what is left of the assured rate's last seconds.
+        fileprivate var floor: Floor
+        /// How far lending may go, over all gateways.
+        fileprivate var ceiling: Bucket
+
+        /// Less than nothing gives back. Clock, floor account and ceiling count all service, on whatever right.
+        mutating func charge(_ work: Work, capacity: Rates, at now: Timestamp) {
+            let more = Work(amounts: pointwiseMax(work.amounts, .zero))
+            clock += (more.seconds(of: capacity) - (more - work).seconds(of: capacity)) / weight
+            floor.charge(work, at: now)
+            ceiling.charge(work, at: now)
         }
+
+        mutating func isWithinFloor(at now: Timestamp) -> Bool { floor.isLeft(at: now) }
+
+        mutating func isBelowCeiling(at now: Timestamp) -> Bool { ceiling.admits(at: now) }
     }
 
     let tenant: TenantID
-    var weight: Double
-    /// V: seconds of the pool served or granted ÷ weight.
-    private(set) var clock: Double
-    /// F: what is left of the assured rate's last seconds.
-    private var floor: Floor
-    /// How far lending may go, over all gateways.
-    private var ceiling: Bucket
-    /// Ascending.
-    var heads: [Head] = []
+    var standing: Standing
+    /// One for each gateway that told of something.
+    var lanes: [Lane] = []
     /// When work of it last waited somewhere.
     var waitedAt: Timestamp?
 
@@ -38,38 +68,25 @@ struct FloatAccount: Sendable {
 
     init(_ entry: TenantAllocation, clock: Double, at now: Timestamp) {
         tenant = entry.tenant
-        weight = entry.weight
-        self.clock = clock
-        floor = Floor(entry.assured, at: now)
-        ceiling = Bucket(entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now)
+        standing = Standing(
+            weight: entry.weight, clock: clock, floor: Floor(entry.assured, at: now),
+            ceiling: Bucket(entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now))
     }
 
     mutating func follow(_ entry: TenantAllocation, at now: Timestamp) {
-        weight = entry.weight
-        floor.rates = entry.assured
-        ceiling.change(to: entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now)
+        standing.weight = entry.weight
+        standing.floor.rates = entry.assured
+        standing.ceiling.change(to: entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now)
     }
 
-    /// Less than nothing gives back. Clock, floor account and ceiling count all service, on whatever right.
-    mutating func charge(_ work: Work, capacity: Rates, at now: Timestamp) {
-        let more = Work(amounts: pointwiseMax(work.amounts, .zero))
-        clock += (more.seconds(of: capacity) - (more - work).seconds(of: capacity)) / weight
-        floor.charge(work, at: now)
-        ceiling.charge(work, at: now)
-    }
+    mutating func advance(clockBy seconds: Double) { standing.clock += seconds }
 
-    mutating func advance(clockBy seconds: Double) { clock += seconds }
-
-    mutating func lift(clockTo least: Double) { clock = max(clock, least) }
-
-    mutating func isWithinFloor(at now: Timestamp) -> Bool { floor.isLeft(at: now) }
-
-    mutating func isBelowCeiling(at now: Timestamp) -> Bool { ceiling.admits(at: now) }
+    mutating func lift(clockTo least: Double) { standing.clock = max(standing.clock, least) }
 
     /// Debt up to half a minute of the rate is paid back first. Were it forgiven, a tenant of large calls would always
     /// be within its floor, and after a loss of capacity the rest would have what it leaves (shortfall in the drop .20
     /// instead of .15).
-    private struct Floor: Sendable {
+    fileprivate struct Floor: Sendable {
         var rates: Rates
         @Halved private var level: SIMD4<Double>
         private var filledAt: Timestamp

@@ -21,8 +21,8 @@ extension FloatLedger {
         let oldest = now.adding(seconds: -FloatLedger.headSeconds)
         var competitors: [Competitor] = []
         for index in backlogged {
-            let heads = accounts[index].heads.filter { $0.seenAt >= oldest }
-            if !heads.isEmpty { competitors.append(Competitor(index, accounts[index], heads)) }
+            let competitor = Competitor(index, accounts[index], toldSince: oldest)
+            if competitor.lane != nil { competitors.append(competitor) }
         }
         var turns = Heap<Turn>()
         for index in competitors.indices {
@@ -32,13 +32,13 @@ extension FloatLedger {
         var wanted = wanted
         var grants: [Int: Grants] = [:]
         while wanted > 0, covers(turns.least?.head.estimate, with: left), let turn = turns.popLeast() {
-            let head = competitors[turn.competitor].serve(capacity: capacity, at: now)
-            left -= head.estimate
-            if head.boot == boot {
+            let served = competitors[turn.competitor].serve(capacity: capacity, at: now)
+            left -= turn.head.estimate
+            if served == boot {
                 wanted -= 1
                 let account = competitors[turn.competitor].index
                 grants[account, default: Grants(account: account, calls: 0, work: .zero)].calls += 1
-                grants[account]?.work += head.estimate
+                grants[account]?.work += turn.head.estimate
             }
             if let next = competitors[turn.competitor].turn(at: now, turn.competitor) { turns.push(next) }
         }
@@ -51,29 +51,54 @@ extension FloatLedger {
     /// A tenant as it would be after what has been handed out in this pass.
     private struct Competitor {
         let index: Int
-        private var account: FloatAccount
-        private let heads: [FloatAccount.Head]
-        private var next = 0
+        private var standing: FloatAccount.Standing
+        private var lanes: [FloatAccount.Lane]
+        private let oldest: Timestamp
+        /// The one whose head is next; `nil` when nothing waits.
+        private(set) var lane: Int?
 
-        init(_ index: Int, _ account: FloatAccount, _ heads: [FloatAccount.Head]) {
+        init(_ index: Int, _ account: FloatAccount, toldSince oldest: Timestamp) {
             self.index = index
-            self.account = account
-            self.heads = heads
+            standing = account.standing
+            lanes = account.lanes
+            self.oldest = oldest
+            choose()
         }
 
         /// `nil` when nothing of it waits, or it is at its ceiling.
         mutating func turn(at now: Timestamp, _ competitor: Int) -> Turn? {
-            guard next < heads.count, account.isBelowCeiling(at: now) else { return nil }
+            guard let lane, standing.isBelowCeiling(at: now) else { return nil }
             return Turn(
-                isBeyondFloor: !account.isWithinFloor(at: now), clock: account.clock, head: heads[next],
+                isBeyondFloor: !standing.isWithinFloor(at: now), clock: standing.clock, head: lanes[lane].head,
                 competitor: competitor)
         }
 
-        mutating func serve(capacity: Rates, at now: Timestamp) -> FloatAccount.Head {
-            let head = heads[next]
-            next += 1
-            account.charge(head.estimate, capacity: capacity, at: now)
-            return head
+        /// Its next head goes. Returns the boot where it waits.
+        mutating func serve(capacity: Rates, at now: Timestamp) -> Int {
+            guard let served = lane else { preconditionFailure("there is no turn without a head") }
+            standing.charge(lanes[served].head.estimate, capacity: capacity, at: now)
+            lanes[served].removeFirst()
+            choose()
+            return lanes[served].boot
+        }
+
+        private mutating func choose() {
+            lane = nil
+            var best: FloatAccount.Head?
+            for index in lanes.indices where lanes[index].toldAt >= oldest && !lanes[index].isEmpty {
+                let head = lanes[index].head
+                if let best, let lane, !Competitor.isEarlier(head, lanes[index].boot, best, lanes[lane].boot) {
+                    continue
+                }
+                (lane, best) = (index, head)
+            }
+        }
+
+        private static func isEarlier(
+            _ left: FloatAccount.Head, _ leftBoot: Int, _ right: FloatAccount.Head, _ rightBoot: Int
+        ) -> Bool {
+            if left.criticality != right.criticality { return left.criticality < right.criticality }
+            return left.arrival != right.arrival ? left.arrival < right.arrival : leftBoot < rightBoot
         }
     }
 

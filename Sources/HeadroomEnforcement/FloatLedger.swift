@@ -64,7 +64,6 @@ package struct FloatLedger: Sendable {
         var open = Work.zero
         var openByTenant: [DrawRequest.TenantWork] = []
         var granted = Work.zero
-        var waiting: [TenantID] = []
         var answer: DrawAnswer
     }
 
@@ -162,11 +161,11 @@ package struct FloatLedger: Sendable {
         sweep(at: now)
         var boot = boots.removeValue(forKey: name) ?? newBoot(request, at: now)
         take(request.totals, of: &boot, at: now)
-        note(request.waiting, of: &boot, at: now)
+        note(request.waiting, of: boot.number, at: now)
 
         var answer = DrawAnswer(sequence: request.sequence, waitMilliseconds: FloatLedger.batchMilliseconds)
-        answer.serviceClocks = tenants(in: request).compactMap { tenant in
-            indices[tenant].map { DrawAnswer.Clock(tenant: tenant, serviceClock: accounts[$0].clock) }
+        answer.serviceClocks = places(in: request).map {
+            DrawAnswer.Clock(tenant: accounts[$0].tenant, serviceClock: accounts[$0].standing.clock)
         }
         let wanted = request.waiting.reduce(0) { $0 + min($1.heads.count, DrawRequest.mostHeads) }
         let grants = isAnyLeft ? grants(to: boot.number, wanted: wanted, at: now) : []
@@ -214,36 +213,28 @@ package struct FloatLedger: Sendable {
         boot.totals.grantedUsed = totals.grantedUsed
         boot.open = .zero
 
-        var changes: [TenantID: Work] = [:]
-        for entry in totals.spent where indices[entry.tenant] != nil {
-            changes[entry.tenant, default: .zero] += entry.work - (boot.spent[entry.tenant] ?? .zero)
-            boot.spent[entry.tenant] = entry.work
+        for entry in totals.spent {
+            guard let index = indices[entry.tenant] else { continue }
+            var change = entry.work - (boot.spent.updateValue(entry.work, forKey: entry.tenant) ?? .zero)
+            // What was granted was charged then.
+            if let granted = boot.openByTenant.firstIndex(where: { $0.tenant == entry.tenant }) {
+                change -= boot.openByTenant.remove(at: granted).work
+            }
+            if change != .zero { accounts[index].standing.charge(change, capacity: capacity, at: now) }
         }
-        // What was granted was charged then.
-        for entry in boot.openByTenant { changes[entry.tenant, default: .zero] -= entry.work }
+        for entry in boot.openByTenant {
+            guard let index = indices[entry.tenant] else { continue }
+            accounts[index].standing.charge(.zero - entry.work, capacity: capacity, at: now)
+        }
         boot.openByTenant = []
-        // Each moves one account: the order does not show.
-        for (tenant, work) in changes where work != .zero {
-            if let index = indices[tenant] { accounts[index].charge(work, capacity: capacity, at: now) }
-        }
     }
 
-    private mutating func note(_ waiting: [DrawRequest.Queue], of boot: inout Boot, at now: Timestamp) {
-        let number = boot.number
-        for tenant in boot.waiting {
-            if let index = indices[tenant] { accounts[index].heads.removeAll { $0.boot == number } }
-        }
-        boot.waiting = waiting.map(\.tenant)
+    private mutating func note(_ waiting: [DrawRequest.Queue], of number: Int, at now: Timestamp) {
+        for index in backlogged { accounts[index].lanes.removeAll { $0.boot == number } }
         settleBacklog(at: now)
         for queue in waiting {
             guard let index = indices[queue.tenant], !queue.heads.isEmpty else { continue }
-            for (place, head) in queue.heads.prefix(DrawRequest.mostHeads).enumerated() {
-                accounts[index].heads.append(
-                    FloatAccount.Head(
-                        boot: number, estimate: head.estimate, criticality: head.criticality,
-                        arrival: now.adding(seconds: -head.waitedSeconds), place: place, seenAt: now))
-            }
-            accounts[index].heads.sort()
+            accounts[index].lanes.append(FloatAccount.Lane(boot: number, queue.heads, toldAt: now))
             if accounts[index].waitedAt == nil { join(index) }
             accounts[index].waitedAt = now
         }
@@ -252,7 +243,7 @@ package struct FloatLedger: Sendable {
     /// An idle tenant does not come back with the claim of all the time it was away.
     private mutating func join(_ index: Int) {
         backlogged.append(index)
-        let weight = backlogged.reduce(0) { $0 + accounts[$1].weight }
+        let weight = backlogged.reduce(0) { $0 + accounts[$1].standing.weight }
         accounts[index].lift(clockTo: virtualTime - ServiceClocks.creditSeconds / weight)
     }
 
@@ -262,11 +253,13 @@ package struct FloatLedger: Sendable {
             let waits = accounts[index].waitedAt.map { now.seconds(since: $0) < FloatLedger.idleSeconds } ?? false
             if !waits {
                 accounts[index].waitedAt = nil
-                accounts[index].heads = []
+                accounts[index].lanes = []
             }
             return !waits
         }
-        if let least = backlogged.map({ accounts[$0].clock }).min() { virtualTime = max(virtualTime, least) }
+        guard !backlogged.isEmpty else { return }
+        let least = backlogged.reduce(.infinity) { min($0, accounts[$1].standing.clock) }
+        virtualTime = max(virtualTime, least)
     }
 
     private static let idleSeconds = 1.0
@@ -274,12 +267,13 @@ package struct FloatLedger: Sendable {
     private mutating func give(_ grant: Grants, to boot: inout Boot, at now: Timestamp) {
         let index = grant.account
         var left = grant.calls
-        accounts[index].heads.removeAll { head in
-            guard head.boot == boot.number, left > 0 else { return false }
-            left -= 1
-            return true
+        for lane in accounts[index].lanes.indices where accounts[index].lanes[lane].boot == boot.number {
+            while left > 0, !accounts[index].lanes[lane].isEmpty {
+                accounts[index].lanes[lane].removeFirst()
+                left -= 1
+            }
         }
-        accounts[index].charge(grant.work, capacity: capacity, at: now)
+        accounts[index].standing.charge(grant.work, capacity: capacity, at: now)
         level -= grant.work
         open += grant.work
         boot.open += grant.work
@@ -289,8 +283,19 @@ package struct FloatLedger: Sendable {
         counts.grantedWork += grant.work
     }
 
-    private func tenants(in request: DrawRequest) -> [TenantID] {
-        Set(request.waiting.map(\.tenant) + request.totals.spent.map(\.tenant)).sorted()
+    /// Of the tenants that it names, ascending, each once.
+    private func places(in request: DrawRequest) -> [Int] {
+        var places: [Int] = []
+        places.reserveCapacity(request.waiting.count + request.totals.spent.count)
+        for queue in request.waiting { if let place = indices[queue.tenant] { places.append(place) } }
+        for entry in request.totals.spent { if let place = indices[entry.tenant] { places.append(place) } }
+        places.sort()
+        var last = -1
+        places.removeAll { place in
+            defer { last = place }
+            return place == last
+        }
+        return places
     }
 
     // MARK: The level
@@ -343,7 +348,7 @@ extension DrawRequest {
     /// What no gateway can say; `nil` when all is well.
     fileprivate var fault: String? {
         func isBad(_ work: Work, least: Double) -> Bool {
-            (0..<4).contains { !work.amounts[$0].isFinite || work.amounts[$0] < least }
+            !all((work.amounts .>= least) .& (work.amounts .< .infinity) .& (work.amounts .> -.infinity))
         }
         if isBad(totals.returned, least: 0) { return "totals.returned: must be numbers of at least 0" }
         if isBad(totals.grantedUsed, least: -.infinity) { return "totals.granted_used: must be numbers" }
@@ -351,7 +356,7 @@ extension DrawRequest {
             return "totals.spent of \(entry.tenant): must be numbers"
         }
         for queue in waiting {
-            for head in queue.heads where isBad(head.estimate, least: 0) || !head.waitedSeconds.isFinite {
+            if queue.heads.contains(where: { isBad($0.estimate, least: 0) || !$0.waitedSeconds.isFinite }) {
                 return "waiting of \(queue.tenant): must be numbers of at least 0"
             }
         }
