@@ -19,12 +19,12 @@ extension PoolGate {
         var diverted: [QueuedCall] = []
         for index in backlogged {
             while let queued = head(of: index, at: now) {
-                _ = accounts[index].queue.popLeast()
+                accounts[index].queue.removeLeast()
                 diverted.append(queued)
             }
         }
         settleBacklog()
-        return diverted.sorted().compactMap { calls.removeValue(forKey: $0.id)?.waiting }
+        return diverted.sorted().map { calls.remove($0.place) }
     }
 
     /// Open: none pass. Half-open: one at a time, this gateway's part of the pool's probes.

@@ -42,7 +42,7 @@ extension PoolGate {
         }
         let floatAnswers = floatAnswers(at: now)
         while budget.admits(at: now), let best = candidates.popLeast() {
-            if floatAnswers, let call = calls[best.call.id], !budget.covers(call.waiting.estimate, at: now) { continue }
+            if floatAnswers, !budget.covers(calls.estimate(best.call.place), at: now) { continue }
             if right == .assured { assuredTime = max(assuredTime, accounts[best.account].assuredPass) }
             let grant = right == .assured && best.account == 0 ? .unlisted : right
             dispatched.append(send(best.call, from: best.account, grant: grant, at: now))
@@ -74,18 +74,17 @@ extension PoolGate {
     /// The first of the queue that still waits and whose caller still does.
     mutating func head(of index: Int, at now: Timestamp) -> QueuedCall? {
         while let queued = accounts[index].queue.least {
-            if let call = calls[queued.id], call.isWaiting(as: queued), call.waiting.deadline > now { return queued }
-            _ = accounts[index].queue.popLeast()
+            if calls.isWaiting(queued, at: now) { return queued }
+            accounts[index].queue.removeLeast()
         }
         return nil
     }
 
     mutating func send(_ queued: QueuedCall, from index: Int, grant: Grant, at now: Timestamp) -> Dispatch {
-        _ = accounts[index].queue.popLeast()
-        guard var call = calls[queued.id] else { preconditionFailure("head(of:) returns calls that wait") }
-        call.grant = grant
-        call.attempts += 1
-        calls[queued.id] = call
+        accounts[index].queue.removeLeast()
+        calls[queued.place].grant = grant
+        calls[queued.place].attempts += 1
+        let call = calls[queued.place]
         charge(call.waiting.estimate, account: index, grant: grant, at: now)
         counts.add(grant)
         return Dispatch(call: call.waiting, grant: grant, attempt: call.attempts)

@@ -49,11 +49,13 @@ extension PoolGate {
     package mutating func nextDraw(epoch: Int64, at now: Timestamp) -> DrawRequest? {
         guard drawing != nil else { return nil }
         advance(to: now)
-        guard isDrawing, let asked = drawing else { return nil }
-        if let open = asked.open, now.seconds(since: open.askedAt) < DrawRequest.patienceSeconds { return nil }
-        let reportsAt = asked.askedAt?.adding(seconds: DrawRequest.reportSeconds) ?? now
-        guard now >= min(asked.askAt, reportsAt) else { return nil }
-        let mayAsk = breaker == nil && now >= heldUntil && now >= asked.askAt
+        guard isDrawing, let askAt = drawing?.askAt else { return nil }
+        if let openedAt = drawing?.open?.askedAt, now.seconds(since: openedAt) < DrawRequest.patienceSeconds {
+            return nil
+        }
+        let reportsAt = drawing?.askedAt?.adding(seconds: DrawRequest.reportSeconds) ?? now
+        guard now >= min(askAt, reportsAt) else { return nil }
+        let mayAsk = breaker == nil && now >= heldUntil && now >= askAt
         var waiting: [DrawRequest.Queue] = []
         if mayAsk { waiting = waitingHeads(at: now) }
         guard !waiting.isEmpty || now >= reportsAt else { return nil }
@@ -86,6 +88,7 @@ extension PoolGate {
     /// Of tenants with an entry, ascending; the others live on what is lent here until they have one.
     private func waitingHeads(at now: Timestamp) -> [DrawRequest.Queue] {
         var waiting: [DrawRequest.Queue] = []
+        waiting.reserveCapacity(backlogged.count)
         for index in backlogged.sorted() {
             guard let tenant = accounts[index].tenant else { continue }
             let heads = heads(of: index, at: now)
@@ -96,13 +99,15 @@ extension PoolGate {
 
     private func heads(of index: Int, at now: Timestamp) -> [DrawRequest.Head] {
         var heads: [DrawRequest.Head] = []
-        for place in accounts[index].queue.elements.sorted() {
-            guard let call = calls[place.id], call.isWaiting(as: place), call.waiting.deadline > now else { continue }
-            heads.append(
-                DrawRequest.Head(
-                    estimate: call.waiting.estimate, criticality: place.criticality,
-                    waitedSeconds: now.seconds(since: place.arrival)))
-            if heads.count == DrawRequest.mostHeads { break }
+        heads.reserveCapacity(min(accounts[index].queue.count, DrawRequest.mostHeads))
+        accounts[index].queue.forEach { queued in
+            if calls.isWaiting(queued, at: now) {
+                heads.append(
+                    DrawRequest.Head(
+                        estimate: calls.estimate(queued.place), criticality: queued.criticality,
+                        waitedSeconds: now.seconds(since: queued.arrival)))
+            }
+            return heads.count < DrawRequest.mostHeads
         }
         return heads
     }
@@ -119,10 +124,10 @@ extension PoolGate {
         drawing?.epoch = open.epoch
         drawing?.askAt = open.askedAt.adding(seconds: Double(answer.waitMilliseconds) / 1000)
         advance(to: now)
-        let clocks = Dictionary(
-            answer.serviceClocks.map { ($0.tenant, $0.serviceClock) }, uniquingKeysWith: { $1 })
-        for index in accounts.indices.dropFirst() {
-            accounts[index].acknowledgeDraw(clock: accounts[index].tenant.flatMap { clocks[$0] }, at: now)
+        for index in accounts.indices.dropFirst() { accounts[index].acknowledgeDraw() }
+        for told in answer.serviceClocks {
+            let index = index(of: told.tenant)
+            if index > 0 { accounts[index].acknowledge(clock: told.serviceClock, at: now) }
         }
         settleVirtualTime()
         settleBacklog()
@@ -133,8 +138,8 @@ extension PoolGate {
             guard index > 0, let queue = open.waiting.first(where: { $0.tenant == granted.tenant }) else { continue }
             var left = queue.heads.prefix(granted.calls).reduce(Work.zero) { $0 + $1.estimate }
             for _ in 0..<min(granted.calls, queue.heads.count) {
-                guard let queued = head(of: index, at: now), let call = calls[queued.id] else { break }
-                left -= call.waiting.estimate
+                guard let queued = head(of: index, at: now) else { break }
+                left -= calls.estimate(queued.place)
                 guard left.amounts.min() > -PoolGate.roundingAmount else { break }
                 dispatched.append(send(queued, from: index, grant: .drawn, at: now))
             }

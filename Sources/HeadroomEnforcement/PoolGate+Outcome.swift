@@ -5,12 +5,12 @@ extension PoolGate {
     /// A call that the provider took has ended, well or badly: what it really cost replaces the estimate, in the budget
     /// and in every account. A call that the gate does not know changes nothing.
     package mutating func settle(_ id: Int, actual: Work, at now: Timestamp) {
-        guard let call = calls[id], let grant = call.grant else { return }
-        calls[id] = nil
+        guard let place = calls.place(of: id), let grant = calls[place].grant else { return }
+        let call = calls.remove(place)
         // Lane by lane: more tokens than estimated are charged, fewer are returned.
-        let difference = actual - call.waiting.estimate
+        let difference = actual - call.estimate
         let more = Work(amounts: difference.amounts.replacing(with: 0, where: difference.amounts .< 0))
-        let index = index(of: call.waiting.tenant)
+        let index = index(of: call.tenant)
         if more != .zero { charge(more, account: index, grant: grant, at: now) }
         if more != difference { charge(difference - more, account: index, grant: grant, at: now) }
     }
@@ -32,11 +32,11 @@ extension PoolGate {
     ///   - resetSeconds: What the answer says; `nil` where it says nothing.
     ///   - jitter: In 0..<1.
     package mutating func refused(_ id: Int, resetSeconds: Double?, jitter: Double, at now: Timestamp) -> Retry {
-        guard var call = calls[id], let grant = call.grant else { return .givenUp }
+        guard let place = calls.place(of: id), let grant = calls[place].grant else { return .givenUp }
         counts.refused += 1
-        let index = index(of: call.waiting.tenant)
+        let index = index(of: calls[place].waiting.tenant)
         if let capacity = allocation?.capacity, holds(grant, account: index) {
-            accounts[index].charge(.zero - call.waiting.estimate, grant: grant, capacity: capacity, at: now)
+            accounts[index].charge(.zero - calls.estimate(place), grant: grant, capacity: capacity, at: now)
         }
         let pause = allocation?.retry ?? PoolAllocation.Retry(afterMilliseconds: 1000, jitterMilliseconds: 1000)
         let entry = index > 0 ? allocation?.tenants[index - 1] : nil
@@ -44,15 +44,14 @@ extension PoolGate {
             max(resetSeconds ?? 0, Double(pause.afterMilliseconds) / 1000)
             + (jitter * Double(pause.jitterMilliseconds) + Double(entry?.retryOffsetMilliseconds ?? 0)) / 1000
         let eligibleAt = now.adding(seconds: seconds)
-        guard call.attempts <= PoolGate.maxRetries, eligibleAt < call.waiting.deadline else {
-            calls[id] = nil
+        guard calls[place].attempts <= PoolGate.maxRetries, eligibleAt < calls[place].waiting.deadline else {
+            _ = calls.remove(place)
             counts.givenUp += 1
             return .givenUp
         }
-        call.grant = nil
-        call.waiting.eligibleAt = eligibleAt
-        calls[id] = call
-        wait(id, at: now)
+        calls[place].grant = nil
+        calls[place].waiting.eligibleAt = eligibleAt
+        wait(place, at: now)
         return .waits(until: eligibleAt)
     }
 
@@ -63,9 +62,8 @@ extension PoolGate {
         var denied: [WaitingCall] = []
         while let timer = deadlines.least, timer.at <= now {
             _ = deadlines.popLeast()
-            guard let call = calls[timer.id], call.sequence == timer.sequence, call.grant == nil else { continue }
-            calls[timer.id] = nil
-            denied.append(call.waiting)
+            guard calls.isWaiting(timer.place, timer.sequence) else { continue }
+            denied.append(calls.remove(timer.place))
         }
         counts.denied += denied.count
         return denied

@@ -11,29 +11,84 @@ extension PoolGate {
         }
     }
 
+    private struct Backlog {
+        var depth: Int64 = 0
+        var tokens: Int64 = 0
+        var oldestAgeMilliseconds = 0.0
+
+        /// Whole tokens add up to the same sum in any order.
+        mutating func add(_ estimate: Work, arrival: Timestamp, at now: Timestamp) {
+            depth += 1
+            tokens += Int64(estimate[.tokens].rounded())
+            oldestAgeMilliseconds = max(oldestAgeMilliseconds, 1000 * now.seconds(since: arrival))
+        }
+    }
+
     /// Per tenant and criticality, ascending. A flow that was told of and has emptied is told once more, with depth 0:
     /// otherwise its last backlog would stand.
     package mutating func queues(at now: Timestamp) -> [QueueRecord] {
-        // Whole tokens add up to the same sum in any order, so the dictionary's order does not show.
-        var records: [Flow: QueueRecord] = [:]
-        for call in calls.values where call.grant == nil {
-            let flow = Flow(tenant: call.waiting.tenant, criticality: call.waiting.criticality)
-            var record = records[flow] ?? empty(flow, at: now)
-            record.depth += 1
-            record.tokens += Int64(call.waiting.estimate[.tokens].rounded())
-            record.oldestAgeMilliseconds = max(
-                record.oldestAgeMilliseconds, 1000 * now.seconds(since: call.waiting.arrival))
-            records[flow] = record
+        var records = backlogs(at: now)
+        let waiting = records.map { Flow(tenant: $0.tenant, criticality: $0.criticality) }
+        var next = 0
+        for flow in reportedFlows {
+            while next < waiting.count, waiting[next] < flow { next += 1 }
+            if next == waiting.count || waiting[next] != flow { records.append(record(flow, Backlog(), at: now)) }
         }
-        let waiting = records.keys.sorted()
-        for flow in reportedFlows where records[flow] == nil { records[flow] = empty(flow, at: now) }
         reportedFlows = waiting
-        return records.sorted { $0.key < $1.key }.map(\.value)
+        if records.count > waiting.count { sort(&records) }
+        return records
     }
 
-    private func empty(_ flow: Flow, at now: Timestamp) -> QueueRecord {
-        QueueRecord(
-            at: now, gateway: gateway, tenant: flow.tenant, pool: pool, criticality: flow.criticality, depth: 0,
-            tokens: 0)
+    /// Ascending; those in which something waits.
+    private func backlogs(at now: Timestamp) -> [QueueRecord] {
+        let criticalities = Criticality.allCases
+        var listed = [Backlog](repeating: Backlog(), count: accounts.count * criticalities.count)
+        var unlisted: [Flow: Backlog] = [:]
+        func count(_ place: Int, of index: Int) {
+            let criticality = calls[place].waiting.criticality
+            let (estimate, arrival) = (calls.estimate(place), calls[place].waiting.arrival)
+            if index > 0 {
+                listed[index * criticalities.count + criticality.rawValue].add(estimate, arrival: arrival, at: now)
+            } else {
+                let flow = Flow(tenant: calls[place].waiting.tenant, criticality: criticality)
+                unlisted[flow, default: Backlog()].add(estimate, arrival: arrival, at: now)
+            }
+        }
+        for index in accounts.indices {
+            accounts[index].queue.forEach { queued in
+                if calls.isWaiting(queued.place, queued.sequence) { count(queued.place, of: index) }
+                return true
+            }
+        }
+        for timer in deferred.elements where calls.isWaiting(timer.place, timer.sequence) {
+            count(timer.place, of: index(of: calls[timer.place].waiting.tenant))
+        }
+
+        var records: [QueueRecord] = []
+        for index in accounts.indices {
+            guard let tenant = accounts[index].tenant else { continue }
+            for criticality in criticalities {
+                let backlog = listed[index * criticalities.count + criticality.rawValue]
+                guard backlog.depth > 0 else { continue }
+                records.append(record(Flow(tenant: tenant, criticality: criticality), backlog, at: now))
+            }
+        }
+        if !unlisted.isEmpty {
+            records += unlisted.map { record($0.key, $0.value, at: now) }
+            sort(&records)
+        }
+        return records
+    }
+
+    private func sort(_ records: inout [QueueRecord]) {
+        records.sort { ($0.tenant, $0.criticality) < ($1.tenant, $1.criticality) }
+    }
+
+    private func record(_ flow: Flow, _ backlog: Backlog, at now: Timestamp) -> QueueRecord {
+        var record = QueueRecord(
+            at: now, gateway: gateway, tenant: flow.tenant, pool: pool, criticality: flow.criticality,
+            depth: backlog.depth, tokens: backlog.tokens)
+        record.oldestAgeMilliseconds = backlog.oldestAgeMilliseconds
+        return record
     }
 }

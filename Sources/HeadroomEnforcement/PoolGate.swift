@@ -52,9 +52,9 @@ package struct PoolGate: Sendable {
     /// The assured stride of the last call served.
     var assuredTime = 0.0
 
-    var calls: [Int: Call] = [:]
+    var calls = CallTable()
     /// Calls that may not go yet, by the time from which they may.
-    private var deferred = Heap<Timer>()
+    private(set) var deferred = Heap<Timer>()
     var deadlines = Heap<Timer>()
     private var sequence = 0
     /// What minimum bursts go by.
@@ -66,21 +66,11 @@ package struct PoolGate: Sendable {
     /// Flows that the last ``queues(at:)`` told of.
     var reportedFlows: [Flow] = []
 
-    struct Call: Sendable {
-        var waiting: WaitingCall
-        let sequence: Int
-        var attempts = 0
-        /// `nil` while it waits.
-        var grant: Grant?
-
-        /// False for what is left in a queue of a call that went, ended or lost patience.
-        func isWaiting(as queued: QueuedCall) -> Bool { sequence == queued.sequence && grant == nil }
-    }
-
     struct Timer: Comparable, Sendable {
         let at: Timestamp
         let sequence: Int
-        let id: Int
+        /// In the ``CallTable``.
+        let place: Int
 
         static func < (left: Timer, right: Timer) -> Bool { (left.at, left.sequence) < (right.at, right.sequence) }
     }
@@ -131,12 +121,12 @@ package struct PoolGate: Sendable {
     /// Calls follow their tenants: out of the shared queue once the tenant has an entry, into it when the entry is gone.
     private mutating func rehome(displaced: [TenantAccount], at now: Timestamp) {
         let shared = accounts[0].queue.elements
-        accounts[0].queue = Heap()
+        accounts[0].queue = ServiceQueue()
         for index in accounts.indices { accounts[index].isBacklogged = !accounts[index].queue.isEmpty }
         backlogged = accounts.indices.filter { accounts[$0].isBacklogged }
         backloggedWeight = backlogged.reduce(0) { $0 + accounts[$1].weight }
         for queued in shared + displaced.flatMap(\.queue.elements) {
-            if let call = calls[queued.id], call.isWaiting(as: queued) { wait(queued.id, at: now) }
+            if calls.isWaiting(queued.place, queued.sequence) { wait(queued.place, at: now) }
         }
     }
 
@@ -167,31 +157,31 @@ package struct PoolGate: Sendable {
 
     /// False when the gate is full or knows the id already: the caller denies the call.
     package mutating func enqueue(_ call: WaitingCall, at now: Timestamp) -> Bool {
-        guard calls.count < maxCalls, calls[call.id] == nil else { return false }
+        guard calls.count < maxCalls, calls.place(of: call.id) == nil else { return false }
         sequence += 1
-        calls[call.id] = Call(waiting: call, sequence: sequence)
+        let place = calls.insert(call, sequence: sequence)
         // The mean over about the last fifty calls.
         meanRequest = sequence == 1 ? call.estimate : meanRequest * 0.98 + call.estimate * 0.02
         if deadlines.count > 2 * calls.count + 64 {
             let calls = calls
-            deadlines.removeAll { calls[$0.id]?.sequence != $0.sequence }
+            deadlines.removeAll { !calls.isThere($0.place, $0.sequence) }
         }
-        deadlines.push(Timer(at: call.deadline, sequence: sequence, id: call.id))
-        wait(call.id, at: now)
+        deadlines.push(Timer(at: call.deadline, sequence: sequence, place: place))
+        wait(place, at: now)
         return true
     }
 
     /// In its queue, or aside until it may go. A call that comes back is older than what was enqueued behind it, and
     /// so stands at the head.
-    mutating func wait(_ id: Int, at now: Timestamp) {
-        guard let call = calls[id] else { return }
+    mutating func wait(_ place: Int, at now: Timestamp) {
+        let call = calls[place]
         if call.waiting.eligibleAt > now {
-            deferred.push(Timer(at: call.waiting.eligibleAt, sequence: call.sequence, id: id))
+            deferred.push(Timer(at: call.waiting.eligibleAt, sequence: call.sequence, place: place))
         } else {
             join(
                 QueuedCall(
                     criticality: call.waiting.criticality, arrival: call.waiting.arrival, sequence: call.sequence,
-                    id: id),
+                    place: place),
                 account: index(of: call.waiting.tenant))
         }
     }
@@ -228,9 +218,7 @@ package struct PoolGate: Sendable {
         }
         while let timer = deferred.least, timer.at <= now {
             _ = deferred.popLeast()
-            if let call = calls[timer.id], call.sequence == timer.sequence, call.grant == nil {
-                wait(timer.id, at: now)
-            }
+            if calls.isWaiting(timer.place, timer.sequence) { wait(timer.place, at: now) }
         }
     }
 
@@ -239,38 +227,42 @@ package struct PoolGate: Sendable {
         for index in backlogged where accounts[index].queue.isEmpty { accounts[index].isBacklogged = false }
         backlogged.removeAll { !accounts[$0].isBacklogged }
         backloggedWeight = backlogged.reduce(0) { $0 + accounts[$1].weight }
-        if let least = backlogged.map({ accounts[$0].clock }).min() { virtualTime = max(virtualTime, least) }
+        guard !backlogged.isEmpty else { return }
+        let least = backlogged.reduce(.infinity) { min($0, accounts[$1].clock) }
+        virtualTime = max(virtualTime, least)
     }
 
     /// When something may change by itself: a call's turn, the end of a patience, of waiting aside, or of the lease.
     package func nextWake(after now: Timestamp) -> Timestamp? {
-        var wakes = [deferred.least?.at, deadlines.least?.at]
-        if allocation != nil, leaseUntil > now { wakes.append(leaseUntil) }
-        let waiting = backlogged.filter { !accounts[$0].queue.isEmpty }
-        if !waiting.isEmpty {
+        var wake = Timestamp(milliseconds: .max)
+        if let next = deferred.least?.at { wake = min(wake, next) }
+        if let next = deadlines.least?.at { wake = min(wake, next) }
+        if allocation != nil, leaseUntil > now { wake = min(wake, leaseUntil) }
+        if backlogged.contains(where: { !accounts[$0].queue.isEmpty }) {
             if let breaker {
-                if let probe = nextProbe(breaker, after: now) { wakes.append(max(probe, heldUntil)) }
+                if let probe = nextProbe(breaker, after: now) { wake = min(wake, max(probe, heldUntil)) }
             } else if isEnforcing {
-                if let draw = nextDrawTime { wakes.append(max(draw, heldUntil)) }
+                if let draw = nextDrawTime { wake = min(wake, max(draw, heldUntil)) }
                 // What waits while the float answers waits for it.
-                if !floatAnswers(at: now), let admission = nextAdmission(of: waiting, after: now) {
-                    wakes.append(max(admission, heldUntil))
+                if !floatAnswers(at: now), let admission = nextAdmission(after: now) {
+                    wake = min(wake, max(admission, heldUntil))
                 }
             } else {
-                wakes.append(now)
+                wake = now
             }
         }
-        return wakes.compactMap { $0 }.min().map { max($0, now) }
+        return wake.milliseconds < .max ? max(wake, now) : nil
     }
 
     /// A call may go when both the pool and its tenant, by own right or below its ceiling, allow it.
-    private func nextAdmission(of waiting: [Int], after now: Timestamp) -> Timestamp? {
-        let tenants = waiting.compactMap { index -> Timestamp? in
+    private func nextAdmission(after now: Timestamp) -> Timestamp? {
+        guard let pool = budget.admission(after: now) else { return nil }
+        var tenant: Timestamp?
+        for index in backlogged where !accounts[index].queue.isEmpty {
             let own = accounts[index].own.admission(after: now)
             let lent = accounts[index].ceiling.admission(after: now)
-            return [own, lent].compactMap { $0 }.min()
+            if let first = own.map({ min($0, lent ?? $0) }) ?? lent { tenant = min(tenant ?? first, first) }
         }
-        guard let tenant = tenants.min(), let pool = budget.admission(after: now) else { return nil }
-        return max(tenant, pool)
+        return tenant.map { max($0, pool) }
     }
 }

@@ -12,7 +12,7 @@ struct TenantAccount: Sendable {
     var ceiling: Bucket
     /// Stride of assured service: seconds of the own rate that were used, in the gate's virtual time.
     var assuredPass = 0.0
-    var queue = Heap<QueuedCall>()
+    var queue = ServiceQueue()
     var isBacklogged = false
 
     /// The service clock as the control plane last told it.
@@ -56,10 +56,10 @@ struct TenantAccount: Sendable {
         toldUnpublished = unpublished
     }
 
+    mutating func acknowledgeDraw() { acknowledgedSpent = toldSpent }
+
     /// … and its answer has a clock that contains just that.
-    mutating func acknowledgeDraw(clock: Double?, at now: Timestamp) {
-        acknowledgedSpent = toldSpent
-        guard let clock else { return }
+    mutating func acknowledge(clock: Double, at now: Timestamp) {
         unpublished -= toldUnpublished
         toldUnpublished = 0
         publishedClock = clock
@@ -81,20 +81,5 @@ struct TenantAccount: Sendable {
             own.charge(work, at: now)
             assuredPass += sign * (work * sign).seconds(of: own.rates)
         }
-    }
-}
-
-/// A call's place in its tenant's queue: the more urgent first, then by arrival.
-struct QueuedCall: Comparable, Sendable {
-    let criticality: Criticality
-    let arrival: Timestamp
-    /// Unique, ascending by enqueueing: settles ties, and tells a call from a later one with the same id.
-    let sequence: Int
-    let id: Int
-
-    static func < (left: QueuedCall, right: QueuedCall) -> Bool {
-        if left.criticality != right.criticality { return left.criticality < right.criticality }
-        if left.arrival != right.arrival { return left.arrival < right.arrival }
-        return left.sequence < right.sequence
     }
 }

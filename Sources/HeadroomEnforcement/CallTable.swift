@@ -1,0 +1,67 @@
+import HeadroomModel
+
+/// A gate's calls, those that wait and those on their way, in places that are used again.
+///
+/// The caller's ids are looked up where calls come and end; in between a place is enough, and the sequence number tells
+/// whether the call that was there is still the one that is there.
+struct CallTable: Sendable {
+    struct Call: Sendable {
+        var waiting: WaitingCall
+        /// 0 for a place that is free.
+        fileprivate(set) var sequence: Int
+        var attempts = 0
+        /// `nil` while it waits.
+        var grant: Grant?
+    }
+
+    private var calls: [Call] = []
+    private var free: [Int] = []
+    private var places: [Int: Int] = [:]
+
+    var count: Int { places.count }
+
+    func place(of id: Int) -> Int? { places[id] }
+
+    subscript(place: Int) -> Call {
+        _read { yield calls[place] }
+        _modify { yield &calls[place] }
+    }
+
+    mutating func insert(_ call: WaitingCall, sequence: Int) -> Int {
+        let call = Call(waiting: call, sequence: sequence)
+        let place: Int
+        if let used = free.popLast() {
+            calls[used] = call
+            place = used
+        } else {
+            place = calls.count
+            calls.append(call)
+        }
+        places[call.waiting.id] = place
+        return place
+    }
+
+    mutating func remove(_ place: Int) -> WaitingCall {
+        let call = calls[place].waiting
+        places[call.id] = nil
+        calls[place].sequence = 0
+        free.append(place)
+        return call
+    }
+
+    /// False for what is left in a queue or a heap of a call that ended.
+    func isThere(_ place: Int, _ sequence: Int) -> Bool { calls[place].sequence == sequence }
+
+    /// … and of one that went.
+    func isWaiting(_ place: Int, _ sequence: Int) -> Bool {
+        calls[place].sequence == sequence && calls[place].grant == nil
+    }
+
+    /// It waits, and its caller still does.
+    func isWaiting(_ queued: QueuedCall, at now: Timestamp) -> Bool {
+        isWaiting(queued.place, queued.sequence) && calls[queued.place].waiting.deadline > now
+    }
+
+    /// Read in place: a call is a large value.
+    func estimate(_ place: Int) -> Work { calls[place].waiting.estimate }
+}
