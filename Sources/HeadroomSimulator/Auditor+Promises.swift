@@ -112,20 +112,16 @@ extension Publication {
     /// What a person needs to see of it beside a rule that was broken.
     var auditText: String {
         let pools = whole.pools.map { pool in
-            let tenants = pool.tenants.map { "\($0.tenant) \($0.tier) \(text($0.assured)) of \(text($0.ceiling))" }
-            return "\(pool.pool) \(pool.state.name): capacity \(text(pool.capacity)) of \(text(pool.nominal)), budget "
-                + "\(text(pool.budget)), unlisted \(text(pool.unlisted)); " + tenants.joined(separator: ", ")
+            let tenants = pool.tenants.map {
+                "\($0.tenant) \($0.tier) \($0.assured.auditText) of \($0.ceiling.auditText)"
+            }
+            return
+                "\(pool.pool) \(pool.state.name): capacity \(pool.capacity.auditText) of \(pool.nominal.auditText), budget "
+                + "\(pool.budget.auditText), unlisted \(pool.unlisted.auditText); " + tenants.joined(separator: ", ")
         }
         let gateways = parts.map { part in
-            "\(part.gateway) \(part.snapshot.pools.map { text($0.budget) }.joined(separator: " "))"
+            "\(part.gateway) \(part.snapshot.pools.map { $0.budget.auditText }.joined(separator: " "))"
         }
         return "\(whole.version): " + (pools + gateways).joined(separator: "\n  ")
-    }
-
-    private func text(_ rates: Rates) -> String {
-        let named = Resource.allCases.compactMap { resource in
-            rates[resource].map { "\(resource.rateName) \($0)" }
-        }
-        return named.isEmpty ? "-" : named.joined(separator: " ")
     }
 }

@@ -91,9 +91,10 @@ package struct Auditor: Sendable {
         greatestGeneration = max(greatestGeneration, version.generation)
 
         let isWritten = lastWritten?.version == version
-        try check(publication, isLowered: !isWritten)
+        try check(publication.whole, of: .whole)
+        try checkParts(of: publication, isLowered: !isWritten)
         room.publish(publication, under: rules.policy.loop, at: now)
-        if let before, AuditedNumbers(publication) == AuditedNumbers(before) {
+        if let before, publication.enforcesNothingElse(than: before) {
             throw broken(.change, "\(version) is \(before.whole.version) again")
         }
         if isWritten {
@@ -263,32 +264,43 @@ package struct Auditor: Sendable {
 extension [TenantAllocation] {
     /// Whatever their service clocks are.
     fileprivate func isSame(as other: [TenantAllocation]) -> Bool {
-        count == other.count
-            && zip(self, other).allSatisfy { mine, theirs in
-                var mine = mine
-                mine.serviceClock = theirs.serviceClock
-                return mine == theirs
-            }
+        guard count == other.count else { return false }
+        for index in indices {
+            // What moves most, before all else.
+            guard self[index].assured == other[index].assured else { return false }
+        }
+        for index in indices {
+            var mine = self[index]
+            mine.serviceClock = other[index].serviceClock
+            guard mine == other[index] else { return false }
+        }
+        return true
     }
 }
 
-/// A publication without what rides along: two that are equal here are one generation.
-private struct AuditedNumbers: Equatable {
-    let whole: [PoolAllocation]
-    let parts: [[PoolAllocation]]
-    let gateways: [GatewayID]
-
-    init(_ publication: Publication) {
-        whole = publication.whole.pools.map(AuditedNumbers.enforced)
-        parts = publication.parts.map { $0.snapshot.pools.map(AuditedNumbers.enforced) }
-        gateways = publication.parts.map(\.gateway)
+extension Publication {
+    /// Two of which this is true are one generation: only what rides along differs.
+    fileprivate func enforcesNothingElse(than other: Publication) -> Bool {
+        guard parts.count == other.parts.count, whole.enforcesNothingElse(than: other.whole) else { return false }
+        return parts.indices.allSatisfy {
+            parts[$0].gateway == other.parts[$0].gateway
+                && parts[$0].snapshot.enforcesNothingElse(than: other.parts[$0].snapshot)
+        }
     }
+}
 
-    private static func enforced(_ pool: PoolAllocation) -> PoolAllocation {
-        var pool = pool
-        pool.level = 0
-        pool.capacity = .none
-        for index in pool.tenants.indices { pool.tenants[index].serviceClock = 0 }
-        return pool
+extension Snapshot {
+    fileprivate func enforcesNothingElse(than other: Snapshot) -> Bool {
+        pools.count == other.pools.count
+            && pools.indices.allSatisfy { index in
+                guard pools[index].budget == other.pools[index].budget,
+                    pools[index].tenants.isSame(as: other.pools[index].tenants)
+                else { return false }
+                var mine = pools[index]
+                mine.level = other.pools[index].level
+                mine.capacity = other.pools[index].capacity
+                mine.tenants = other.pools[index].tenants
+                return mine == other.pools[index]
+            }
     }
 }

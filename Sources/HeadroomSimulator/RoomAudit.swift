@@ -21,12 +21,21 @@ struct RoomAudit: Sendable {
         var leaseUntil: Timestamp
     }
 
+    /// One gateway's part of one pool.
+    private struct Given {
+        let version: SnapshotVersion
+        let pool: PoolID
+        @Halved var budget: SIMD4<Double>
+        @Halved var fallback: SIMD4<Double>
+        /// When something newer was published for the gateway, or without it.
+        var supersededAt: Timestamp?
+    }
+
     /// Of the publication in force, and of those before it that a live gateway may still have; oldest first.
     private var limits: [Limit] = []
     private var holders: [GatewayID: Holder] = [:]
-    /// What was published within lease and grace, oldest first, and the last part of each gateway before.
-    private var recent: [(at: Timestamp, publication: Publication)] = []
-    private var last: [GatewayID: Snapshot] = [:]
+    /// What each gateway was given and may still have, oldest first.
+    private var given: [GatewayID: [Given]] = [:]
 
     mutating func publish(_ publication: Publication, under policy: LoopPolicy, at now: Timestamp) {
         let whole = publication.whole
@@ -35,36 +44,54 @@ struct RoomAudit: Sendable {
             rates[pool.pool] = pool.capacity.map { resource, rate in rate - (pool.float[resource] ?? 0) }
         }
         limits.append(Limit(version: whole.version, at: now, rates: rates))
-        recent.append((now, publication))
-        let oldest = now.adding(seconds: -policy.leaseSeconds - policy.graceSeconds)
-        while recent.count > 1, recent[1].at < oldest {
-            for part in recent.removeFirst().publication.parts { last[part.gateway] = part.snapshot }
+        note(publication, under: policy, at: now)
+    }
+
+    /// Nobody has what was superseded before lease and grace, if it has applied something newer since; how long before,
+    /// Headroom notices with its next two ticks. Of a gateway that is gone all stays.
+    private mutating func note(_ publication: Publication, under policy: LoopPolicy, at now: Timestamp) {
+        let oldest = now.adding(
+            seconds: -policy.leaseSeconds - policy.graceSeconds - 2 * policy.periodSeconds)
+        for gateway in Array(given.keys) {
+            for index in given[gateway]!.indices where given[gateway]![index].supersededAt == nil {
+                given[gateway]![index].supersededAt = now
+            }
+        }
+        for part in publication.parts {
+            let applied = holders[part.gateway]?.part.version
+            given[part.gateway]?.removeAll { given in
+                given.supersededAt.map { $0 < oldest } == true && applied.map { given.version < $0 } == true
+            }
+            for pool in part.snapshot.pools {
+                given[part.gateway, default: []].append(
+                    Given(
+                        version: part.snapshot.version, pool: pool.pool, budget: pool.budget.perMinute,
+                        fallback: pool.fallback.perMinute))
+            }
         }
     }
 
-    /// How much less than the whole's budget the parts of `pool` may sum to, by the lanes of ``Resource``: any, while a
-    /// gateway may still be using more of it than it has in them, or while fewer gateways than expected have joined.
-    func mostShort(_ pool: PoolID, in publication: Publication, under policy: LoopPolicy) -> SIMD4<Double> {
-        func parts(_ snapshots: [(gateway: GatewayID, snapshot: Snapshot)]) -> [GatewayID: PoolAllocation] {
-            var found: [GatewayID: PoolAllocation] = [:]
-            for part in snapshots { found[part.gateway] = part.snapshot.pools.first { $0.pool == pool } }
-            return found
+    /// The most that the gateway may be using of the pool, of what was published before, on its budget or its fallback.
+    func mostHeld(by gateway: GatewayID, of pool: PoolID) -> (budget: SIMD4<Double>, fallback: SIMD4<Double>) {
+        var most = (budget: SIMD4<Double>.zero, fallback: SIMD4<Double>.zero)
+        for given in given[gateway] ?? [] where given.pool == pool {
+            most.budget = pointwiseMax(most.budget, pointwiseMax(given.budget, given.fallback))
+            most.fallback = pointwiseMax(most.fallback, given.fallback)
         }
-        let now = parts(publication.parts)
-        let before = [parts(last.map { ($0.key, $0.value) })] + recent.map { parts($0.publication.parts) }
-        let known = Set(before.flatMap(\.keys))
-        if now.count < policy.expectedGateways, now.keys.contains(where: { !known.contains($0) }) {
-            return SIMD4(repeating: .infinity)
+        return most
+    }
+
+    /// The same of all gateways that have no part any more.
+    func heldElsewhere(
+        than parts: [(gateway: GatewayID, snapshot: Snapshot)], of pool: PoolID
+    ) -> (budget: SIMD4<Double>, fallback: SIMD4<Double>) {
+        var sum = (budget: SIMD4<Double>.zero, fallback: SIMD4<Double>.zero)
+        for gateway in given.keys where !parts.contains(where: { $0.gateway == gateway }) {
+            let most = mostHeld(by: gateway, of: pool)
+            sum.budget += most.budget
+            sum.fallback += most.fallback
         }
-        var short = SIMD4<Double>.zero
-        for old in before {
-            for (gateway, part) in old {
-                let most = pointwiseMax(part.budget.perMinute, part.fallback.perMinute)
-                let least = now[gateway].map { pointwiseMin($0.budget.perMinute, $0.fallback.perMinute) } ?? .zero
-                short.replace(with: .infinity, where: most .> least)
-            }
-        }
-        return short
+        return sum
     }
 
     mutating func apply(_ part: Snapshot, at gateway: GatewayID, leaseUntil: Timestamp) {

@@ -51,6 +51,16 @@ struct SimulatedGateway: Sendable {
         draws = sent
     }
 
+    /// When a gate has to be asked again; `nil` when nothing waits.
+    func nextWake(after now: Timestamp) -> Timestamp? {
+        var next: Timestamp?
+        for pool in gates.indices {
+            // Through a span, or the gate would be copied to be asked.
+            if let wake = gates.span[pool].nextWake(after: now) { next = min(next ?? wake, wake) }
+        }
+        return next
+    }
+
     func estimate(_ job: Job, of tenant: TenantID) -> Work {
         if let most = job.maxTokens {
             return estimator.estimate(for: tenant, inputTokens: Double(job.inputTokens), maxTokens: Double(most))

@@ -188,12 +188,7 @@ extension Simulation {
             divert(from: pool, at: gateway)
         }
         draw(gateway)
-        var next: Timestamp?
-        for pool in workload.pools.indices {
-            guard let wake = gateways[gateway].gates[pool].nextWake(after: now) else { continue }
-            next = next.map { min($0, wake) } ?? wake
-        }
-        guard let next else { return }
+        guard let next = gateways.span[gateway].nextWake(after: now) else { return }
         let wake = max(next, now.adding(seconds: 0.005))
         if let planned = gateways[gateway].plannedWake, planned <= wake, planned > now { return }
         gateways[gateway].plannedWake = wake

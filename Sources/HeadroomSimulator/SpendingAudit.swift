@@ -11,18 +11,49 @@ import HeadroomModel
 /// A gateway may be stricter at any time, since the provider's own headers bound it too; so the bucket here is an upper
 /// bound. Without an allocation, or with one that does not enforce, everything passes.
 struct SpendingAudit: Sendable {
+    /// A draw that was sent.
+    private struct Draw: Equatable {
+        let boot: String
+        let sequence: Int64
+        let returned: Work
+
+        init(_ request: DrawRequest) {
+            boot = request.boot
+            sequence = request.sequence
+            returned = request.totals.returned
+        }
+    }
+
+    /// What counts of the part that is in force.
+    private struct Terms {
+        let pool: PoolID
+        let enforce: Bool
+        let budget: Rates
+        let fallback: Rates
+        let burstSeconds: Double
+
+        init(_ pool: PoolAllocation) {
+            self.pool = pool.pool
+            enforce = pool.enforce
+            budget = pool.budget
+            fallback = pool.fallback
+            burstSeconds = pool.burstSeconds
+        }
+    }
+
     private(set) var applied: SnapshotVersion?
-    private var pool: PoolAllocation?
+    private var terms: Terms?
     private var leaseUntil = Timestamp(milliseconds: .min)
     private var isOnFallback = false
     private var rates = Rates.none
     /// By the lanes of ``Resource``.
-    private var level: [Double] = [0, 0, 0, 0]
-    private var burst: [Double] = [0, 0, 0, 0]
+    @Halved private var level = SIMD4<Double>.zero
+    @Halved private var burst = SIMD4<Double>.zero
     private var filledAt = Timestamp(milliseconds: 0)
     private var charged: [Int: Work] = [:]
-    /// The last draw that was sent; `nil` for a gateway that does not draw.
-    private var draw: DrawRequest?
+    private var isDrawing = false
+    /// The last of a gateway that draws.
+    private var draw: Draw?
     /// What its answer grants, as far as it is not used.
     private var granted = Work.zero
     /// The mean over about the last fifty calls, and the largest of all.
@@ -33,33 +64,30 @@ struct SpendingAudit: Sendable {
 
     mutating func enqueue(_ estimate: Work) {
         meanRequest = meanRequest.map { $0 * 0.98 + estimate * 0.02 } ?? estimate
-        for resource in Resource.allCases { largest[resource] = max(largest[resource], estimate[resource]) }
+        largest.amounts = pointwiseMax(largest.amounts, estimate.amounts)
     }
 
     mutating func apply(_ part: Snapshot, leaseUntil until: Timestamp, at now: Timestamp) {
         if part.version == applied {
             leaseUntil = max(leaseUntil, until)
             fill(to: now)
-            if isOnFallback, now < leaseUntil { change(to: pool?.budget, isFallback: false) }
+            if isOnFallback, now < leaseUntil { change(to: terms?.budget, isFallback: false) }
         } else {
             fill(to: now)
             applied = part.version
-            pool = part.pools.first
+            terms = part.pools.first.map(Terms.init)
             leaseUntil = until
-            change(to: pool?.budget, isFallback: false)
+            change(to: terms?.budget, isFallback: false)
         }
     }
 
     /// Returns what is wrong with it.
     mutating func dispatch(_ call: Int, _ estimate: Work, at now: Timestamp) -> String? {
-        guard pool?.enforce == true else { return nil }
+        guard terms?.enforce == true else { return nil }
         fill(to: now)
-        for resource in Resource.allCases where rates[resource] != nil {
-            // A header that bounded the gateway for a while may have left it a call's worth better off (see `change`).
-            if level[resource.rawValue] + largest[resource] <= -SpendingAudit.rounding {
-                return "\(resource.name) \(level[resource.rawValue]) of a burst of \(burst[resource.rawValue]), rate "
-                    + "\(rates[resource] ?? 0), largest call \(largest[resource])"
-            }
+        if let resource = resourceSpent(among: rates.resources.lanes) {
+            return "\(resource.name) \(level[resource.rawValue]) of a burst of \(burst[resource.rawValue]), rate "
+                + "\(rates[resource] ?? 0), largest call \(largest[resource])"
         }
         charged[call] = estimate
         add(.zero - estimate)
@@ -69,20 +97,28 @@ struct SpendingAudit: Sendable {
     /// Returns what is wrong with it.
     mutating func note(_ request: DrawRequest, at now: Timestamp) -> String? {
         fill(to: now)
-        let returned = request.totals.returned - (draw?.totals.returned ?? .zero)
-        draw = request
+        let returned = request.totals.returned - (draw?.returned ?? .zero)
+        draw = Draw(request)
+        isDrawing = true
         granted = .zero
-        for resource in Resource.allCases where rates[resource] != nil && returned[resource] > 0 {
-            level[resource.rawValue] -= returned[resource]
-            if level[resource.rawValue] + largest[resource] <= -SpendingAudit.rounding {
-                return "returns \(returned[resource]) \(resource.name), which it has not got"
-            }
+        let isBack = rates.resources.lanes .& (returned.amounts .> 0)
+        level -= SIMD4.zero.replacing(with: returned.amounts, where: isBack)
+        if let resource = resourceSpent(among: isBack) {
+            return "returns \(returned[resource]) \(resource.name), which it has not got"
         }
         return nil
     }
 
+    /// A resource of which more than all is spent. A header that bounded the gateway for a while may have left it a
+    /// call's worth better off (see ``change(to:isFallback:)``).
+    private func resourceSpent(among lanes: SIMDMask<SIMD4<Int64>>) -> Resource? {
+        let isSpent = lanes .& (level + largest.amounts .<= -SpendingAudit.rounding)
+        guard any(isSpent) else { return nil }
+        return rates.resources.members.first { isSpent[$0.rawValue] }
+    }
+
     mutating func grant(_ answer: DrawAnswer, to request: DrawRequest) {
-        guard request == draw else { return }
+        guard Draw(request) == draw else { return }
         for entry in answer.granted {
             let heads = request.waiting.first { $0.tenant == entry.tenant }?.heads ?? []
             for head in heads.prefix(entry.calls) { granted += head.estimate }
@@ -92,11 +128,9 @@ struct SpendingAudit: Sendable {
     /// A call goes on what was granted. Returns what is wrong with it.
     mutating func draw(_ estimate: Work) -> String? {
         granted -= estimate
-        guard pool?.enforce == true else { return nil }
-        for resource in Resource.allCases where rates[resource] != nil {
-            if granted[resource] <= -1e-3 { return "draws \(estimate[resource]) \(resource.name) more than granted" }
-        }
-        return nil
+        guard terms?.enforce == true else { return nil }
+        let resource = rates.resources.members.first { granted[$0] <= -1e-3 }
+        return resource.map { "draws \(estimate[$0]) \($0.name) more than granted" }
     }
 
     mutating func settle(_ call: Int, cost: Work?, at now: Timestamp) {
@@ -107,14 +141,14 @@ struct SpendingAudit: Sendable {
 
     /// What it may spend a minute of `resource`; 0 while it is not bounded.
     func inForce(_ resource: Resource, of id: PoolID, at now: Timestamp) -> Double {
-        guard let pool, pool.pool == id, pool.enforce else { return 0 }
-        return (now < leaseUntil ? pool.budget : pool.fallback)[resource] ?? 0
+        guard let terms, terms.pool == id, terms.enforce else { return 0 }
+        return (now < leaseUntil ? terms.budget : terms.fallback)[resource] ?? 0
     }
 
     private mutating func fill(to now: Timestamp) {
-        if let pool, !isOnFallback, now >= leaseUntil {
+        if !isOnFallback, now >= leaseUntil, let fallback = terms?.fallback {
             refill(to: leaseUntil)
-            change(to: pool.fallback, isFallback: true)
+            change(to: fallback, isFallback: true)
         }
         refill(to: now)
     }
@@ -122,25 +156,22 @@ struct SpendingAudit: Sendable {
     private mutating func refill(to now: Timestamp) {
         let minutes = max(0, now.seconds(since: filledAt)) / 60
         filledAt = max(filledAt, now)
-        for resource in Resource.allCases {
-            let lane = resource.rawValue
-            level[lane] = min(holds(lane), level[lane] + minutes * (rates[resource] ?? 0))
-        }
+        level = pointwiseMin(most, level + minutes * rates.perMinute)
     }
 
     private mutating func change(to new: Rates?, isFallback: Bool) {
         // A bucket that was a second's holds five seconds' in proportion, and the other way round.
-        let isReturning = draw != nil && isOnFallback && !isFallback
+        let isReturning = isDrawing && isOnFallback && !isFallback
         isOnFallback = isFallback
         let new = new ?? .none
         for resource in Resource.allCases {
             let lane = resource.rawValue
             let rate = new[resource] ?? 0
             let least = rate > 0 ? (meanRequest?[resource] ?? (resource == .requests ? 1 : 0)) : 0
-            let size = max(least, rate * (pool?.burstSeconds ?? 0) / 60)
+            let size = max(least, rate * (terms?.burstSeconds ?? 0) / 60)
             if rates[resource] == nil {
                 level[lane] = size
-            } else if draw != nil {
+            } else if isDrawing {
                 level[lane] += max(0, size - burst[lane])
                 if isFallback || isReturning { level[lane] = min(level[lane], size) }
             } else if level[lane] > 0 {
@@ -151,13 +182,8 @@ struct SpendingAudit: Sendable {
         rates = new
     }
 
-    private mutating func add(_ work: Work) {
-        for resource in Resource.allCases {
-            let lane = resource.rawValue
-            level[lane] = min(holds(lane), level[lane] + work[resource])
-        }
-    }
+    private mutating func add(_ work: Work) { level = pointwiseMin(most, level + work.amounts) }
 
     /// Nothing flows over unsaid where it is returned.
-    private func holds(_ lane: Int) -> Double { draw != nil && !isOnFallback ? .infinity : burst[lane] }
+    private var most: SIMD4<Double> { isDrawing && !isOnFallback ? SIMD4(repeating: .infinity) : burst }
 }

@@ -1,0 +1,153 @@
+import HeadroomModel
+
+/// What gateways are given of a publication, beside the whole.
+extension Auditor {
+    /// - Parameter isLowered: Published from memory, as decreases only: budgets may be short by any amount.
+    func checkParts(of publication: Publication, isLowered: Bool) throws(AuditViolation) {
+        for index in publication.parts.indices {
+            let gateway = publication.parts[index].gateway
+            if index > 0, publication.parts[index - 1].gateway >= gateway {
+                throw broken(.order, "gateway \(gateway)")
+            }
+            try check(publication.parts[index].snapshot, of: .part(gateway))
+            try checkMembership(publication.parts[index].snapshot, of: publication.whole, at: gateway)
+        }
+        guard !publication.parts.isEmpty else { return }
+        for index in publication.whole.pools.indices {
+            try checkBudgets(index, of: publication, isLowered: isLowered)
+            try checkRights(index, of: publication)
+        }
+    }
+
+    private func checkMembership(
+        _ part: Snapshot, of whole: Snapshot, at gateway: GatewayID
+    ) throws(AuditViolation) {
+        let isSame =
+            part.version == whole.version && part.issuedAt == whole.issuedAt && part.policy == whole.policy
+            && part.leaseSeconds == whole.leaseSeconds && part.pools.count == whole.pools.count
+            && whole.pools.indices.allSatisfy { part.pools[$0].pool == whole.pools[$0].pool }
+        guard isSame else {
+            throw broken(.membership, "\(gateway): version, time, policy, lease or pools are not the whole's")
+        }
+        for (mine, pool) in zip(part.pools, whole.pools) {
+            if mine.enforce != pool.enforce || mine.capacity != pool.capacity || mine.nominal != pool.nominal
+                || mine.tenants.count != pool.tenants.count
+            {
+                throw broken(.membership, "\(gateway), \(pool.pool): not the whole's capacity, enforcement or tenants")
+            }
+            for index in pool.tenants.indices
+            where mine.tenants[index].tenant != pool.tenants[index].tenant
+                || mine.tenants[index].weight != pool.tenants[index].weight
+                || mine.tenants[index].tier != pool.tenants[index].tier
+            {
+                throw broken(
+                    .membership,
+                    "\(gateway), \(pool.pool): \(mine.tenants[index].tenant) beside \(pool.tenants[index].tenant)")
+            }
+        }
+    }
+
+    /// Budgets and fallbacks sum to the whole's, with what gateways may be using beyond their parts. Room may be left
+    /// only for gateways that are still expected, and only while one that has just come has its even part of it.
+    private func checkBudgets(
+        _ index: Int, of publication: Publication, isLowered: Bool
+    ) throws(AuditViolation) {
+        let whole = publication.whole.pools[index]
+        let parts = publication.parts
+        var (sum, sumOfFallbacks) = (SIMD4<Double>.zero, SIMD4<Double>.zero)
+        var held = room.heldElsewhere(than: parts, of: whole.pool)
+        for part in parts {
+            let own = part.snapshot.pools[index]
+            sum += own.budget.perMinute
+            sumOfFallbacks += own.fallback.perMinute
+            let given = room.mostHeld(by: part.gateway, of: whole.pool)
+            held.budget += pointwiseMax(given.budget, own.budget.perMinute)
+            held.fallback += pointwiseMax(given.fallback, own.fallback.perMinute)
+        }
+        if any((sum .> whole.budget.perMinute) .| (sumOfFallbacks .> whole.fallback.perMinute)) {
+            throw broken(
+                .parts, "\(whole.pool): budgets \(sum), fallbacks \(sumOfFallbacks) are more than the whole's")
+        }
+        guard !isLowered else { return }
+        // Rounding down takes less than a unit of each part: when room is shared, and from those that share one.
+        let rounding = SIMD4(repeating: 3 * Double(parts.count))
+        if any(held.fallback .< whole.fallback.perMinute - rounding) {
+            throw broken(
+                .parts,
+                "\(whole.pool): fallbacks \(held.fallback) of \(whole.fallback.perMinute), and nobody has the rest")
+        }
+        let isLeft = held.budget .< whole.budget.perMinute - rounding
+        guard any(isLeft) else { return }
+        let expected = rules.policy.loop.expectedGateways
+        let evenPart = (whole.budget.perMinute / Double(max(expected, parts.count))).rounded(.down)
+        let known = before?.parts.map(\.gateway) ?? []
+        let isKeptForOthers = parts.contains { part in
+            let hasItsPart = part.snapshot.pools[index].budget.perMinute .>= evenPart - 1
+            return !known.contains(part.gateway) && !any(isLeft .& .!hasItsPart)
+        }
+        if parts.count >= expected || !isKeptForOthers {
+            throw broken(
+                .parts, "\(whole.pool): budgets \(held.budget) of \(whole.budget.perMinute), and nobody has the rest")
+        }
+    }
+
+    /// Every right sums to the whole's, but for what budgets together cannot hold of assured rates, and fallbacks of safe
+    /// ones: then they are full.
+    private func checkRights(_ index: Int, of publication: Publication) throws(AuditViolation) {
+        let whole = publication.whole.pools[index]
+        let parts = publication.parts
+        // Those that share one part are given less where their own budget is less, in all that they have.
+        let areShared = parts.count > rules.policy.loop.maxParts
+        func sum(_ rates: (PoolAllocation) -> SIMD4<Double>) -> SIMD4<Double> {
+            var sum = SIMD4<Double>.zero
+            for part in parts { sum += rates(part.snapshot.pools[index]) }
+            return sum
+        }
+        func check(
+            _ field: String, of tenant: Int? = nil, _ all: SIMD4<Double>, mayMiss: Bool,
+            _ rates: (PoolAllocation) -> SIMD4<Double>
+        ) throws(AuditViolation) -> SIMD4<Double> {
+            let sum = sum(rates)
+            if sum == all || (mayMiss || areShared) && !any(sum .> all) { return all - sum }
+            let name = tenant.map { " of \(whole.tenants[$0].tenant)" } ?? ""
+            throw broken(.parts, "\(whole.pool): \(field)\(name) \(sum) of \(all)")
+        }
+
+        var missing = try check("unlisted", whole.unlisted.perMinute, mayMiss: true) { $0.unlisted.perMinute }
+        var missingSafe = SIMD4<Double>.zero
+        for tenant in whole.tenants.indices {
+            let entry = whole.tenants[tenant]
+            let cut = try check("assured", of: tenant, entry.assured.perMinute, mayMiss: true) {
+                $0.tenants[tenant].assured.perMinute
+            }
+            missing += cut
+            missingSafe += try check("safe", of: tenant, entry.safe.perMinute, mayMiss: true) {
+                $0.tenants[tenant].safe.perMinute
+            }
+            _ = try check("plain", of: tenant, entry.plain.perMinute, mayMiss: false) {
+                $0.tenants[tenant].plain.perMinute
+            }
+            _ = try check("ceiling", of: tenant, entry.ceiling.perMinute, mayMiss: false) {
+                $0.tenants[tenant].ceiling.perMinute
+            }
+            for criticality in Criticality.allCases {
+                _ = try check(
+                    criticality.name, of: tenant, entry.criticality[criticality].perMinute, mayMiss: cut != .zero
+                ) { $0.tenants[tenant].criticality[criticality].perMinute }
+            }
+        }
+        guard !areShared else { return }
+        let unused = sum { pool in
+            pool.tenants.reduce(pool.budget.perMinute - pool.unlisted.perMinute) { $0 - $1.assured.perMinute }
+        }
+        let unusedFallback = sum { pool in
+            pool.tenants.reduce(pool.fallback.perMinute) { $0 - $1.safe.perMinute }
+        }
+        if any((missing .> 0) .& (unused .> 0)) || any((missingSafe .> 0) .& (unusedFallback .> 0)) {
+            throw broken(
+                .parts,
+                "\(whole.pool): \(missing) assured and \(missingSafe) safe are missing beside budgets that "
+                    + "have \(unused), and fallbacks \(unusedFallback), left")
+        }
+    }
+}
