@@ -16,6 +16,8 @@ package struct TenantDemand: Equatable, Sendable {
     package var queue: PerCriticality<TenantReport.Queue>
     /// Attempts beyond the first, since the estimator began.
     package var retries: PerCriticality<Int>
+    /// Counted tokens served, since the estimator began.
+    package var tokens = PerCriticality<Double>(repeating: 0)
     /// Where its work arrives: counted seconds of the pool's nominal capacity of about the last minute. Ascending by
     /// gateway.
     package var gateways: [GatewayTraffic]

@@ -12,6 +12,7 @@ extension TenantProfile {
             flow.minutes.write(to: &writer)
             flow.shape.write(to: &writer)
             writer.write(flow.retries)
+            writer.write(flow.tokens)
         }
         shape.write(to: &writer)
         correction.write(to: &writer)
@@ -54,6 +55,7 @@ extension TenantProfile {
             flow.minutes = try MinuteSeries(from: &reader)
             flow.shape = try Shape(from: &reader)
             flow.retries = try reader.read()
+            flow.tokens = try reader.readAmount()
             return flow
         }
         shape = try Shape(from: &reader)

@@ -52,6 +52,7 @@ extension TenantProfile {
                     held[.requests] > 1.0 / 60 ? held.amounts : .zero))
             result.demand[criticality] = flows[index].demand.rates(overSeconds: 60, of: resources)
             result.retries[criticality] = Int(flows[index].retries)
+            result.tokens[criticality] = flows[index].tokens
             consumed += served
             wanted += present
         }
@@ -77,7 +78,10 @@ extension TenantProfile {
     private func idle(_ moment: Moment) -> TenantDemand {
         let none = Work.zero.rates(overSeconds: 60, of: moment.pool.nominal.resources)
         var result = TenantDemand(tenant: tenant, demand: PerCriticality(repeating: none), consumed: none)
-        for flow in flows { result.retries[flow.criticality] = Int(flow.retries) }
+        for flow in flows {
+            result.retries[flow.criticality] = Int(flow.retries)
+            result.tokens[flow.criticality] = flow.tokens
+        }
         describe(&result, moment)
         return result
     }

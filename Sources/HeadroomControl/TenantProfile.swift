@@ -16,6 +16,8 @@ struct TenantProfile: Sendable {
         var minutes = MinuteSeries()
         var shape = Shape()
         var retries: UInt32 = 0
+        /// Counted, of what was served.
+        var tokens = 0.0
     }
 
     /// A gateway's last word on what waits there.
@@ -101,6 +103,7 @@ struct TenantProfile: Sendable {
         if flows[flow].served == nil { flows[flow].served = SecondRing(seconds: ringSeconds, endingAt: second) }
         flows[flow].served!.add(work, at: second)
         servedLately += work
+        flows[flow].tokens += work[.tokens]
         if isOpen(minute: second / 60) { flows[flow].minutes.add(served: work, at: second / 60) }
     }
 

@@ -14,24 +14,3 @@ package struct LoopSummary: Sendable {
         tickSeconds.add(report.lastTickSeconds)
     }
 }
-
-/// Counts of values up to some bounds.
-package struct Histogram: Sendable {
-    /// Ascending.
-    let bounds: [Double]
-    /// By bound, not cumulative; the last one is for what exceeds all bounds.
-    private(set) var counts: [Int]
-    private(set) var sum = 0.0
-
-    package init(bounds: [Double]) {
-        self.bounds = bounds
-        counts = Array(repeating: 0, count: bounds.count + 1)
-    }
-
-    var count: Int { counts.reduce(0, +) }
-
-    package mutating func add(_ value: Double) {
-        counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
-        sum += value
-    }
-}

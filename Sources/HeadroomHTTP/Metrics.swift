@@ -98,6 +98,16 @@ package struct Metrics {
             "headroom_limit_reversals_total", .counter,
             "How often assured rates turned back by more than a hundredth, since the start.")
         for pool in pools { text.sample(pool.reversals, ["pool": pool.pool.text]) }
+        text.family("headroom_wait_seconds", .histogram, "How long calls that went through had waited at gateways.")
+        for pool in pools {
+            for (tier, seconds) in pool.waits {
+                for criticality in Criticality.allCases where seconds[criticality].count > 0 {
+                    text.histogram(
+                        seconds[criticality],
+                        ["pool": pool.pool.text, "tier": tier, "criticality": criticality.name])
+                }
+            }
+        }
         text.family("headroom_open_questions", .gauge, "Approvals and recommendations that wait for a person.")
         for pool in pools { text.sample(pool.openQuestions, ["pool": pool.pool.text]) }
     }
@@ -134,6 +144,10 @@ package struct Metrics {
         text.family("headroom_tenant_retries_total", .counter, "Attempts after the first, since the start.")
         for row in series.rows {
             for criticality in Criticality.allCases { text.sample(row.retries[criticality], row.labels(criticality)) }
+        }
+        text.family("headroom_tokens_total", .counter, "Counted tokens served, since the start.")
+        for row in series.rows {
+            for criticality in Criticality.allCases { text.sample(row.tokens[criticality], row.labels(criticality)) }
         }
     }
 

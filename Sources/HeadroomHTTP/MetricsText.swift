@@ -1,3 +1,5 @@
+import HeadroomModel
+
 /// Prometheus' text format, version 0.0.4: families one after the other, each with its help and type once.
 package struct MetricsText {
     package private(set) var text = ""
@@ -25,15 +27,16 @@ package struct MetricsText {
         append(suffix: "", labels.map { ($0.key, $0.value) }, String(value))
     }
 
-    package mutating func histogram(_ histogram: Histogram) {
+    package mutating func histogram(_ histogram: Histogram, _ labels: KeyValuePairs<String, String> = [:]) {
+        let labels = labels.map { ($0.key, $0.value) }
         var cumulative = 0
         for (bound, count) in zip(histogram.bounds, histogram.counts) {
             cumulative += count
-            append(suffix: "_bucket", [("le", Self.shortest(bound))], String(cumulative))
+            append(suffix: "_bucket", labels + [("le", Self.shortest(bound))], String(cumulative))
         }
-        append(suffix: "_bucket", [("le", "+Inf")], String(histogram.count))
-        append(suffix: "_sum", [], Self.shortest(histogram.sum))
-        append(suffix: "_count", [], String(histogram.count))
+        append(suffix: "_bucket", labels + [("le", "+Inf")], String(histogram.count))
+        append(suffix: "_sum", labels, Self.shortest(histogram.sum))
+        append(suffix: "_count", labels, String(histogram.count))
     }
 
     private mutating func append(suffix: String, _ labels: [(String, String)], _ value: String) {

@@ -10,6 +10,7 @@ struct TenantSeries {
         var consumed: Rates
         var queue: PerCriticality<TenantReport.Queue>
         var retries: PerCriticality<Int>
+        var tokens: PerCriticality<Double>
 
         init(_ pool: PoolID, _ report: TenantReport) {
             self.pool = pool
@@ -19,6 +20,7 @@ struct TenantSeries {
             consumed = report.consumed
             queue = report.queue
             retries = report.retries
+            tokens = report.tokens
         }
 
         func labels(_ criticality: Criticality) -> KeyValuePairs<String, String> {
@@ -34,6 +36,7 @@ struct TenantSeries {
                 queue[criticality].oldestSeconds = max(
                     queue[criticality].oldestSeconds, row.queue[criticality].oldestSeconds)
                 retries[criticality] += row.retries[criticality]
+                tokens[criticality] += row.tokens[criticality]
             }
         }
     }

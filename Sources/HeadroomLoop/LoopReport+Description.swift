@@ -42,7 +42,7 @@ extension PoolReport {
             assured: assured, consumed: needs.demand.consumed,
             calls: Dictionary(
                 uniqueKeysWithValues: Outcome.allCases.map { ($0, capacity.calls[$0.rawValue]) }),
-            upstream: capacity.upstream,
+            waits: needs.waits, upstream: capacity.upstream,
             tenants: allocation.tenants.map { tenant in
                 TenantReport(tenant, profiles[tenant.tenant], needs.starvation[tenant.tenant])
             })
@@ -59,6 +59,7 @@ extension TenantReport {
             assured: allocation.assured, consumed: profile?.consumed ?? zero,
             queue: profile?.queue ?? PerCriticality(repeating: Queue()),
             retries: profile?.retries ?? PerCriticality(repeating: 0),
+            tokens: profile?.tokens ?? PerCriticality(repeating: 0),
             underservedSeconds: verdict?.underservedSeconds ?? 0, starvation: verdict?.starvation,
             profile: profile?.profile)
     }

@@ -12,6 +12,8 @@ package actor TenantConsumptionClassifier {
         package var serviceClocks: [TenantID: Double]
         /// Of those that are underserved.
         package var starvation: [TenantID: StarvationWatch.Verdict]
+        /// Since the start, by tier.
+        package var waits: [(tier: String, seconds: PerCriticality<Histogram>)] = []
     }
 
     fileprivate struct Watched {
@@ -19,6 +21,7 @@ package actor TenantConsumptionClassifier {
         var demand: DemandEstimator
         var clocks = ServiceClocks()
         var starvation: StarvationWatch
+        var waits = WaitTimes()
         /// Of the last decision: what each tenant is entitled to, and what it is assured.
         var entitlements: [TenantID: Rates] = [:]
         var assured: [TenantID: PerCriticality<Rates>] = [:]
@@ -71,6 +74,10 @@ package actor TenantConsumptionClassifier {
         for record in records {
             guard let place = places[record.pool] else { continue }
             pools[place].demand.fold(record, at: now)
+            if case .call(let call) = record, call.outcome == .ok, let wait = call.queuedMilliseconds {
+                let tier = rules.tier(of: call.tenant, in: call.pool)
+                pools[place].waits.note(wait / 1000, tier: tier.name, call.criticality)
+            }
         }
     }
 
@@ -177,7 +184,7 @@ extension TenantConsumptionClassifier.Watched {
         estimatedAt = now
         self.demand.accumulate(demand, assured: assured, starvation: verdicts, seconds: seconds, at: now)
         return TenantConsumptionClassifier.Classified(
-            demand: demand, serviceClocks: clocks.clocks, starvation: verdicts)
+            demand: demand, serviceClocks: clocks.clocks, starvation: verdicts, waits: waits.tiers)
     }
 
     /// Service since the last tick moves the clocks; tenants that left the table leave the clocks.

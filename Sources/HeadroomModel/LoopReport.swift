@@ -66,6 +66,8 @@ package struct PoolReport: Sendable {
     package var overcommittedTokens: Double
     /// How often assured rates turned back by more than a hundredth, since the start.
     package var reversals: Int
+    /// How long calls that went through had waited at gateways, since the start. Ascending by tier.
+    package var waits: [(tier: String, seconds: PerCriticality<Histogram>)]
     /// Questions that wait for a person.
     package var openQuestions: Int
     /// `nil` while there is none.
@@ -77,7 +79,9 @@ package struct PoolReport: Sendable {
     package init(
         pool: PoolID, state: PoolState, nominal: Rates, estimated: Rates, capacityReason: CapacityReason,
         confidence: Double, budget: Rates, assured: Rates, consumed: Rates, calls: [Outcome: Int],
-        overcommittedTokens: Double = 0, reversals: Int = 0, openQuestions: Int = 0, retryStorm: RetryStorm? = nil,
+        overcommittedTokens: Double = 0, reversals: Int = 0,
+        waits: [(tier: String, seconds: PerCriticality<Histogram>)] = [], openQuestions: Int = 0,
+        retryStorm: RetryStorm? = nil,
         upstream: UpstreamReport = UpstreamReport(),
         tenants: [TenantReport]
     ) {
@@ -93,6 +97,7 @@ package struct PoolReport: Sendable {
         self.calls = calls
         self.overcommittedTokens = overcommittedTokens
         self.reversals = reversals
+        self.waits = waits
         self.openQuestions = openQuestions
         self.retryStorm = retryStorm
         self.upstream = upstream
@@ -129,6 +134,8 @@ package struct TenantReport: Sendable {
     package var queue: PerCriticality<Queue>
     /// Since the start.
     package var retries: PerCriticality<Int>
+    /// Counted tokens served, since the start.
+    package var tokens: PerCriticality<Double>
     /// How long its throughput has been under the starvation rule's share; 0 when it is not.
     package var underservedSeconds: Double
     /// Why it is starved; `nil` when it is not.
@@ -139,7 +146,8 @@ package struct TenantReport: Sendable {
     package init(
         tenant: TenantID, tier: String, demand: Rates, assured: Rates, consumed: Rates,
         queue: PerCriticality<Queue> = PerCriticality(repeating: Queue()),
-        retries: PerCriticality<Int> = PerCriticality(repeating: 0), underservedSeconds: Double = 0,
+        retries: PerCriticality<Int> = PerCriticality(repeating: 0),
+        tokens: PerCriticality<Double> = PerCriticality(repeating: 0), underservedSeconds: Double = 0,
         starvation: Starvation? = nil, profile: TenantProfileReport? = nil
     ) {
         self.tenant = tenant
@@ -149,6 +157,7 @@ package struct TenantReport: Sendable {
         self.consumed = consumed
         self.queue = queue
         self.retries = retries
+        self.tokens = tokens
         self.underservedSeconds = underservedSeconds
         self.starvation = starvation
         self.profile = profile

@@ -54,6 +54,9 @@ import Testing
             #"headroom_starved_tenants{pool="p",reason="shortage"} 0"#,
             #"headroom_overcommit_tokens_total{pool="p"} 0"#, #"headroom_limit_reversals_total{pool="p"} 3"#,
             #"headroom_open_questions{pool="p"} 1"#,
+            #"headroom_tokens_total{pool="p",tenant="acme",criticality="batch"} 7000"#,
+            #"headroom_wait_seconds_bucket{pool="p",tier="standard",criticality="batch",le="5"} 1"#,
+            #"headroom_wait_seconds_count{pool="p",tier="standard",criticality="batch"} 2"#,
         ] {
             #expect(text.contains(line + "\n"), "\(line) in \(text)")
         }
@@ -113,10 +116,12 @@ import Testing
 extension PoolReport {
     fileprivate static func sample(tenants: [TenantReport]) -> PoolReport {
         let rates = Rates(rpm: 100)
+        var waits = PerCriticality(repeating: Histogram(bounds: [1, 5]))
+        for seconds in [4.0, 40] { waits.batch.add(seconds) }
         return PoolReport(
             pool: "p", state: .throttled, nominal: rates, estimated: rates, capacityReason: .contract, confidence: 1,
-            budget: rates, assured: rates, consumed: rates, calls: [.quota: 2], reversals: 3, openQuestions: 1,
-            tenants: tenants)
+            budget: rates, assured: rates, consumed: rates, calls: [.quota: 2], reversals: 3,
+            waits: [("standard", waits)], openQuestions: 1, tenants: tenants)
     }
 }
 
@@ -124,6 +129,7 @@ extension TenantReport {
     fileprivate static func sample(_ tenant: String, demand: Double, starvation: Starvation? = nil) -> TenantReport {
         TenantReport(
             tenant: TenantID(tenant)!, tier: "standard", demand: Rates(rpm: demand), assured: Rates(rpm: 1),
-            consumed: Rates(rpm: 1), starvation: starvation)
+            consumed: Rates(rpm: 1), tokens: PerCriticality(interactive: 0, nearRealTime: 0, batch: 7000),
+            starvation: starvation)
     }
 }

@@ -259,4 +259,24 @@ import Testing
         }
         #expect(starved == .delivery)
     }
+
+    @Test func `tokens served are counted by tenant, waits of what went through by tier`() async throws {
+        let loop = loop()
+        telemetry.append(calls("acme", rate: 2, over: 0..<2) + calls("acme", rate: 1, over: 0..<2, outcome: .denied))
+        for (tenant, outcome) in [("acme", Outcome.ok), ("beta", .ok), ("beta", .quota)] as [(TenantID, Outcome)] {
+            telemetry.append([
+                .call(
+                    CallRecord(
+                        at: at(1), gateway: "gw-1", tenant: tenant, pool: Self.pool, criticality: .batch,
+                        outcome: outcome, queuedMilliseconds: 4000, inputTokens: 90, outputTokens: 10))
+            ])
+        }
+        await loop.tick(at: at(2))
+        let pool = try #require(await loop.tick(at: at(4)).pools.first)
+        let acme = try #require(pool.tenants.first { $0.tenant == "acme" })
+        #expect(acme.tokens == PerCriticality(interactive: 4000, nearRealTime: 0, batch: 100))
+        #expect(pool.waits.map(\.tier) == ["free", "premium"])
+        #expect(pool.waits.map(\.seconds.batch.sum) == [4, 4])
+        #expect(pool.waits.map(\.seconds.interactive.count) == [0, 0])
+    }
 }
