@@ -18,7 +18,7 @@ package struct ExplanationText {
         self.now = now
         let limited = explanation.pool.nominal.resources
         let full = explanation.pool.bands.last { $0.saturated.map(limited.contains) ?? false }?.saturated
-        resource = full ?? (limited.contains(.tokens) ? .tokens : limited.members.first ?? .requests)
+        resource = full ?? (limited.contains(.tokens) ? .tokens : limited.members.first { _ in true } ?? .requests)
     }
 
     package var sentences: [String] {

@@ -36,7 +36,7 @@ import Testing
     @Test func `every set lists its members in order`() {
         for bits in UInt8(0)..<16 {
             let set = ResourceSet(rawValue: bits)
-            #expect(set.members == Resource.allCases.filter { set.contains($0) })
+            #expect(Array(set.members) == Resource.allCases.filter { set.contains($0) })
         }
     }
 }
