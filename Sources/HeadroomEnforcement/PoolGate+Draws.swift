@@ -100,7 +100,7 @@ extension PoolGate {
     private func heads(of index: Int, at now: Timestamp) -> [DrawRequest.Head] {
         var heads: [DrawRequest.Head] = []
         heads.reserveCapacity(min(accounts[index].queue.count, DrawRequest.mostHeads))
-        accounts[index].queue.forEach { queued in
+        accounts[index].queue.visit { queued in
             if calls.isWaiting(queued, at: now) {
                 heads.append(
                     DrawRequest.Head(

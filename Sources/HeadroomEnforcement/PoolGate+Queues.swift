@@ -55,7 +55,7 @@ extension PoolGate {
             }
         }
         for index in accounts.indices {
-            accounts[index].queue.forEach { queued in
+            accounts[index].queue.visit { queued in
                 if calls.isWaiting(queued.place, queued.sequence) { count(queued.place, of: index) }
                 return true
             }

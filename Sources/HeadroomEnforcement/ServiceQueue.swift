@@ -79,7 +79,7 @@ struct ServiceQueue: Sendable {
     }
 
     /// In order, for as long as `goesOn` says so.
-    func forEach(while goesOn: (QueuedCall) -> Bool) {
+    func visit(while goesOn: (QueuedCall) -> Bool) {
         for line in lines.indices {
             for index in lines[line].first..<lines[line].calls.count where !goesOn(lines[line].calls[index]) { return }
         }
