@@ -4,7 +4,7 @@ import HeadroomModel
 /// (DESIGN §5, §6).
 package enum AuditRule: String, CaseIterable, Sendable {
     case version, change, ledger, order, numbers, budget, capacity, parts, membership, fallback, criticality, ceiling,
-        plain, entry, tier, weight, floor, decrease, room, application, lease, spending, telemetry
+        plain, entry, tier, weight, floor, decrease, room, application, lease, spending, float, telemetry
 
     package var sentence: String {
         switch self {
@@ -31,6 +31,7 @@ package enum AuditRule: String, CaseIterable, Sendable {
         case .application: "a gateway applies what was published for it, and never an older version than it has"
         case .lease: "a lease ends so many seconds after the last answer, as the snapshot says"
         case .spending: "a gateway spends no more than its budget, its burst and one call of debt"
+        case .float: "the float grants no more than flowed into it, to calls that wait, and refuses what it has to"
         case .telemetry: "each record of an answered batch is read once, and every call that is read counts once"
         }
     }

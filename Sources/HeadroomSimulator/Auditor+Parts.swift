@@ -69,14 +69,19 @@ extension Auditor {
                 .parts, "\(whole.pool): budgets \(sum), fallbacks \(sumOfFallbacks) are more than the whole's")
         }
         guard !isLowered else { return }
-        // Rounding down takes less than a unit of each part: when room is shared, and from those that share one.
-        let rounding = SIMD4(repeating: 3 * Double(parts.count))
-        if any(held.fallback .< whole.fallback.perMinute - rounding) {
+        // Sharing room, and one part among many, rounds down: where somebody holds more than its part, and in groups.
+        let areShared = parts.count > rules.policy.loop.maxParts
+        func rounding(_ isHeld: SIMDMask<SIMD4<Int64>>) -> SIMD4<Double> {
+            SIMD4(repeating: areShared ? Double(parts.count) : 0)
+                .replacing(with: SIMD4(repeating: 3 * Double(parts.count)), where: isHeld)
+        }
+        let least = whole.fallback.perMinute - rounding(held.fallback .> sumOfFallbacks)
+        if any(held.fallback .< least) {
             throw broken(
                 .parts,
                 "\(whole.pool): fallbacks \(held.fallback) of \(whole.fallback.perMinute), and nobody has the rest")
         }
-        let isLeft = held.budget .< whole.budget.perMinute - rounding
+        let isLeft = held.budget .< whole.budget.perMinute - rounding(held.budget .> sum)
         guard any(isLeft) else { return }
         let expected = rules.policy.loop.expectedGateways
         let evenPart = (whole.budget.perMinute / Double(max(expected, parts.count))).rounded(.down)

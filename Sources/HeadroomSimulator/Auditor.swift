@@ -29,6 +29,8 @@ package struct Auditor: Sendable {
     private var gateways: [GatewayID: SpendingAudit] = [:]
     private var reading = ReadingAudit()
     private(set) var room = RoomAudit()
+    /// Of this term.
+    private var floats: [PoolID: FloatAudit] = [:]
 
     /// How many publications the loop keeps in memory while the ledger takes none.
     private static let mostUnwritten = 64
@@ -55,6 +57,7 @@ package struct Auditor: Sendable {
     package mutating func beginTerm() {
         published = nil
         before = nil
+        floats = [:]
         unwritten = []
         inherited = lastWritten.map { ($0, now.adding(seconds: rules.policy.loop.learningSeconds)) }
     }
@@ -62,6 +65,7 @@ package struct Auditor: Sendable {
     /// The process of the loop was killed.
     package mutating func endTerm() {
         published = nil
+        floats = [:]
         reading.endTerm()
     }
 
@@ -94,6 +98,9 @@ package struct Auditor: Sendable {
         try check(publication.whole, of: .whole)
         try checkParts(of: publication, isLowered: !isWritten)
         room.publish(publication, under: rules.policy.loop, at: now)
+        for pool in publication.whole.pools {
+            floats[pool.pool, default: FloatAudit(epoch: version.epoch, at: now)].follow(pool, at: now)
+        }
         if let before, publication.enforcesNothingElse(than: before) {
             throw broken(.change, "\(version) is \(before.whole.version) again")
         }
@@ -183,7 +190,7 @@ package struct Auditor: Sendable {
         report.dispatches += 1
         let fault =
             isDrawn
-            ? gateways[gateway]?.draw(estimate)
+            ? gateways[gateway]?.draw(call, estimate)
             : gateways[gateway, default: SpendingAudit()].dispatch(call, estimate, at: now)
         if let fault {
             throw broken(.spending, "\(gateway), call \(call): \(fault)")
@@ -198,9 +205,25 @@ package struct Auditor: Sendable {
         }
     }
 
-    /// The control plane answers a draw.
-    package mutating func grant(_ answer: DrawAnswer, to request: DrawRequest) throws(AuditViolation) {
+    /// The control plane answers a draw: what it grants may be spent.
+    package mutating func grant(_ answer: DrawAnswer, to request: DrawRequest) {
         gateways[request.gateway]?.grant(answer, to: request)
+    }
+
+    // MARK: The float
+
+    package mutating func answer(_ answer: DrawAnswer, to request: DrawRequest) throws(AuditViolation) {
+        guard floats[request.pool] != nil else { throw broken(.float, "\(request.pool) is not published") }
+        if let fault = floats[request.pool]!.answer(answer, to: request, at: now) {
+            throw broken(.float, "\(request.pool), \(request.gateway), draw \(request.sequence): \(fault)")
+        }
+    }
+
+    package func refuse(_ refusal: DrawRefusal, of request: DrawRequest) throws(AuditViolation) {
+        let fault = floats[request.pool].map { $0.refuse(refusal, of: request) }
+        if let fault = fault ?? (refusal == .unknownPool ? nil : "no such pool is published") {
+            throw broken(.float, "\(request.pool): \(fault)")
+        }
     }
 
     /// The provider took the call, and this is what it cost. `nil`: it refused, and keeps what the attempt cost.

@@ -1,4 +1,5 @@
 import HeadroomEnforcement
+import HeadroomLoop
 import HeadroomModel
 
 /// Draws from the float, and the network between gateways and it.
@@ -26,15 +27,27 @@ extension Simulation {
         gateways[gateway].draws.removeAll { $0.due <= now }
         guard case .headroom(let plane) = controller, let loop = plane.loop else { return }
         for (_, request) in requests {
-            guard let answer = try? await loop.draw(request, at: now).first else { continue }
             guard let pool = workload.pools.firstIndex(where: { $0.id == request.pool }) else { continue }
-            if pool == 0 {
-                audit?.note(at: now) { auditor throws(AuditViolation) in try auditor.grant(answer, to: request) }
-            }
+            guard let answer = await self.answer(request, from: loop) else { continue }
+            if pool == 0 { audit?.note { $0.grant(answer, to: request) } }
             guard !isLost, request.boot == String(gateways[gateway].boot) else { continue }
             let due = now.adding(seconds: drawLag)
             gateways[gateway].drawAnswers.append(.init(due: due, pool: pool, answer: answer))
             events.plan(.grant, gateway, at: due)
+        }
+    }
+
+    /// `nil`: it is refused.
+    private func answer(_ request: DrawRequest, from loop: ControlLoop) async -> DrawAnswer? {
+        do {
+            let answer = try await loop.draw(request, at: now)[0]
+            audit?.note(at: now) { auditor throws(AuditViolation) in try auditor.answer(answer, to: request) }
+            return answer
+        } catch {
+            if let refusal = error as? DrawRefusal {
+                audit?.note(at: now) { auditor throws(AuditViolation) in try auditor.refuse(refusal, of: request) }
+            }
+            return nil
         }
     }
 

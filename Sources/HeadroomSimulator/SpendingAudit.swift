@@ -56,6 +56,9 @@ struct SpendingAudit: Sendable {
     private var draw: Draw?
     /// What its answer grants, as far as it is not used.
     private var granted = Work.zero
+    /// Calls that went on what was granted and have not ended, and what all of them have cost.
+    private var drawn: [Int: Work] = [:]
+    private var used = Work.zero
     /// The mean over about the last fifty calls, and the largest of all.
     private var meanRequest: Work?
     private var largest = Work.zero
@@ -101,6 +104,10 @@ struct SpendingAudit: Sendable {
         draw = Draw(request)
         isDrawing = true
         granted = .zero
+        let untold = (request.totals.grantedUsed - used).amounts
+        if any((untold .> 1e-3) .| (untold .< -1e-3)) {
+            return "tells of \(request.totals.grantedUsed.amounts) used of what it drew, and it is \(used.amounts)"
+        }
         let isBack = rates.resources.lanes .& (returned.amounts .> 0)
         level -= SIMD4.zero.replacing(with: returned.amounts, where: isBack)
         if let resource = resourceSpent(among: isBack) {
@@ -126,7 +133,9 @@ struct SpendingAudit: Sendable {
     }
 
     /// A call goes on what was granted. Returns what is wrong with it.
-    mutating func draw(_ estimate: Work) -> String? {
+    mutating func draw(_ call: Int, _ estimate: Work) -> String? {
+        drawn[call] = estimate
+        used += estimate
         granted -= estimate
         guard terms?.enforce == true else { return nil }
         let resource = rates.resources.members.first { granted[$0] <= -1e-3 }
@@ -134,6 +143,7 @@ struct SpendingAudit: Sendable {
     }
 
     mutating func settle(_ call: Int, cost: Work?, at now: Timestamp) {
+        if let estimate = drawn.removeValue(forKey: call), let cost { used += cost - estimate }
         guard let estimate = charged.removeValue(forKey: call), let cost else { return }
         fill(to: now)
         add(estimate - cost)

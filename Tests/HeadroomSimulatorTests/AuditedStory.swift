@@ -1,3 +1,4 @@
+import HeadroomEnforcement
 import HeadroomModel
 import HeadroomSimulator
 
@@ -30,6 +31,17 @@ struct AuditedStory {
     /// 500 a minute, five seconds of it at once.
     var requestsPerSecond = 8.0
     var burst = 40
+
+    /// Draws of the first gateway: what it has returned by the second one, how many calls of tenant a wait then, what
+    /// it is granted, and for whom; `nil` totals are what that sums to.
+    var returned = Work(requests: 3, tokens: 300)
+    var waiting = 3
+    var granted = (tenant: TenantID("a"), calls: 2)
+    var grantedTotal: Work?
+    /// How the third draw is refused, and in which term it was made.
+    var refusal: (DrawRefusal, epoch: Int64) = (.otherEpoch(5), 4)
+    /// A gateway tells what it has used of what it drew.
+    var tellsUsed = true
 
     init() {
         rules = Rules(
@@ -70,6 +82,7 @@ struct AuditedStory {
         }
         if let seconds = startsAgainAfterSeconds { return try startAgain(afterSeconds: seconds, &auditor) }
         try spend(&auditor)
+        try draw(&auditor)
     }
 
     private func readTelemetry(_ tick: Int, _ auditor: inout Auditor, at now: Timestamp) throws(AuditViolation) {
@@ -130,6 +143,35 @@ struct AuditedStory {
         }
     }
 
+    private func draw(_ auditor: inout Auditor) throws(AuditViolation) {
+        let estimate = Work(requests: 1, tokens: 50)
+        let first = request(1, epoch: 5, returned: .zero, used: .zero)
+        try auditor.draw(first)
+        try auditor.answer(DrawAnswer(sequence: 1, waitMilliseconds: 100), to: first)
+        var second = request(2, epoch: 5, returned: returned, used: .zero)
+        second.waiting = [
+            DrawRequest.Queue(
+                tenant: "a", heads: [DrawRequest.Head](repeating: .init(estimate: estimate), count: waiting))
+        ]
+        let answer = DrawAnswer(
+            sequence: 2, granted: [DrawAnswer.Granted(tenant: granted.tenant, calls: granted.calls)],
+            grantedTotal: grantedTotal ?? estimate * Double(granted.calls), waitMilliseconds: 100)
+        try auditor.answer(answer, to: second)
+        try auditor.refuse(refusal.0, of: request(3, epoch: refusal.epoch, returned: returned, used: .zero))
+        // At the gateway itself.
+        second.totals.returned = .zero
+        try auditor.draw(second)
+        auditor.grant(answer, to: second)
+        try auditor.dispatch(10_000, estimate, isDrawn: true, at: "g-1")
+        try auditor.draw(request(3, epoch: 5, returned: .zero, used: tellsUsed ? estimate : .zero))
+    }
+
+    private func request(_ sequence: Int64, epoch: Int64, returned: Work, used: Work) -> DrawRequest {
+        DrawRequest(
+            gateway: "g-1", boot: "1", sequence: sequence, pool: "p", epoch: epoch,
+            totals: DrawRequest.Totals(returned: returned, grantedUsed: used))
+    }
+
     // MARK: Changes
 
     mutating func contract(
@@ -172,6 +214,27 @@ struct AuditedStory {
                 if let part { editPart(index, part, change) } else { edit(index, change) }
             }
         }
+    }
+
+    /// Only the first gateway has come, and has so much of the budget, all of it assured as far as it goes.
+    mutating func keepFirstGateway(budget: Double) {
+        var part = publications[0].whole
+        part.pools[0].budget = Rates(rpm: budget, tpm: budget * 100)
+        part.pools[0].tenants = publications[0].parts[0].snapshot.pools[0].tenants
+        let assured = part.pools[0].tenants.reduce(0) { $0 + ($1.assured[.requests] ?? 0) }
+        part.pools[0].unlisted = Rates(rpm: budget - assured, tpm: (budget - assured) * 100)
+        for index in part.pools[0].tenants.indices {
+            let whole = publications[0].whole.pools[0].tenants[index]
+            part.pools[0].tenants[index].ceiling = whole.ceiling
+            part.pools[0].tenants[index].plain = whole.plain
+            part.pools[0].tenants[index].safe = whole.safe
+        }
+        publications = [publications[0]]
+        publications[0].parts = [(Self.gateways[0], part)]
+        applied = []
+        reads = [0..<5]
+        burst = 0
+        requestsPerSecond = 0
     }
 
     /// The second generation below the first.

@@ -1,3 +1,4 @@
+import HeadroomEnforcement
 import HeadroomModel
 import HeadroomSimulator
 import Testing
@@ -50,6 +51,15 @@ import Testing
             story.rules.policy.tiers[0].weight = 16
             story.rulesAtFirst = AuditedStory().rules
             #expect(story.violation?.rule == rule, "\(seconds)")
+        }
+    }
+
+    @Test func `room may be left for gateways that are expected, by one that has its even part`() {
+        for (budget, isRight) in [(500.0, true), (480, false)] {
+            var story = AuditedStory()
+            story.rules.policy.loop.expectedGateways = 2
+            story.keepFirstGateway(budget: budget)
+            #expect((story.violation == nil) == isRight, "\(budget): \(story.violation?.detail ?? "")")
         }
     }
 
@@ -107,6 +117,16 @@ import Testing
         Defect(.parts, "a ceiling given whole to each") { story in
             for part in 0...1 { story.editPart(1, part) { $0.tenants[1].ceiling[.requests] = 600 } }
         },
+        Defect(.parts, "an assured rate that is lost beside room for it") {
+            $0.editPart(1, 0) { pool in
+                pool.tenants[0].assured[.requests]! -= 2
+                pool.tenants[0].criticality.interactive[.requests]! -= 2
+            }
+        },
+        Defect(.parts, "a safe rate that is lost") { $0.editPart(1, 0) { $0.tenants[0].safe[.tokens]! -= 1 } },
+        Defect(.parts, "half of the budget is nobody's, as nobody else is expected") { story in
+            story.keepFirstGateway(budget: 500)
+        },
         Defect(.membership, "a part of another generation") {
             $0.publications[1].parts[0].snapshot.version.generation = 9
         },
@@ -147,6 +167,15 @@ import Testing
         Defect(.lease, "a second longer") { $0.leaseSeconds = 16 },
         Defect(.spending, "twice the budget for half a minute") { $0.requestsPerSecond = 20 },
         Defect(.spending, "a burst too many") { $0.burst = 60 },
+        Defect(.spending, "what was drawn is not told of") { $0.tellsUsed = false },
+        Defect(.float, "a grant out of nothing") { $0.returned = .zero },
+        Defect(.float, "a grant of more than was returned") { $0.returned = Work(requests: 3, tokens: 40) },
+        Defect(.float, "more calls than wait") { $0.waiting = 1 },
+        Defect(.float, "a tenant that does not wait") { $0.granted.tenant = "b" },
+        Defect(.float, "a total that does not add up") { $0.grantedTotal = Work(requests: 3, tokens: 150) },
+        Defect(.float, "a draw of this term is refused") { $0.refusal.epoch = 5 },
+        Defect(.float, "a pool that is published is unknown") { $0.refusal.0 = .unknownPool },
+        Defect(.float, "a draw that is new is said to be overtaken") { $0.refusal.0 = .overtaken },
         Defect(.telemetry, "a record is never read") { $0.reads = [0..<5, 6..<10] },
         Defect(.telemetry, "a record is read twice") { $0.reads = [0..<5, 4..<10] },
         Defect(.telemetry, "the last ones are left") { $0.reads = [0..<5, 5..<8] },
