@@ -111,10 +111,12 @@ package enum ScenarioLibrary {
         """#,
         #"""
         {
-          name: "agent-storm", capacity: 2.0,
-          intent: "Monday morning: 200 users of one tenant start an agent each within ten minutes, 80 calls a task. Is everyone else's interactive work served meanwhile?",
+          name: "agent-storm", capacity: 4.0,
+          intent: "Monday morning: 200 users of one tenant start an agent each within ten minutes, 80 calls a task. Do the tasks complete, and is everyone else's interactive work served meanwhile?",
+          // An agent waits for an answer as long as its library does: ten minutes.
+          clients: { patience_seconds: { near_real_time: 600 } },
           changes: [
-            { do: "tasks", users: 200, calls: 80, at_once: 8, sub_agents: true, rank: 4, from: 0.3, within_seconds: 600 },
+            { do: "tasks", users: 200, calls: 80, at_once: 8, sub_agents: true, rank: 4, from: 0.1, within_seconds: 600 },
           ],
         }
         """#,

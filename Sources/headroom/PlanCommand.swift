@@ -54,6 +54,13 @@ enum PlanCommand {
         let replay = PlanReplay(parts, candidate: rules, baseline: baseline)
         let progress = PlanProgress()
         let outcome = try await replay.run { progress.note($0) }
+        guard !outcome.tenants.isEmpty else {
+            let recorded = outcome.leftOut.keys.sorted().map(\.text).joined(separator: ", ")
+            throw CommandError(
+                "nothing was recorded for the pools of \(directory), "
+                    + policy.pools.map(\.pool.text).joined(separator: ", ")
+                    + (recorded.isEmpty ? "" : "; there is telemetry of \(recorded)"))
+        }
         let title = "\(directory) against \(arguments["--against"] ?? "what was published")"
         if let path = arguments["--html"] {
             try Terminal.write(PlanReport(outcome, title: title).html, to: path)
@@ -69,7 +76,9 @@ enum PlanCommand {
     private static func text(_ outcome: PlanOutcome, title: String) -> String {
         var table = TextTable(PlanOutcome.header)
         for row in outcome.rows { table.add(row) }
-        var lines = [title, outcome.provenance, "", table.text, ""]
+        var tiers = TextTable(PlanOutcome.tierHeader)
+        for row in outcome.tierRows { tiers.add(row) }
+        var lines = [title, outcome.provenance, "", tiers.text, "", table.text, ""]
         if outcome.questions.isEmpty {
             lines.append("Nothing would have left the guardrails.")
         } else {

@@ -47,6 +47,8 @@ package struct PlanOutcome: Sendable {
     package private(set) var tenants: [Tenant] = []
     /// In the order in which they were first asked.
     package private(set) var questions: [Proposal] = []
+    /// Lines of pools that the candidate does not name.
+    package private(set) var leftOut: [PoolID: Int] = [:]
 
     private let policy: Policy
     private var places: [PoolID: [TenantID: Int]] = [:]
@@ -74,9 +76,14 @@ package struct PlanOutcome: Sendable {
         Array((policy.pool(pool)?.nominal.resources ?? []).members)
     }
 
+    /// The policy's, highest priority first.
+    var tierNames: [String] { policy.tiers.map(\.name) }
+
     func policyRate(of pool: PoolID, _ resource: Resource) -> Double { policy.pool(pool)?.nominal[resource] ?? 0 }
 
     // MARK: Adding up
+
+    mutating func leaveOut(_ pool: PoolID) { leftOut[pool, default: 0] += 1 }
 
     /// One turn: what was seen and decided in the `length` seconds from `start` on.
     mutating func add(

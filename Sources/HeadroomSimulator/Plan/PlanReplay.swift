@@ -67,6 +67,7 @@ package struct PlanReplay: Sendable {
             while now < part.to {
                 let next = min(part.to, now.adding(seconds: turn))
                 let records = try await part.read(now, next)
+                for record in records where rules.policy.pool(record.pool) == nil { outcome.leaveOut(record.pool) }
                 let report = await candidate.turn(records, at: next)
                 let old = await before.turn(records, at: next)
                 outcome.add(

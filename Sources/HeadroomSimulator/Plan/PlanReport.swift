@@ -1,3 +1,4 @@
+import HeadroomJSON
 import HeadroomModel
 
 /// A plan as a page for people: who gains, who loses, and each tenant's rates over time.
@@ -18,18 +19,22 @@ package struct PlanReport {
         var page = HTMLPage(title: title)
         page.paragraph(outcome.provenance)
         page.heading("Who gains, who loses")
-        page.paragraph("Means over the replay, per minute. Service is modelled alike for both sides.")
+        page.paragraph(
+            "Means over the replay, in tokens a minute where the pool limits them, else in requests. Service is modelled "
+                + "alike for both sides.")
+        page.table(PlanOutcome.tierHeader, outcome.tierRows)
         page.table(PlanOutcome.header, outcome.rows)
         page.heading("What it would have asked")
         if outcome.questions.isEmpty {
             page.paragraph("Nothing would have left the guardrails.")
         } else {
             page.table(
-                ["tenant", "pool", "kind", "from", "to"],
+                ["first asked", "tenant", "pool", "kind", "from", "to"],
                 outcome.questions.map { question in
                     let resource = outcome.resource(of: question.pool ?? "")
                     return [
-                        question.tenant.text, question.pool?.text ?? "all", question.kind.name,
+                        RFC3339.format(milliseconds: question.authorship.at.milliseconds), question.tenant.text,
+                        question.pool?.text ?? "all", question.kind.name,
                         PlotAxis.short(question.from[resource] ?? 0), PlotAxis.short(question.to[resource] ?? 0),
                     ]
                 })
@@ -63,6 +68,35 @@ extension PlanOutcome {
         "change",
     ]
 
+    package static let tierHeader = [
+        "pool", "tier", "gain", "lose", "demand", "served before", "served after", "change",
+    ]
+
+    /// How many of a tier gain or lose more than a hundredth, and what that comes to; the policy's tiers in order.
+    package var tierRows: [[String]] {
+        let pools = Set(tenants.map(\.pool)).sorted()
+        return pools.flatMap { pool in
+            tierNames.compactMap { tier in
+                let members = tenants.filter { $0.pool == pool && $0.tier == tier }
+                guard !members.isEmpty else { return nil }
+                let resource = resource(of: pool)
+                func sum(_ work: (Tenant) -> Work) -> Double { members.reduce(0) { $0 + work($1)[resource] } }
+                let (before, after) = (sum(\.before.served), sum(\.after.served))
+                return [
+                    pool.text, tier, "\(members.count { $0.change(in: resource) > 0.01 })",
+                    "\(members.count { $0.change(in: resource) < -0.01 })", PlotAxis.short(sum(\.demand)),
+                    PlotAxis.short(before), PlotAxis.short(after),
+                    PlanOutcome.percent(before > 0 ? after / before - 1 : 0),
+                ]
+            }
+        }
+    }
+
+    private static func percent(_ change: Double) -> String {
+        let percent = (change * 1000).rounded() / 10
+        return "\(percent > 0 ? "+" : "")\(PlotAxis.figure(percent)) %"
+    }
+
     /// Largest gain or loss first.
     package var byChange: [Tenant] {
         tenants.sorted { left, right in
@@ -75,25 +109,27 @@ extension PlanOutcome {
     package var rows: [[String]] {
         byChange.map { tenant in
             let resource = resource(of: tenant.pool)
-            let percent = (tenant.change(in: resource) * 1000).rounded() / 10
             return [
                 tenant.tenant.text, tenant.pool.text, tenant.tier, PlotAxis.short(tenant.demand[resource]),
                 PlotAxis.short(tenant.before.assured[resource]), PlotAxis.short(tenant.after.assured[resource]),
                 PlotAxis.short(tenant.before.served[resource]), PlotAxis.short(tenant.after.served[resource]),
-                "\(percent > 0 ? "+" : "")\(PlotAxis.figure(percent)) %",
+                PlanOutcome.percent(tenant.change(in: resource)),
             ]
         }
     }
 
     /// Which part of the past was known how.
     package var provenance: String {
-        stretches.map { stretch in
+        let left = leftOut.keys.sorted().map { "\(leftOut[$0] ?? 0) lines of \($0)" }
+        return stretches.map { stretch in
             let hours = PlotAxis.figure(stretch.to.seconds(since: stretch.from) / 3600)
             return stretch.isByMinute
                 ? "\(hours) hours from sums by minute (bursts within a minute are not in them)"
                 : "\(hours) hours line by line"
         }.joined(separator: ", then ")
             + ". Overrides and freezes of that time are left out; nobody sends more or less because of the candidate."
+            + (left.isEmpty
+                ? "" : " The candidate does not name every pool: \(left.joined(separator: ", ")) are left out.")
     }
 
     private func weight(of tenant: Tenant) -> Double {
