@@ -48,7 +48,8 @@ struct RoomAudit: Sendable {
     }
 
     /// Nobody has what was superseded before lease and grace, if it has applied something newer since; how long before,
-    /// Headroom notices with its next two ticks. Of a gateway that is gone all stays.
+    /// Headroom notices with its next two ticks. Of a gateway that is gone all stays, and of those that a term has not
+    /// heard of yet what the ledger had at the end of the one before.
     private mutating func note(_ publication: Publication, under policy: LoopPolicy, at now: Timestamp) {
         let oldest = now.adding(
             seconds: -policy.leaseSeconds - policy.graceSeconds - 2 * policy.periodSeconds)
@@ -60,7 +61,9 @@ struct RoomAudit: Sendable {
         for part in publication.parts {
             let applied = holders[part.gateway]?.part.version
             given[part.gateway]?.removeAll { given in
-                given.supersededAt.map { $0 < oldest } == true && applied.map { given.version < $0 } == true
+                guard let applied, applied.epoch == part.snapshot.version.epoch, let supersededAt = given.supersededAt
+                else { return false }
+                return supersededAt < oldest && given.version < applied
             }
             for pool in part.snapshot.pools {
                 given[part.gateway, default: []].append(
