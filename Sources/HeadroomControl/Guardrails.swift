@@ -149,7 +149,7 @@ extension PoolAllocator {
                 tenant: members[index].id, from: whole(members[index], before[index], turn),
                 to: whole(members[index], after[index], turn))
         }
-        let resource = resources.contains(.tokens) ? .tokens : resources.members.first { _ in true } ?? .requests
+        let resource = resources.contains(.tokens) ? .tokens : resources.members.first ?? .requests
         let unit = "\(resource.name.split(separator: "_").joined(separator: " ")) a minute"
         func text(_ rates: Rates) -> String { grouped(rates[resource] ?? 0) }
         let asked = Rates(perMinute: member.cost * (member.demand / member.nominalCost), resources: resources)

@@ -97,6 +97,9 @@ package struct ResourceSet: OptionSet, Sendable, Hashable {
         }
 
         @inlinable
+        package var first: Resource? { Resource(rawValue: left.trailingZeroBitCount) }
+
+        @inlinable
         package mutating func next() -> Resource? {
             guard left != 0 else { return nil }
             defer { left &= left &- 1 }
