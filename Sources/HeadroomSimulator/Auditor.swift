@@ -97,7 +97,8 @@ package struct Auditor: Sendable {
         let isWritten = lastWritten?.version == version
         try check(publication.whole, of: .whole)
         try checkParts(of: publication, isLowered: !isWritten)
-        room.publish(publication, under: rules.policy.loop, at: now)
+        room.publish(
+            publication, isRecorded: isWritten && unwritten.isEmpty, under: rules.policy.loop, at: now)
         for pool in publication.whole.pools {
             floats[pool.pool, default: FloatAudit(epoch: version.epoch, at: now)].follow(pool, at: now)
         }

@@ -37,20 +37,25 @@ struct RoomAudit: Sendable {
     /// What each gateway was given and may still have, oldest first.
     private var given: [GatewayID: [Given]] = [:]
 
-    mutating func publish(_ publication: Publication, under policy: LoopPolicy, at now: Timestamp) {
+    /// - Parameter isRecorded: The ledger has it, and all before it.
+    mutating func publish(
+        _ publication: Publication, isRecorded: Bool, under policy: LoopPolicy, at now: Timestamp
+    ) {
         let whole = publication.whole
         var rates: [PoolID: Rates] = [:]
         for pool in whole.pools {
             rates[pool.pool] = pool.capacity.map { resource, rate in rate - (pool.float[resource] ?? 0) }
         }
         limits.append(Limit(version: whole.version, at: now, rates: rates))
-        note(publication, under: policy, at: now)
+        note(publication, isRecorded: isRecorded, under: policy, at: now)
     }
 
     /// Nobody has what was superseded before lease and grace, if it has applied something newer since; how long before,
     /// Headroom notices with its next two ticks. Of a gateway that is gone all stays, and of those that a term has not
-    /// heard of yet what the ledger had at the end of the one before.
-    private mutating func note(_ publication: Publication, under policy: LoopPolicy, at now: Timestamp) {
+    /// heard of yet what the ledger had at the end of the one before: nothing is over while that is behind.
+    private mutating func note(
+        _ publication: Publication, isRecorded: Bool, under policy: LoopPolicy, at now: Timestamp
+    ) {
         let oldest = now.adding(
             seconds: -policy.leaseSeconds - policy.graceSeconds - 2 * policy.periodSeconds)
         for gateway in Array(given.keys) {
@@ -61,7 +66,8 @@ struct RoomAudit: Sendable {
         for part in publication.parts {
             let applied = holders[part.gateway]?.part.version
             given[part.gateway]?.removeAll { given in
-                guard let applied, applied.epoch == part.snapshot.version.epoch, let supersededAt = given.supersededAt
+                guard isRecorded, let applied, applied.epoch == part.snapshot.version.epoch,
+                    let supersededAt = given.supersededAt
                 else { return false }
                 return supersededAt < oldest && given.version < applied
             }

@@ -23,8 +23,11 @@ import Testing
     /// one that came back in it (58, 69, 166).
     private static let mended: [UInt64] = [2, 5, 58, 69, 77, 106, 113, 118, 154, 166, 298, 9374]
 
+    /// The auditor itself was wrong: a term that begins with what the ledger had, which was behind, holds more back.
+    private static let allowed: [UInt64] = [495, 961, 995]
+
     @Test func `random faults break no rule`() async {
-        let seeds = FaultRunTests.mended + Array(1...FaultRunTests.seeds)
+        let seeds = FaultRunTests.mended + FaultRunTests.allowed + Array(1...FaultRunTests.seeds)
         await withTaskGroup(of: (UInt64, AuditReport?).self) { group in
             var next = 0
             func start() {
