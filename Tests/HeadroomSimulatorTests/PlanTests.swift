@@ -65,6 +65,25 @@ import Testing
         #expect(outcome.byChange.first?.tenant == "bolt" || outcome.byChange.first?.tenant == "acme")
     }
 
+    @Test func `tiers are summed, and lines of pools that the candidate does not name are told of`() async throws {
+        let part = PlanReplay.Part(source: .raw, from: Self.start, to: Self.start.adding(seconds: 300)) { from, to in
+            let own = calls(from: from, to: to)
+            return own
+                + own.map { record in
+                    guard case .call(var call) = record else { return record }
+                    call.pool = "q"
+                    return .call(call)
+                }
+        }
+        let candidate = rules(weights: ["premium": 2, "standard": 4])
+        let outcome = try await PlanReplay([part], candidate: candidate, baseline: .rules(rules())).run { _ in }
+        #expect(outcome.leftOut == ["q": 600])
+        #expect(outcome.provenance.contains("600 lines of q"))
+        #expect(outcome.tenants.map(\.pool) == ["p", "p"])
+        #expect(
+            outcome.tierRows.map { Array($0.prefix(4)) } == [["p", "premium", "0", "1"], ["p", "standard", "1", "0"]])
+    }
+
     @Test func `what was really published is the other side where no policy is given`() async throws {
         let half = Rates(rpm: 300, tpm: 300_000)
         let published = PoolAllocation(

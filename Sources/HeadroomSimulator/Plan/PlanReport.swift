@@ -23,6 +23,7 @@ package struct PlanReport {
             "Means over the replay, in tokens a minute where the pool limits them, else in requests. Service is modelled "
                 + "alike for both sides.")
         page.table(PlanOutcome.tierHeader, outcome.tierRows)
+        page.heading("Tenant by tenant")
         page.table(PlanOutcome.header, outcome.rows)
         page.heading("What it would have asked")
         if outcome.questions.isEmpty {
