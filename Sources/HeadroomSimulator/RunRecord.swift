@@ -25,6 +25,8 @@ package struct RunRecord: Sendable {
     package var attempts = 0
     /// Attempts answered with 429, by either.
     package var refusals = 0
+    /// By second: attempts that the provider, or a limiter, answered with 429.
+    package var refusedEachSecond: [Int]
     /// Attempts answered with 529.
     package var overloads = 0
     /// Calls that were never served: patience ended, or they were refused too often.
@@ -84,6 +86,7 @@ package struct RunRecord: Sendable {
         wanted = Array(repeating: .zero, count: minutes * tenantCount)
         got = wanted
         waits = Array(repeating: [], count: tenantCount)
+        refusedEachSecond = Array(repeating: 0, count: Int(seconds.rounded(.up)))
     }
 
     package var stepCount: Int { delivered.count }
@@ -107,6 +110,12 @@ package struct RunRecord: Sendable {
         served[step * tenantCount + job.tenant] += job.cost
         got[minuteIndex(atSecond: arrival, tenant: job.tenant)] += job.cost
         waits[job.tenant].append(second - arrival)
+    }
+
+    /// An attempt was answered with 429.
+    mutating func refuse(at second: Double) {
+        refusals += 1
+        refusedEachSecond[min(refusedEachSecond.count - 1, Int(second))] += 1
     }
 
     mutating func note(limits tokens: [Double], at second: Double) {

@@ -216,7 +216,7 @@ extension Simulation {
             record.serve(job, arrivedAt: firstArrivals[index], at: second)
             observed.serve(job)
         case .overloaded: record.overloads += 1
-        case .refused, nil: record.refusals += 1
+        case .refused, nil: record.refuse(at: second)
         }
         record.mix(UInt64(now.milliseconds) << 20 ^ UInt64(index) << 2 ^ (answer.map { UInt64($0.status) } ?? 0))
         attempts[index] = Attempt(dispatch: dispatch, gateway: gateway, answer: answer, sentAt: now)
