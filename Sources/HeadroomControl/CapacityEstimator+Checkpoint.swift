@@ -126,12 +126,8 @@ extension ReportingDelay {
 extension LimitEstimator {
     fileprivate func write(to writer: inout ByteWriter) {
         writer.write(limits)
-        for lane in banks.indices where banks[lane] != nil {
-            for level in banks[lane]!.levels { writer.write(level) }
-            for part in apart[lane].probabilities { writer.write(part) }
-        }
-        for part in together.probabilities { writer.write(part) }
-        writer.write(weightTogether)
+        for weight in weights { writer.write(weight) }
+        for meter in meters { meter.write(to: &writer) }
         writer.write(use)
     }
 
@@ -142,19 +138,43 @@ extension LimitEstimator {
             limits.resources.members.allSatisfy({ (limits[$0] ?? 0) > 0 })
         else { throw .outOfRange }
         self.limits = limits
-        for resource in limits.resources.members {
-            let lane = resource.rawValue
-            for h in BucketBank.fractions.indices {
-                let level = try reader.readDouble()
-                guard level.isFinite else { throw .outOfRange }
-                banks[lane]?.levels[h] = level
+        for index in weights.indices { weights[index] = try reader.readAmount() }
+        guard abs(weights.reduce(0, +) - 1) < 1e-6 else { throw .outOfRange }
+        for index in meters.indices { try meters[index].read(from: &reader) }
+        use = try reader.readAmount()
+        guard use <= 2 else { throw .outOfRange }
+    }
+}
+
+extension MeteredLimits {
+    fileprivate func write(to writer: inout ByteWriter) {
+        for lane in banks.indices {
+            guard let bank = banks[lane] else { continue }
+            for level in bank.levels { writer.write(level) }
+            for amount in bank.delivered { writer.write(amount) }
+            writer.write(bank.second) { $0.write($1) }
+            for part in apart[lane].probabilities { writer.write(part) }
+        }
+        for part in together.probabilities { writer.write(part) }
+        writer.write(weightTogether)
+    }
+
+    fileprivate mutating func read(from reader: inout ByteReader) throws(ByteCodingError) {
+        for lane in banks.indices {
+            guard var bank = banks[lane] else { continue }
+            for h in bank.levels.indices {
+                bank.levels[h] = try reader.readDouble()
+                guard bank.levels[h].isFinite else { throw .outOfRange }
             }
+            for place in bank.delivered.indices { bank.delivered[place] = try reader.readAmount() }
+            bank.second = try reader.readOptional { reader throws(ByteCodingError) in try reader.read() }
+            guard abs(bank.second ?? 0) < 1 << 40 else { throw .outOfRange }
+            banks[lane] = bank
             apart[lane] = try LimitBelief(from: &reader)
         }
         together = try LimitBelief(from: &reader)
         weightTogether = try reader.readAmount()
-        use = try reader.readAmount()
-        guard weightTogether <= 1, use <= 2 else { throw .outOfRange }
+        guard weightTogether <= 1 else { throw .outOfRange }
     }
 }
 

@@ -21,7 +21,7 @@ package struct CapacityEstimator: Sendable {
         /// The size of the largest call that was taken, by resource.
         var largest = Work.zero
         /// The size of the smallest call that was refused, by resource; infinite while none is known.
-        var leastRefused = LimitEstimator.unknownSize
+        var leastRefused = Work(amounts: SIMD4(repeating: .infinity))
         /// The last that headers said in it.
         var samples: [Resource: OtherConsumers.Sample] = [:]
     }
@@ -218,7 +218,7 @@ package struct CapacityEstimator: Sendable {
         while judgedThrough < last {
             judgedThrough += 1
             let second = open.removeValue(forKey: judgedThrough) ?? Second()
-            judge(second, scaledBy: 1, in: &limits)
+            judge(second, of: judgedThrough, scaledBy: 1, in: &limits)
             noteOthers(second)
             if second.attempts > 0 {
                 learnMeanRequest(second.delivered)
@@ -242,7 +242,7 @@ package struct CapacityEstimator: Sendable {
         var trial = limits
         var second = judgedThrough + 1
         while second <= last {
-            judge(open[second] ?? Second(), scaledBy: 1 / told(second, completeness, at: now), in: &trial)
+            judge(open[second] ?? Second(), of: second, scaledBy: 1 / told(second, completeness, at: now), in: &trial)
             second += 1
         }
         return trial
@@ -252,13 +252,16 @@ package struct CapacityEstimator: Sendable {
         max(Self.onTrial, completeness[Int(max(0, min(Int64(ReportingDelay.longest), now.second - second)))])
     }
 
-    private func judge(_ second: Second, scaledBy factor: Double, in limits: inout LimitEstimator) {
-        guard second.attempts > 0 else { return limits.idle() }
+    private func judge(
+        _ second: Second, of instant: Int64, scaledBy factor: Double, in limits: inout LimitEstimator
+    ) {
+        guard second.attempts > 0 else { return limits.idle(instant) }
         let exhausted = second.exhausted.isEmpty ? suspects : second.exhausted
         limits.fold(
-            delivered: second.delivered * factor, largestDelivered: second.largest,
-            refused: second.refusals > 0 ? exhausted : [],
-            leastRefused: second.leastRefused, meanRequest: meanRequest,
+            MeteredLimits.Second(
+                second: instant, delivered: second.delivered * factor, untold: second.delivered * (factor - 1),
+                largestDelivered: second.largest, refused: second.refusals > 0 ? exhausted : [],
+                leastRefused: second.leastRefused, meanRequest: meanRequest),
             overloadShare: Double(second.overloads) / Double(second.overloads + second.attempts))
     }
 

@@ -3,15 +3,12 @@ import HeadroomModel
 /// Belief over the hypotheses of a ``BucketBank``: multiplied by evidence, leaking back to the prior.
 struct LimitBelief: Sendable {
     /// Half of it starts at the known limit, the rest is spread evenly.
-    private static let prior: [Double] = {
+    static let prior: [Double] = {
         let count = BucketBank.fractions.count
         var prior = [Double](repeating: 0.5 / Double(count - 1), count: count)
         prior[BucketBank.known] = 0.5
         return prior
     }()
-
-    /// So that no hypothesis is ever out of the question, however long nothing probes.
-    private static let leastLeak = 1e-6
 
     var probabilities = LimitBelief.prior
 
@@ -21,9 +18,8 @@ struct LimitBelief: Sendable {
         var scale: Double
     }
 
-    /// Takes in the log likelihoods of one second, and returns how well it was foreseen. Of what is believed then, the
-    /// part `leak` returns to the prior.
-    mutating func weigh(_ logLikelihoods: [Double], leak: Double) -> Foresight {
+    /// Takes in the log likelihoods of one second, and returns how well it was foreseen.
+    mutating func weigh(_ logLikelihoods: [Double]) -> Foresight {
         let most = logLikelihoods.max() ?? 0
         var sum = 0.0
         for h in probabilities.indices {
@@ -31,7 +27,6 @@ struct LimitBelief: Sendable {
             sum += probabilities[h]
         }
         for h in probabilities.indices { probabilities[h] /= sum }
-        forget(max(leak, LimitBelief.leastLeak))
         return Foresight(likelihood: sum, scale: most)
     }
 

@@ -2,19 +2,18 @@ import HeadroomModel
 
 /// Estimates the hidden limits of one pool from what it delivered and refused, second by second, without any header.
 ///
-/// Two accounts of the same seconds are believed side by side. *Apart*: each resource has a limit of its own, and only
-/// its own buckets speak of it. *Together*: the account was cut as a whole, every limit by the same factor, so that a
-/// refusal for want of requests tells what became of the tokens. A provider mostly cuts the whole, but a second in which
-/// more tokens were delivered than the common factor allows is one that only the first account foresaw. Each second
-/// moves the weight of the two by how well they foresaw it (Bayes' rule for models), and the estimate is a quantile of
-/// their mixture.
+/// Nobody says how a provider meters: most refill buckets, some count by the minute. ``MeteredLimits`` of each kind look
+/// at the same seconds, each is believed by how well it foresaw them (Bayes' rule for models), and the estimate is a
+/// quantile of their mixture.
 ///
 /// All belief leaks to the prior, and the leak is what probes: after a while without refusals the estimate climbs,
 /// gateways get more, and the next refusal says where the limit is. There is no separate rule for recovery. It leaks
 /// only while the pool is busy: an idle pool says nothing, and what an overloaded one does not take is no sign of room.
 package struct LimitEstimator: Sendable {
-    /// How far the account that limits move together is believed before there is evidence.
-    private static let priorTogether = 0.8
+    /// How far each kind of meter is believed before there is evidence: buckets are by far the most common.
+    private static let priorWeights = [0.9, 0.05, 0.05]
+    /// A provider hardly ever changes its meter; but what once was found out may have been wrong.
+    private static let meterLeak = 0.001
 
     /// Below half of the estimate a pool's use says nothing of its limit, from 85 % on all (control-law, rule 7).
     private static let busy = 0.5...0.85
@@ -22,82 +21,64 @@ package struct LimitEstimator: Sendable {
     private static let useGain = 0.15
     /// From this part of overloads on, a second does not probe.
     private static let overloaded = 0.2
+    /// So that no hypothesis is ever out of the question, however long nothing probes.
+    private static let leastLeak = 1e-6
 
     private let settings: CapacityPolicy
-    private let burstSeconds: Double
-    /// Lanes in the order of ``Resource``; `nil` where the pool is not limited.
-    var banks: [BucketBank?]
-    var apart: [LimitBelief]
-    var together = LimitBelief()
-    var weightTogether = LimitEstimator.priorTogether
+    var meters: [MeteredLimits]
+    var weights = LimitEstimator.priorWeights
+    /// The known limits, per minute: the contract's, or the provider's own word where that is lower.
+    package var limits: Rates {
+        didSet {
+            guard limits != oldValue else { return }
+            for index in meters.indices { meters[index].follow(limits) }
+            use = 0
+        }
+    }
     /// Delivered over estimated, of the resource that is used most; a mean over some seconds.
     var use = 0.0
 
     /// `limits` are per minute, each above 0.
     package init(limits: Rates, burstSeconds: Double, settings: CapacityPolicy) {
         self.settings = settings
-        self.burstSeconds = burstSeconds
-        banks = Resource.allCases.map { resource in
-            limits[resource].map { BucketBank(limit: $0, burstSeconds: burstSeconds) }
-        }
-        apart = Resource.allCases.map { _ in LimitBelief() }
-    }
-
-    /// The known limits, per minute: the contract's, or the provider's own word where that is lower.
-    package var limits: Rates {
-        get {
-            var limits = Rates()
-            for resource in Resource.allCases { limits[resource] = banks[resource.rawValue]?.limit }
-            return limits
-        }
-        set {
-            guard newValue != limits else { return }
-            self = LimitEstimator(limits: newValue, burstSeconds: burstSeconds, settings: settings)
+        self.limits = limits
+        meters = [.refill(burstSeconds: burstSeconds), .clockMinute, .slidingMinute].map {
+            MeteredLimits(limits: limits, meter: $0)
         }
     }
 
-    /// Folds one second in which the provider took `delivered`, and refused for want of the resources in `refused`.
-    /// - Parameters:
-    ///   - largestDelivered: The size of the largest call that was taken.
-    ///   - leastRefused: The size of the smallest call that was refused.
-    ///   - overloadShare: Of the second's attempts, those that the provider had no capacity for.
-    package mutating func fold(
-        delivered: Work, largestDelivered: Work = .zero, refused: ResourceSet,
-        leastRefused: Work = LimitEstimator.unknownSize, meanRequest: Work,
-        overloadShare: Double = 0
-    ) {
-        noteUse(delivered.seconds(of: estimate))
-        let leak = settings.forgettingPerSecond * probing * max(0, 1 - overloadShare / Self.overloaded)
-        var common = [Double](repeating: 0, count: BucketBank.fractions.count)
-        var foreseenApart = LimitBelief.Foresight(likelihood: 1, scale: 0)
-        for resource in Resource.allCases {
-            let lane = resource.rawValue
-            guard
-                let evidence = banks[lane]?.fold(
-                    delivered: delivered[resource], largestDelivered: largestDelivered[resource],
-                    isRefused: refused.contains(resource),
-                    leastRefused: leastRefused[resource],
-                    meanRequest: meanRequest[resource], gain: settings.evidenceGain)
-            else { continue }
-            for h in common.indices { common[h] += evidence[h] }
-            let foreseen = apart[lane].weigh(evidence, leak: leak)
-            foreseenApart.likelihood *= foreseen.likelihood
-            foreseenApart.scale += foreseen.scale
-        }
-        let foreseen = together.weigh(common, leak: leak)
-        // The best common factor never foresees more than the best factors apart: the exponent is at most 0.
-        let odds = foreseen.likelihood * exponential(foreseen.scale - foreseenApart.scale)
-        let evidence = weightTogether * odds + (1 - weightTogether) * foreseenApart.likelihood
-        let posterior = evidence > 0 ? weightTogether * odds / evidence : LimitEstimator.priorTogether
-        weightTogether = posterior + (LimitEstimator.priorTogether - posterior) * leak
+    /// Takes in a second.
+    /// - Parameter overloadShare: Of the second's attempts, those that the provider had no capacity for.
+    package mutating func fold(_ second: MeteredLimits.Second, overloadShare: Double = 0) {
+        noteUse(second.delivered.seconds(of: estimate))
+        weigh(meters.indices.map { meters[$0].weigh(second, gain: settings.evidenceGain) })
+        let calm = max(0, 1 - overloadShare / Self.overloaded)
+        forget(max(Self.leastLeak, settings.forgettingPerSecond * probing * calm))
     }
-
-    package static let unknownSize = Work(amounts: SIMD4(repeating: .infinity))
 
     /// Lets a second pass in which nothing was attempted: the buckets fill, belief stays. An idle pool says nothing.
-    package mutating func idle() {
+    package mutating func idle(_ second: Int64) {
         noteUse(0)
-        for lane in banks.indices { banks[lane]?.idle() }
+        for index in meters.indices { meters[index].pass(second) }
+    }
+
+    /// Half of what is believed is forgotten: the upstream is another than it was.
+    package mutating func widen() { forget(0.5) }
+
+    private mutating func weigh(_ foresights: [LimitBelief.Foresight]) {
+        let most = foresights.map(\.scale).max() ?? 0
+        for index in weights.indices {
+            weights[index] *= foresights[index].likelihood * exponential(foresights[index].scale - most)
+        }
+        let sum = weights.reduce(0, +)
+        for index in weights.indices {
+            let posterior = sum > 0 ? weights[index] / sum : Self.priorWeights[index]
+            weights[index] = posterior + (Self.priorWeights[index] - posterior) * Self.meterLeak
+        }
+    }
+
+    private mutating func forget(_ part: Double) {
+        for index in meters.indices { meters[index].forget(part) }
     }
 
     private mutating func noteUse(_ use: Double) { self.use += (min(2, use) - self.use) * Self.useGain }
@@ -108,37 +89,32 @@ package struct LimitEstimator: Sendable {
         return max(0, min(1, (use - low) / (high - low)))
     }
 
-    /// Half of what is believed is forgotten: the upstream is another than it was.
-    package mutating func widen() {
-        together.forget(0.5)
-        for lane in apart.indices { apart[lane].forget(0.5) }
-        weightTogether += (LimitEstimator.priorTogether - weightTogether) * 0.5
-    }
-
     /// Per minute: a quantile of the belief, interpolated between hypotheses, at most the known limits.
     package var estimate: Rates {
-        limits.map { resource, limit in min(limit, limit * fraction(of: resource)) }
+        limits.map { resource, limit in min(limit, limit * fraction(of: belief(in: resource))) }
     }
 
     /// 0 to 1: the belief within 10 % of the estimate, for the least certain resource.
     package var confidence: Double {
         limits.resources.members.map { resource in
-            let center = min(1, fraction(of: resource))
-            let belief = belief(resource)
+            let belief = belief(in: resource)
+            let center = min(1, fraction(of: belief))
             return belief.indices.reduce(0.0) { near, h in
                 abs(min(1, BucketBank.fractions[h]) / center - 1) <= 0.1 ? near + belief[h] : near
             }
         }.min() ?? 0
     }
 
-    private func belief(_ resource: Resource) -> [Double] {
-        zip(together.probabilities, apart[resource.rawValue].probabilities).map { together, apart in
-            weightTogether * together + (1 - weightTogether) * apart
+    private func belief(in resource: Resource) -> [Double] {
+        var sum = [Double](repeating: 0, count: BucketBank.fractions.count)
+        for index in meters.indices {
+            let belief = meters[index].belief(in: resource)
+            for h in sum.indices { sum[h] += weights[index] * belief[h] }
         }
+        return sum
     }
 
-    private func fraction(of resource: Resource) -> Double {
-        let belief = belief(resource)
+    private func fraction(of belief: [Double]) -> Double {
         var below = 0.0
         for h in belief.indices {
             let upTo = below + belief[h]

@@ -6,11 +6,8 @@ package struct ByteWriter: Sendable {
     package init() {}
 
     package mutating func write(_ value: some FixedWidthInteger) {
-        var left = value
-        for _ in 0..<value.bitWidth / 8 {
-            bytes.append(UInt8(truncatingIfNeeded: left))
-            left >>= 8
-        }
+        // A checkpoint holds a hundred million of them: byte by byte it took thirty times as long.
+        unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     /// All 64 bits, so that what is read back is the same to the last one.
