@@ -54,6 +54,7 @@ let package = Package(
                 .embedInCode("../../migrations/0009_create_decision_record.sql"),
                 .embedInCode("../../migrations/0010_create_rollup.sql"),
                 .embedInCode("../../migrations/0011_create_erasure.sql"),
+                .embedInCode("../../migrations/0012_create_erased_tenant.sql"),
             ]),
         library(
             "HeadroomHTTP",

@@ -46,6 +46,22 @@ extension DemandEstimator {
         order = []
     }
 
+    /// Forgets whoever has one of these names, and all that is not stored of it yet; returns who that was. Whoever comes
+    /// under such a name from now on is a newcomer.
+    package mutating func erase(_ fingerprints: Set<UInt64>, at now: Timestamp) -> [TenantID] {
+        let erased = places.values.filter { fingerprints.contains(profiles[Int($0)].fingerprint) }.sorted()
+        let names = erased.map { profiles[Int($0)].tenant }
+        for (place, name) in zip(erased, names) {
+            places[name] = nil
+            rollups.erase(place, name)
+            profiles[Int(place)] = TenantProfile(TenantID(unchecked: ""), at: now)
+        }
+        tasks.remove(Set(erased))
+        vacant += erased
+        if !erased.isEmpty { order = [] }
+        return names
+    }
+
     /// A gateway's number; `nil` when there are too many.
     mutating func number(of gateway: GatewayID, at now: Timestamp) -> UInt16? {
         if let known = gatewayNumbers[gateway] { return known }

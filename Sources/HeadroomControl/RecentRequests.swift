@@ -19,7 +19,7 @@ package struct RecentRequests: Sendable {
 
     /// True when the request had not been seen, and remembers it.
     package mutating func insert(_ request: String, at second: Int64) -> Bool {
-        insert(RecentRequests.fingerprint(of: request), at: second)
+        insert(request.fingerprint, at: second)
     }
 
     package mutating func insert(_ fingerprint: UInt64, at second: Int64) -> Bool {
@@ -34,12 +34,6 @@ package struct RecentRequests: Sendable {
         older = newer
         newer = []
         rotatedAtSecond = second
-    }
-
-    static func fingerprint(of text: String) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        return hash
     }
 
     /// Of several numbers, in their order.

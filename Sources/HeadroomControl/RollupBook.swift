@@ -70,6 +70,12 @@ struct RollupBook: Sendable {
         settled.removeAll()
     }
 
+    /// What was not stored of it never is.
+    mutating func erase(_ place: Int32, _ tenant: TenantID) {
+        sums = sums.filter { $0.key.tenant != place }
+        settled.removeAll { $0.tenant == tenant }
+    }
+
     /// Their numbers in the table go to others.
     mutating func settle(_ leaving: Set<Int32>, of pool: PoolID, tenants: (Int32) -> TenantID) {
         for (key, value) in sums where leaving.contains(key.tenant) {

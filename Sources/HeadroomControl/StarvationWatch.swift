@@ -52,6 +52,8 @@ package struct StarvationWatch: Sendable {
         return Verdict(underservedSeconds: seconds, starvation: starvation)
     }
 
+    package mutating func forget(_ tenant: TenantID) { spells[tenant] = nil }
+
     /// Forgets tenants that were not judged at `now`.
     package mutating func forgetOthers(at now: Timestamp) {
         spells = spells.filter { $0.value.lastSeen == now }

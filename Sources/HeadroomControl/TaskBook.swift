@@ -173,7 +173,7 @@ struct TaskBook: Sendable {
     }
 
     private static func key(_ name: String, of tenant: Owner) -> UInt64 {
-        RecentRequests.fingerprint(of: RecentRequests.fingerprint(of: name), tenant.fingerprint)
+        RecentRequests.fingerprint(of: name.fingerprint, tenant.fingerprint)
     }
 }
 

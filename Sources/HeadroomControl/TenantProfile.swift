@@ -67,7 +67,7 @@ struct TenantProfile: Sendable {
 
     init(_ tenant: TenantID, at now: Timestamp) {
         self.tenant = tenant
-        fingerprint = RecentRequests.fingerprint(of: tenant.text)
+        fingerprint = tenant.text.fingerprint
         lastSeen = now
         evidence = Fading(at: now)
         retried = Fading(at: now)

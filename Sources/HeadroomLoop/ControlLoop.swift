@@ -26,6 +26,8 @@ package actor ControlLoop {
     private let checkpoints: any CheckpointStore
     private var cursor: TelemetryCursor?
     private var checkpointedAt: Timestamp
+    /// The last erasure that the actors know of, and the last that the stored checkpoint knows of.
+    private var erasedThrough: (known: Int64, stored: Int64) = (0, 0)
     private var report: LoopReport
 
     package init(
@@ -51,6 +53,7 @@ package actor ControlLoop {
             report.rulesRefusal = rules.refusal
             report.hasBacklog = try await stage(.read) { try await self.readTelemetry(under: rules, at: now) }
 
+            await forgetErased(&failures, at: now)
             let capacities = await observer.estimate(at: now)
             let classified = await classifier.estimate(capacities: capacities, at: now)
 
@@ -158,19 +161,36 @@ package actor ControlLoop {
         return checkpoint.cursor
     }
 
+    /// Tenants that were erased since the last turn, or before a start: neither the decision nor the next checkpoint knows
+    /// them any more. Behind the rows of the turn, among which may be some of theirs.
+    private func forgetErased(_ failures: inout [(stage: LoopReport.Stage, message: String)], at now: Timestamp) async {
+        do {
+            let erased = try await checkpoints.erasures(after: erasedThrough.known)
+            guard let last = erased.last else { return }
+            await classifier.erase(Set(erased.map(\.fingerprint)), at: now)
+            erasedThrough.known = max(erasedThrough.known, last.id)
+        } catch {
+            failures.append((.read, String(describing: error)))
+        }
+    }
+
     /// Stores what both actors know, how far they have read, and what is new in the roll-ups, in one transaction: however
-    /// the process ends, each row counts once. What cannot be stored now is stored with the next checkpoint.
+    /// the process ends, each row counts once. What cannot be stored now is stored with the next checkpoint. One that still
+    /// knows an erased tenant is replaced at once.
     private func saveCheckpointIfDue(
         under policy: TelemetryPolicy, _ failures: inout [(stage: LoopReport.Stage, message: String)],
         at now: Timestamp
     ) async {
-        guard let cursor, now.seconds(since: checkpointedAt) >= policy.checkpointSeconds else { return }
+        let erased = erasedThrough.known
+        let isDue = now.seconds(since: checkpointedAt) >= policy.checkpointSeconds || erased > erasedThrough.stored
+        guard let cursor, isDue else { return }
         do {
             let checkpoint = Checkpoint(
                 at: now, cursor: cursor, observer: await observer.checkpoint(),
                 classifier: await classifier.checkpoint())
-            try await checkpoints.save(checkpoint, rollups: await classifier.unstoredRollups())
+            try await checkpoints.save(checkpoint, rollups: await classifier.unstoredRollups(), erasedThrough: erased)
             await classifier.forgetRollups()
+            erasedThrough.stored = erased
             checkpointedAt = now
         } catch {
             failures.append((.record, String(describing: error)))

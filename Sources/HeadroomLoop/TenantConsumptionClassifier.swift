@@ -81,6 +81,19 @@ package actor TenantConsumptionClassifier {
         }
     }
 
+    /// Forgets whoever has one of these names.
+    package func erase(_ fingerprints: Set<UInt64>, at now: Timestamp) {
+        settled.removeAll { fingerprints.contains($0.tenant.text.fingerprint) }
+        for place in pools.indices {
+            for tenant in pools[place].demand.erase(fingerprints, at: now) {
+                pools[place].clocks.remove([tenant])
+                pools[place].starvation.forget(tenant)
+                pools[place].entitlements[tenant] = nil
+                pools[place].assured[tenant] = nil
+            }
+        }
+    }
+
     /// What the last decision gives each tenant, and entitles it to: the measure of starvation and of claims.
     package func note(_ decision: PriorityPolicyEngine.Decision) {
         for pool in decision.pools {

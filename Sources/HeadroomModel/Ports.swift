@@ -218,9 +218,24 @@ package struct Checkpoint: Sendable {
 
 package protocol CheckpointStore: Sendable {
     func latest() async throws -> Checkpoint?
+    /// Erased after `id`, ascending, of those that no checkpoint was made without.
+    func erasures(after id: Int64) async throws -> [ErasedTenant]
     /// In one transaction, so that every row counts once in the roll-ups: adds `rollups` to the minutes and hours that
-    /// they belong to.
-    func save(_ checkpoint: Checkpoint, rollups: [Rollup]) async throws
+    /// they belong to. The checkpoint knows nobody who was erased up to `erasedThrough`.
+    func save(_ checkpoint: Checkpoint, rollups: [Rollup], erasedThrough: Int64) async throws
+}
+
+/// A tenant that was erased, and that the loop is to forget.
+package struct ErasedTenant: Equatable, Sendable {
+    /// Ascending from 1.
+    package var id: Int64
+    /// Of its name, which is gone.
+    package var fingerprint: UInt64
+
+    package init(id: Int64, fingerprint: UInt64) {
+        self.id = id
+        self.fingerprint = fingerprint
+    }
 }
 
 /// One generation, whole and divided over gateways.

@@ -28,7 +28,9 @@ package final class MemoryCheckpoints: CheckpointStore {
 
     package func latest() async throws -> Checkpoint? { state.withLock { $0.checkpoint } }
 
-    package func save(_ checkpoint: Checkpoint, rollups: [Rollup]) async throws {
+    package func erasures(after id: Int64) async throws -> [ErasedTenant] { [] }
+
+    package func save(_ checkpoint: Checkpoint, rollups: [Rollup], erasedThrough: Int64) async throws {
         onSave()
         state.withLock { state in
             state.checkpoint = checkpoint

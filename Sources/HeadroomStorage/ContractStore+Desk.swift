@@ -45,7 +45,7 @@ extension ContractStore: ContractDesk {
 
     /// The tenant has no name, no contract and no vote from here on; its rows in the large tables go in steps, between
     /// which telemetry is committed, and are gone when this returns. Snapshots in the ledger keep it until they go by age,
-    /// and the loop's next checkpoint is the first without it.
+    /// and the loop forgets it at its next turn, or the first one after a start, and stores a checkpoint without it.
     package func erase(_ tenant: TenantID, by author: String, at now: Timestamp) async throws(SteeringError) {
         try perform { () throws(StorageError) -> Result<Void, SteeringError> in
             let erasure = TenantErasure(connection: connection)

@@ -29,7 +29,18 @@ package actor RollupStore: CheckpointStore {
         }
     }
 
-    package func save(_ checkpoint: Checkpoint, rollups: [Rollup]) throws(StorageError) {
+    package func erasures(after id: Int64) throws(StorageError) -> [ErasedTenant] {
+        var erasures: [ErasedTenant] = []
+        try connection.statement(RollupStore.selectErasures).bind(":after", id).forEachRow { row in
+            erasures.append(
+                ErasedTenant(id: row.integer(0), fingerprint: UInt64(bitPattern: row.integer(1))))
+        }
+        return erasures
+    }
+
+    package func save(
+        _ checkpoint: Checkpoint, rollups: [Rollup], erasedThrough: Int64 = 0
+    ) throws(StorageError) {
         do throws(StorageError) {
             try connection.transaction { () throws(StorageError) in
                 try names.begin()
@@ -40,6 +51,7 @@ package actor RollupStore: CheckpointStore {
                     try table.add(rollup, to: .hour, tenant: tenant, pool: pool)
                 }
                 try replace(checkpoint)
+                try connection.statement("DELETE FROM erased_tenant WHERE id <= :id").bind(":id", erasedThrough).run()
             }
             names.keepAdded()
         } catch {
@@ -87,6 +99,8 @@ package actor RollupStore: CheckpointStore {
             .run()
     }
 
+    private static let selectErasures: StaticString =
+        "SELECT id, fingerprint FROM erased_tenant WHERE id > :after ORDER BY id"
     private static let selectCheckpoint: StaticString = """
         SELECT at_ms, call_id, call_window_id, queue_state_id, provider_response_id, task_event_id, model_event_id,
             observer, classifier

@@ -37,6 +37,8 @@ struct TenantErasure {
             try connection.statement(TenantErasure.insertProgress).bind(":tenant_id", number).run()
         }
         guard isKnown else { return false }
+        try connection.statement("INSERT INTO erased_tenant (fingerprint) VALUES (:fingerprint)")
+            .bind(":fingerprint", Int64(bitPattern: tenant.text.fingerprint)).run()
         try ChangeCounter.contracts.raise(connection)
         try ChangeCounter.steering.raise(connection)
         try ChangeCounter.erasures.raise(connection)

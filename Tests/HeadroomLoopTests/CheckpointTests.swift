@@ -63,6 +63,29 @@ import Testing
         return (story, report)
     }
 
+    @Test(arguments: [false, true])
+    func `an erased tenant is unknown from the next turn on, also after a restart, and comes back as a newcomer`(
+        restarts: Bool
+    ) async throws {
+        let (story, before) = await play(seed: 1, end: nil)
+        #expect(before.pools[0].tenants.map(\.tenant) == ["acme", "beta"])
+        if restarts { story.restart(at: at(Self.seconds)) }
+        story.checkpoints.erase("acme")
+        let after = await story.tick(at: at(Self.seconds + 2))
+        #expect(after.pools[0].tenants.map(\.tenant) == ["beta"])
+        let checkpoint = try #require(story.checkpoints.last)
+        #expect(checkpoint.at == at(Self.seconds + 2))
+        #expect(!String(decoding: checkpoint.classifier, as: UTF8.self).contains("acme"))
+        #expect(String(decoding: checkpoint.classifier, as: UTF8.self).contains("beta"))
+        #expect(try await story.checkpoints.erasures(after: 0).isEmpty)
+
+        story.telemetry.append(calls(Self.seconds + 3, seed: 1))
+        let returned = await story.tick(at: at(Self.seconds + 4))
+        let (old, new) = (before.pools[0].tenants[0], returned.pools[0].tenants[0])
+        #expect(new.tenant == "acme")
+        #expect(try #require(new.profile).confidence < 0.1 * (try #require(old.profile).confidence))
+    }
+
     @Test func `after an end at any turn profiles are what they would have been`() async throws {
         for seed in 1...3 {
             let whole = await play(seed: seed, end: nil).report

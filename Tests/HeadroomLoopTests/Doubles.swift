@@ -175,6 +175,8 @@ final class MemoryCheckpoints: CheckpointStore {
     private struct State {
         var checkpoint: Checkpoint?
         var rollups: [Rollup] = []
+        var erased: [ErasedTenant] = []
+        var erasures: Int64 = 0
         var isFull = false
     }
 
@@ -185,13 +187,26 @@ final class MemoryCheckpoints: CheckpointStore {
 
     func fill(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
 
+    /// What is stored of the tenant is gone; the loop has not heard of it.
+    func erase(_ tenant: TenantID) {
+        state.withLock { state in
+            state.erasures += 1
+            state.erased.append(ErasedTenant(id: state.erasures, fingerprint: tenant.text.fingerprint))
+        }
+    }
+
     func latest() async throws -> Checkpoint? { last }
 
-    func save(_ checkpoint: Checkpoint, rollups: [Rollup]) async throws {
+    func erasures(after id: Int64) async throws -> [ErasedTenant] {
+        state.withLock { $0.erased.filter { $0.id > id } }
+    }
+
+    func save(_ checkpoint: Checkpoint, rollups: [Rollup], erasedThrough: Int64) async throws {
         try state.withLock { state in
             if state.isFull { throw Refused() }
             state.checkpoint = checkpoint
             state.rollups += rollups
+            state.erased.removeAll { $0.id <= erasedThrough }
         }
     }
 }

@@ -94,6 +94,20 @@ import Testing
         #expect(error?.code == .notFound)
     }
 
+    @Test func `the loop is told whom to forget, by a hash of the name, until a checkpoint knows it`() async throws {
+        let store = try RollupStore(connection: database.writer)
+        #expect(try await store.erasures(after: 0).isEmpty)
+        try await contracts.erase(gone, by: "dpo", at: start)
+        let erased = try await store.erasures(after: 0)
+        #expect(erased.map(\.fingerprint) == [gone.text.fingerprint])
+        #expect(try await store.erasures(after: erased[0].id).isEmpty)
+        let checkpoint = Checkpoint(at: start, cursor: .start, observer: [], classifier: [])
+        try await store.save(checkpoint, rollups: [])
+        #expect(try await store.erasures(after: 0) == erased)
+        try await store.save(checkpoint, rollups: [], erasedThrough: erased[0].id)
+        #expect(try await store.erasures(after: 0).isEmpty)
+    }
+
     @Test func `a tenant that comes back is a new one, for stores that knew its old number too`() async throws {
         let telemetry = try database.telemetry()
         _ = try await telemetry.append(batch([call(tenant: gone)]))

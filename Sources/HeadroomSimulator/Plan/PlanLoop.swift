@@ -113,5 +113,6 @@ extension PlanPorts: DecisionRecords {
 
 extension PlanPorts: CheckpointStore {
     func latest() async throws -> Checkpoint? { nil }
-    func save(_ checkpoint: Checkpoint, rollups: [Rollup]) async throws {}
+    func erasures(after id: Int64) async throws -> [ErasedTenant] { [] }
+    func save(_ checkpoint: Checkpoint, rollups: [Rollup], erasedThrough: Int64) async throws {}
 }
