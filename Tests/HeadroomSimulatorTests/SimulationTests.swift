@@ -35,9 +35,9 @@ import Testing
         arguments: [
             ("fcfs", 1, "89f7d9b83dbc397b"), ("static-contract+lending", 1, "392f39f0b876f6a0"),
             ("karma+lending", 2, "497a33632b775787"), ("litellm-v3", 2, "789ea40cc1c1a8c0"),
-            ("oracle", 3, "29500a50d1656f3a"), ("headroom", 1, "16cb54dec9645f51"),
+            ("oracle", 3, "29500a50d1656f3a"), ("headroom", 1, "1fcbd9f0e3b1b727"),
             ("headroom-lend", 2, "a7c5da49c674c308"),
-            ("headroom-plain", 3, "f22bb6138a22938c"),
+            ("headroom-plain", 3, "d3072ac35aa23bb5"),
         ] as [(String, UInt64, String)])
     func `a run has the same digest in every build`(strategy: String, seed: UInt64, digest: String) throws {
         var scenario = try Self.scenario("told-drop")
