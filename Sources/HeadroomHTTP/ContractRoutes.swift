@@ -37,11 +37,16 @@ struct ContractRoutes: Sendable {
         for terms in contract.terms { try call.requireScope(scope.holds(terms.pool), "the pool \(terms.pool)") }
         // Terms in other pools would go with the contract that this one replaces.
         try call.requireScope(scope.pools == nil, "a contract as a whole")
-        let known = try await asking { () async throws(SteeringError) in try await contracts.contracts() }
-        try await check(known.filter { $0.tenant != tenant } + [contract], changing: contract)
-        try await asking { () async throws(SteeringError) in
-            try await contracts.put(contract, by: call.grant.author, at: time.now())
+        let policy = try await rules.rules().policy
+        // What is wrong with others is not its fault.
+        let faults = try await asking { () async throws(SteeringError) in
+            try await contracts.put(contract, by: call.grant.author, at: time.now()) { all in
+                policy.faults(in: all).filter { fault in
+                    fault.tenant.map { $0 == tenant } ?? contract.terms.contains { $0.pool == fault.pool }
+                }
+            }
         }
+        try refuse(faults)
         return .json(ContractBody.encode(contract))
     }
 
@@ -66,7 +71,7 @@ struct ContractRoutes: Sendable {
             throw refusal(
                 error.faults.map { .init($0.line.map { .line($0) } ?? .path(""), $0.message) }, cause: error)
         }
-        try await check(imported, changing: nil)
+        try refuse(try await rules.rules().policy.faults(in: imported))
         try await asking { () async throws(SteeringError) in
             try await contracts.replaceAll(with: imported, by: call.grant.author, at: time.now())
         }
@@ -80,14 +85,7 @@ struct ContractRoutes: Sendable {
         }
     }
 
-    /// Against the policy in force, all contracts together.
-    ///
-    /// - Parameter changed: the only one that changes; `nil` for all. What is wrong with others is not its fault.
-    private func check(_ contracts: [Contract], changing changed: Contract?) async throws(HTTPError) {
-        let faults = try await rules.rules().policy.faults(in: contracts).filter { fault in
-            guard let changed else { return true }
-            return fault.tenant.map { $0 == changed.tenant } ?? changed.terms.contains { $0.pool == fault.pool }
-        }
+    private func refuse(_ faults: [ContractFault]) throws(HTTPError) {
         guard faults.isEmpty else { throw refusal(faults.map { .init(.path($0.path), $0.message) }) }
     }
 

@@ -56,8 +56,10 @@ struct OverrideRoutes: Sendable {
                 author: call.grant.author, reason: request.reason, at: now,
                 until: now.adding(seconds: request.expiresInSeconds)))
         let reasons = OverrideCheck.reasonsForApproval(of: override, under: rules)
+        let pendingSeconds = rules.policy.overrideLimits.pendingHours * 3600
         let outcome = try await asking { () async throws(SteeringError) in
-            try await steering.set(override, needsApproval: !reasons.isEmpty)
+            try await steering.set(
+                override, askingUntil: reasons.isEmpty ? nil : now.adding(seconds: pendingSeconds))
         }
         switch outcome {
         case .set(let override): return .json(status: 201) { $0.override(override) }

@@ -1,11 +1,16 @@
 /// Where people keep what tenants have bought. As with ``SteeringDesk``, a change is durable and in the audit log before
-/// a call returns, and in force at the next tick. Whoever calls has checked the contracts against the policy.
+/// a call returns, and in force at the next tick.
 package protocol ContractDesk: Sendable {
     /// Ascending by tenant.
     func contracts() async throws(SteeringError) -> [Contract]
-    /// In place of the tenant's earlier one.
-    func put(_ contract: Contract, by author: String, at now: Timestamp) async throws(SteeringError)
-    /// All of them, or none when it throws. Ascending by tenant, each tenant once.
+    /// In place of the tenant's earlier one, unless `check` finds a fault in all contracts, ascending by tenant, as they
+    /// would be then. Check and change are one: of two that fit each alone and not together, the later is refused.
+    /// - Returns: what the check found; empty when the contract was put.
+    func put<Fault: Sendable>(
+        _ contract: Contract, by author: String, at now: Timestamp, checking check: @Sendable ([Contract]) -> [Fault]
+    ) async throws(SteeringError) -> [Fault]
+    /// All of them, or none when it throws. Ascending by tenant, each tenant once; whoever calls has checked them against
+    /// the policy.
     func replaceAll(with contracts: [Contract], by author: String, at now: Timestamp) async throws(SteeringError)
     /// Removes the contract and all that is stored of the tenant: telemetry, roll-ups, credit, chains. What the audit log
     /// says of it stays, since the log is chained.

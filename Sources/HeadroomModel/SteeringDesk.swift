@@ -3,8 +3,8 @@
 package protocol SteeringDesk: Sendable {
     /// All that holds or is pending.
     func steering() async throws(SteeringError) -> Steering
-    /// Sets it, or asks for a second person where `needsApproval`.
-    func set(_ override: Override, needsApproval: Bool) async throws(SteeringError) -> OverrideOutcome
+    /// Sets it; or asks for a second person, who may decide until `deadline`, where there is one.
+    func set(_ override: Override, askingUntil deadline: Timestamp?) async throws(SteeringError) -> OverrideOutcome
     /// - Parameter mayEndOthers: false lets one end one's own only.
     func endOverride(_ id: Int64, by author: String, mayEndOthers: Bool, at now: Timestamp) async throws(SteeringError)
     /// Newest first; `nil` is every state.

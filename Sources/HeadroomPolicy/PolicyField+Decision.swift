@@ -27,6 +27,7 @@ extension OverrideLimits {
         PolicyField("tier_steps", whole: \.tierSteps, 0...32, "tiers"),
         PolicyField("weight_factor", \.weightFactor, 1...1000, "factor"),
         PolicyField("hours", \.hours, 0.01...8760, "hours"),
+        PolicyField("pending_hours", \.pendingHours, 0.01...720, "hours"),
     ]
 }
 

@@ -5,9 +5,14 @@ extension ContractStore: ContractDesk {
         try perform { () throws(StorageError) in .success(try all()) }
     }
 
-    package func put(_ contract: Contract, by author: String, at now: Timestamp) throws(SteeringError) {
-        try perform { () throws(StorageError) -> Result<Void, SteeringError> in
-            try connection.transaction { () throws(StorageError) in
+    package func put<Fault: Sendable>(
+        _ contract: Contract, by author: String, at now: Timestamp, checking check: @Sendable ([Contract]) -> [Fault]
+    ) throws(SteeringError) -> [Fault] {
+        try perform { () throws(StorageError) -> Result<[Fault], SteeringError> in
+            let faults = try connection.transaction { () throws(StorageError) -> [Fault] in
+                let others = try all().filter { $0.tenant != contract.tenant }
+                let faults = check((others + [contract]).sorted { $0.tenant < $1.tenant })
+                guard faults.isEmpty else { return faults }
                 try connection.statement("DELETE FROM contract WHERE tenant = :tenant")
                     .bind(":tenant", contract.tenant.text).run()
                 try insert(contract, at: now)
@@ -20,8 +25,9 @@ extension ContractStore: ContractDesk {
                         ]),
                     at: now)
                 try ChangeCounter.contracts.raise(connection)
+                return []
             }
-            return .success(())
+            return .success(faults)
         }
     }
 

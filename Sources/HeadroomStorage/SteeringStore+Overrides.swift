@@ -1,11 +1,12 @@
 import HeadroomModel
 
 extension SteeringStore {
-    package func set(_ override: Override, needsApproval: Bool) throws(SteeringError) -> OverrideOutcome {
+    package func set(_ override: Override, askingUntil deadline: Timestamp?) throws(SteeringError) -> OverrideOutcome {
         try SteeringRules.check(override)
         let now = override.authorship.at
         return try change { () throws(StorageError) in
-            needsApproval ? try ask(for: override, at: now) : try enter(override).map(OverrideOutcome.set)
+            guard let deadline else { return try enter(override).map(OverrideOutcome.set) }
+            return try ask(for: override, until: deadline, at: now)
         }
     }
 
@@ -71,13 +72,13 @@ extension SteeringStore {
         [("pool", .text(override.pool?.text)), ("tier", .text(override.tier)), ("weight", .number(override.weight))]
     }
 
-    private func ask(for override: Override, at now: Timestamp) throws(StorageError) -> Result<
-        OverrideOutcome, SteeringError
-    > {
+    private func ask(
+        for override: Override, until deadline: Timestamp, at now: Timestamp
+    ) throws(StorageError) -> Result<OverrideOutcome, SteeringError> {
         var question = Proposal(
             kind: .override, tenant: override.tenant, pool: override.pool, override: override,
             authorship: override.authorship)
-        question.authorship.until = now.adding(seconds: pendingSeconds)
+        question.authorship.until = deadline
         let desk = ProposalTable(connection: connection)
         try desk.expire(at: now)
         guard let id = try desk.ask(question, keepingAuthorship: false) else {

@@ -21,8 +21,6 @@ package actor SteeringStore: SteeringDesk {
     let connection: SQLiteConnection
     let audit: AuditLog
     let coding: SnapshotStore.Coding
-    /// How long somebody may take to decide on an override.
-    let pendingSeconds: Double
     let time: TimeSource
     private var known: Known?
 
@@ -30,14 +28,10 @@ package actor SteeringStore: SteeringDesk {
         unsafe connection.executor.asUnownedSerialExecutor()
     }
 
-    package init(
-        connection: SQLiteConnection, coding: SnapshotStore.Coding, time: TimeSource,
-        pendingSeconds: Double = GuardrailPolicy().pendingHours * 3600
-    ) {
+    package init(connection: SQLiteConnection, coding: SnapshotStore.Coding, time: TimeSource) {
         self.connection = connection
         self.coding = coding
         self.time = time
-        self.pendingSeconds = pendingSeconds
         audit = AuditLog(connection: connection)
     }
 

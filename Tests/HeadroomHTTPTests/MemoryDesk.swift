@@ -54,18 +54,19 @@ final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleSource {
 
     func steering() async throws(SteeringError) -> Steering { try work { $0.steering } }
 
-    func set(_ override: Override, needsApproval: Bool) async throws(SteeringError) -> OverrideOutcome {
+    func set(_ override: Override, askingUntil deadline: Timestamp?) async throws(SteeringError) -> OverrideOutcome {
         try work { state in
             var override = override
             override.id = state.newID()
-            guard needsApproval else {
+            guard let deadline else {
                 state.steering.overrides.append(override)
                 state.note("override.set", by: override.authorship.author, at: override.authorship.at)
                 return .set(override)
             }
-            let proposal = Proposal(
+            var proposal = Proposal(
                 id: override.id, kind: .override, tenant: override.tenant, pool: override.pool, override: override,
                 authorship: override.authorship)
+            proposal.authorship.until = deadline
             state.steering.proposals.append(proposal)
             return .awaitsApproval(proposal)
         }
@@ -152,12 +153,17 @@ final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleSource {
 
     func contracts() async throws(SteeringError) -> [Contract] { try work { $0.contracts } }
 
-    func put(_ contract: Contract, by author: String, at now: Timestamp) async throws(SteeringError) {
+    func put<Fault: Sendable>(
+        _ contract: Contract, by author: String, at now: Timestamp, checking check: @Sendable ([Contract]) -> [Fault]
+    ) async throws(SteeringError) -> [Fault] {
         try work { state in
-            state.contracts.removeAll { $0.tenant == contract.tenant }
-            state.contracts.append(contract)
-            state.contracts.sort { $0.tenant < $1.tenant }
+            let others = state.contracts.filter { $0.tenant != contract.tenant }
+            let all = (others + [contract]).sorted { $0.tenant < $1.tenant }
+            let faults = check(all)
+            guard faults.isEmpty else { return faults }
+            state.contracts = all
             state.note("contract.put", by: author, at: now)
+            return []
         }
     }
 

@@ -53,6 +53,7 @@ import Testing
         ("override_limits", "tier_steps", 2, { Double($0.overrideLimits.tierSteps) }),
         ("override_limits", "weight_factor", 3, { $0.overrideLimits.weightFactor }),
         ("override_limits", "hours", 12, { $0.overrideLimits.hours }),
+        ("override_limits", "pending_hours", 2, { $0.overrideLimits.pendingHours }),
         ("credit", "accrual_share", 0.4, { $0.credit.accrualShare }),
         ("credit", "cap_seconds", 300, { $0.credit.capSeconds }),
         ("credit", "half_life_hours", 12, { $0.credit.halfLifeHours }),

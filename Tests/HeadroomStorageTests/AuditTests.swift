@@ -8,8 +8,8 @@ import Testing
         let database = try TemporaryDatabase()
         let contracts = ContractStore(connection: database.writer)
         try await contracts.replaceAll(with: [], by: "sync \"x\"\n", at: start)
-        try await contracts.put(Contract(tenant: "acme", tier: "gold"), by: "ops", at: start)
-        try await contracts.put(Contract(tenant: "beta"), by: "ops", at: start.adding(seconds: 1))
+        try await contracts.put(Contract(tenant: "acme", tier: "gold"))
+        try await contracts.put(Contract(tenant: "beta"), at: start.adding(seconds: 1))
         return database
     }
 
@@ -66,7 +66,7 @@ import Testing
         #expect(entries[3].detail == entries[1].detail)
         #expect(!entries.map(\.detail).joined().contains("acme"))
 
-        try await contracts.put(Contract(tenant: "acme"), by: "ops", at: start)
+        try await contracts.put(Contract(tenant: "acme"))
         try database.execute("UPDATE audit SET detail = NULL WHERE sequence = 5")
         #expect(try await audit.verify()?.sequence == 5)
         try database.execute("UPDATE audit SET detail = NULL WHERE sequence = 3")

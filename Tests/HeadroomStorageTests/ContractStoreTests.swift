@@ -46,7 +46,7 @@ import Testing
         counter = try await service.changeCounter()
         _ = try await database.telemetry().append(batch([call()]))
         #expect(try await service.changeCounter() == counter)
-        try await service.put(Contract(tenant: "acme"), by: "ops", at: start)
+        try await service.put(Contract(tenant: "acme"))
         #expect(try await service.changeCounter() != counter)
     }
 
@@ -56,11 +56,36 @@ import Testing
         try await store.replaceAll(with: Self.contracts, at: start)
         let changed = Contract(
             tenant: "acme", tier: "free", terms: [Contract.Terms(pool: "azure:gpt-4o", ceiling: Rates(rpm: 5))])
-        try await store.put(changed, by: "ops", at: start)
+        try await store.put(changed)
         #expect(try await store.contracts() == [changed, Self.contracts[1]])
         let audit = try await database.auditReader().entries(after: 0, limit: 10)
         #expect(audit.map(\.action) == ["contracts.import", "contract.put"])
         #expect(audit.map(\.author) == ["command line", "ops"])
         #expect(audit[1].detail == #"{"tenant":"acme","tier":"free","is_strategic":0,"pools":1}"#)
+    }
+
+    @Test func `of two contracts at once that fit each alone and not together one is refused`() async throws {
+        let database = try TemporaryDatabase()
+        let store = ContractStore(connection: database.writer)
+        /// A pool with room for floors of 100.
+        @Sendable func faults(in contracts: [Contract]) -> [String] {
+            let sum = contracts.reduce(0) { $0 + ($1.terms[0].floor[.requests] ?? 0) }
+            return sum > 100 ? ["\(sum) of 100"] : []
+        }
+        let answers = try await withThrowingTaskGroup(of: [String].self) { group in
+            for tenant in ["a", "b"] as [TenantID] {
+                let terms = Contract.Terms(pool: "p", floor: Rates(rpm: 60))
+                group.addTask {
+                    try await store.put(Contract(tenant: tenant, terms: [terms]), by: "ops", at: start) {
+                        faults(in: $0)
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers.filter(\.isEmpty).count == 1)
+        #expect(answers.contains(["120.0 of 100"]))
+        #expect(try await store.all().count == 1)
+        #expect(try await database.auditReader().entries(after: 0, limit: 10).count == 1)
     }
 }

@@ -18,10 +18,11 @@ import Testing
         let checkpoints = try RollupStore(connection: database.writer)
         let telemetry = try database.telemetry()
         for tenant in [gone, "stays"] {
-            try await contracts.put(
-                Contract(tenant: tenant, terms: [Contract.Terms(pool: pool)]), by: "ops", at: start)
-            _ = try await desk.set(Override(tenant: tenant, weight: 2, authorship: authorship()), needsApproval: false)
-            _ = try await desk.set(Override(tenant: tenant, weight: 9, authorship: authorship()), needsApproval: true)
+            try await contracts.put(Contract(tenant: tenant, terms: [Contract.Terms(pool: pool)]))
+            _ = try await desk.set(Override(tenant: tenant, weight: 2, authorship: authorship()), askingUntil: nil)
+            _ = try await desk.set(
+                Override(tenant: tenant, weight: 9, authorship: authorship()),
+                askingUntil: start.adding(seconds: 14_400))
             let queue = QueueRecord(
                 at: start, gateway: "gw-1", tenant: tenant, pool: pool, criticality: .batch, depth: 1, tokens: 1,
                 oldestAgeMilliseconds: 1)
@@ -41,7 +42,8 @@ import Testing
         for generation in 1...3 as ClosedRange<Int64> {
             let tenants = [gone, "stays"].map { tenant in
                 Explanation.TenantFacts(
-                    tenant: tenant, tier: "free", weight: 1, demand: .none, credibleDemand: .none, direction: .none,
+                    tenant: tenant, tier: "free", weight: 1, demand: .none,
+                    credibleDemand: PerCriticality(repeating: .none), direction: .none,
                     target: 0, mean: 0, before: 0, least: 0, leastConstraint: .level, most: 0, mostConstraint: .level,
                     fill: 0, assured: Rates(tpm: Double(generation)), constraint: .level)
             }

@@ -13,7 +13,7 @@ import Testing
             "an override",
             { database in
                 _ = try await desk(database).set(
-                    Override(tenant: "acme", weight: 2, authorship: authorship()), needsApproval: false)
+                    Override(tenant: "acme", weight: 2, authorship: authorship()), askingUntil: nil)
             }
         ),
         (
@@ -85,12 +85,12 @@ import Testing
     {
         let database = try TemporaryDatabase()
         _ = try await Self.desk(database).set(
-            Override(tenant: "acme", weight: 2, authorship: authorship()), needsApproval: false)
+            Override(tenant: "acme", weight: 2, authorship: authorship()), askingUntil: nil)
         _ = try await Self.desk(database).set(
-            Override(tenant: "acme", weight: 9, authorship: authorship()), needsApproval: true)
+            Override(tenant: "acme", weight: 9, authorship: authorship()), askingUntil: start.adding(seconds: 14_400))
         _ = try await Self.desk(database).set(
-            Override(tenant: "beta", weight: 9, authorship: authorship()), needsApproval: true)
-        try await ContractStore(connection: database.writer).put(Contract(tenant: "old"), by: "ops", at: start)
+            Override(tenant: "beta", weight: 9, authorship: authorship()), askingUntil: start.adding(seconds: 14_400))
+        try await ContractStore(connection: database.writer).put(Contract(tenant: "old"))
 
         let files = FileManager.default
         let before = try state(database)

@@ -59,10 +59,10 @@ func authorship(
     }
 
     @Test func `an override is in force until it ends by itself or somebody ends it`() async throws {
-        guard case .set(let first) = try await desk.set(override(), needsApproval: false),
+        guard case .set(let first) = try await desk.set(override(), askingUntil: nil),
             case .set(let second) = try await desk.set(
                 override("beta", pool: "openai:gpt-4o", tier: nil, weight: 2.5, as: authorship(by: "bob", seconds: 60)),
-                needsApproval: false)
+                askingUntil: nil)
         else {
             Issue.record("both are set at once")
             return
@@ -103,7 +103,7 @@ func authorship(
         ]
         for (override, words) in faulty {
             let error = await #expect(throws: SteeringError.self) {
-                try await desk.set(override, needsApproval: false)
+                try await desk.set(override, askingUntil: nil)
             }
             #expect(
                 error?.code == .invalid && error?.message.contains(words) == true, "\(words): \(error?.message ?? "")")
@@ -117,14 +117,15 @@ func authorship(
         #expect(try await actions() == [])
         _ = try await desk.set(
             override(weight: 1e-9, as: authorship(reason: String(repeating: "x", count: 500), seconds: 366 * 86_400)),
-            needsApproval: false)
+            askingUntil: nil)
     }
 
     @Test func `an override that needs a second person runs from the approval on, for the time asked for`()
         async throws
     {
         let asked = override(tier: "critical", as: authorship(by: "ann", seconds: 7_200))
-        guard case .awaitsApproval(let question) = try await desk.set(asked, needsApproval: true) else {
+        let deadline = start.adding(seconds: 14_400)
+        guard case .awaitsApproval(let question) = try await desk.set(asked, askingUntil: deadline) else {
             Issue.record("it must wait")
             return
         }
@@ -217,7 +218,7 @@ func authorship(
         #expect(try await desk.steering() == .none)
         let other = SteeringStore(
             connection: try TemporaryDatabase(in: database.directory).writer, coding: .unused, time: time.source)
-        _ = try await other.set(override(), needsApproval: false)
+        _ = try await other.set(override(), askingUntil: nil)
         #expect(try await desk.steering().overrides.count == 1)
         // Not through the desk, so that it does not know: what it has read is still there.
         try database.execute("DELETE FROM override")
@@ -231,10 +232,10 @@ func authorship(
             INSERT INTO override (tenant, tier, author, reason, at_ms, until_ms)
             SELECT 't' || i, 'free', 'a', 'r', 1793000000000, 1793000100000 FROM n
             """)
-        #expect(await code { _ = try await desk.set(override(), needsApproval: false) } == .conflict)
+        #expect(await code { _ = try await desk.set(override(), askingUntil: nil) } == .conflict)
         #expect(try await actions() == [])
         let late = start.adding(seconds: 100)
-        _ = try await desk.set(override(as: authorship(at: late)), needsApproval: false)
+        _ = try await desk.set(override(as: authorship(at: late)), askingUntil: nil)
         var deleted = 0
         while true {
             let rows = try await desk.prune(before: start.adding(seconds: 101), limit: 4_000)

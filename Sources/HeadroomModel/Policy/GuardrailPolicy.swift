@@ -30,10 +30,13 @@ package struct OverrideLimits: Equatable, Sendable {
     /// Factor, up or down, on the contract's weight.
     package var weightFactor: Double
     package var hours: Double
+    /// One that waits for a second person, and finds none, expires after this time.
+    package var pendingHours: Double
 
-    package init(tierSteps: Int = 1, weightFactor: Double = 2, hours: Double = 24) {
+    package init(tierSteps: Int = 1, weightFactor: Double = 2, hours: Double = 24, pendingHours: Double = 4) {
         self.tierSteps = tierSteps
         self.weightFactor = weightFactor
         self.hours = hours
+        self.pendingHours = pendingHours
     }
 }
