@@ -24,12 +24,23 @@ package struct BurstCredit: Sendable {
             tenant: TenantID, weight: Double = 1, assured: Rates, consumed: Rates = .none, isShort: Bool = false,
             midTask: Work? = nil, repayment: Double = 1
         ) {
+            let unit = BurstCredit.unit(of: assured.resources)
+            self.init(
+                tenant: tenant, weight: weight, assured: (assured.perMinute * unit).sum(),
+                consumed: (consumed.perMinute * unit).sum(), isShort: isShort,
+                needed: midTask.map { ($0.amounts * unit).sum() }, repayment: repayment)
+        }
+
+        init(
+            tenant: TenantID, weight: Double, assured: Double, consumed: Double = 0, isShort: Bool,
+            needed: Double? = nil, repayment: Double = 0
+        ) {
             self.tenant = tenant
             self.weight = weight
-            self.assured = BurstCredit.amount(assured)
-            self.consumed = BurstCredit.amount(consumed)
+            self.assured = assured
+            self.consumed = consumed
             self.isShort = isShort
-            needed = midTask.map { BurstCredit.amount($0.rates(overSeconds: 60, of: assured.resources)) }
+            self.needed = needed
             self.repayment = repayment
         }
     }
@@ -58,12 +69,15 @@ package struct BurstCredit: Sendable {
         /// No other grant before: a burst is followed by at least as long without one, else it is no burst.
         var restsUntil: Timestamp?
         var lastSeen: Timestamp
-        /// Since the last ``BurstCredit/takeChanges()``.
+        /// Since it was taken last by ``BurstCredit/takeChanges(at:)``.
         var hasChanged = false
+        var hasSpent = false
     }
 
     /// Tenants not seen for this long lose their account, and with it their credit.
     private static let keptSeconds = 30.0 * 86_400
+    /// Ten thousand tenants earn something in every tick: that is no reason to write ten thousand rows in each.
+    private static let storingSeconds = 60.0
 
     let pool: PoolID
     /// Ascending by tenant, as claims are: the two lists are merged, and nobody is looked up.
@@ -71,12 +85,17 @@ package struct BurstCredit: Sendable {
     /// Where the account of each claim stands.
     private var places: [Int] = []
     private var settledAt: Timestamp?
+    /// When all that had changed was taken.
+    private var takenAt: Timestamp?
+    /// When balances were restored. What was granted before is forgotten, so nobody bursts until it would have ended.
+    private var restoredAt: Timestamp?
 
     /// - Parameter balances: as stored, for a start.
     package init(pool: PoolID, balances: [CreditBalance] = [], at now: Timestamp) {
         self.pool = pool
         accounts = balances.filter { $0.pool == pool }.sorted { $0.tenant < $1.tenant }
             .map { Account(balance: $0, lastSeen: now) }
+        restoredAt = accounts.isEmpty ? nil : now
     }
 
     /// Counts the time since the last tick, ends what is over, and grants.
@@ -109,11 +128,14 @@ package struct BurstCredit: Sendable {
         accounts[place].grant?.perMinute = max(0, most)
     }
 
-    /// Those that moved since the last call, ascending by tenant.
-    package mutating func takeChanges() -> [CreditBalance] {
+    /// Balances to be stored, ascending by tenant: those that paid since the last call at once, all that moved once a
+    /// minute. So a crash forgets nothing that was spent, and of what was earned or faded at most a minute.
+    package mutating func takeChanges(at now: Timestamp) -> [CreditBalance] {
+        let isDue = takenAt.map { now.seconds(since: $0) >= Self.storingSeconds } ?? true
+        if isDue { takenAt = now }
         var changes: [CreditBalance] = []
-        for place in accounts.indices where accounts[place].hasChanged {
-            accounts[place].hasChanged = false
+        for place in accounts.indices where accounts[place].hasSpent || (isDue && accounts[place].hasChanged) {
+            (accounts[place].hasChanged, accounts[place].hasSpent) = (false, false)
             changes.append(accounts[place].balance)
         }
         return changes
@@ -173,6 +195,7 @@ package struct BurstCredit: Sendable {
     /// Ends those that are over, then grants new ones while there is room: most credit for its weight first (Karma).
     /// Returns true when any is in force.
     private mutating func grant(_ claims: [Claim], most: Double, policy: CreditPolicy, at now: Timestamp) -> Bool {
+        let rests = restoredAt.map { now.seconds(since: $0) < policy.grantSeconds } ?? false
         var granted = 0.0
         var candidates: [(index: Int, claimable: Double)] = []
         for index in claims.indices {
@@ -184,7 +207,7 @@ package struct BurstCredit: Sendable {
                 } else {
                     granted += grant.perMinute
                 }
-            } else if let needed = claims[index].needed, claims[index].isShort,
+            } else if !rests, let needed = claims[index].needed, claims[index].isShort,
                 claims[index].repayment >= policy.leastRepayment, accounts[place].balance.balance > 0,
                 accounts[place].restsUntil.map({ $0 <= now }) ?? true
             {
@@ -208,11 +231,14 @@ package struct BurstCredit: Sendable {
         return granted > 0
     }
 
-    /// Tokens, both kinds where they are limited apart, or requests where no tokens are.
-    static func amount(_ rates: Rates) -> Double {
-        if let tokens = rates[.tokens] { return tokens }
-        let split = (rates[.inputTokens] ?? 0) + (rates[.outputTokens] ?? 0)
-        return split > 0 ? split : rates[.requests] ?? 0
+    static func amount(_ rates: Rates) -> Double { (rates.perMinute * unit(of: rates.resources)).sum() }
+
+    /// What counts of an amount, and how much: tokens, both kinds where they are limited apart, or requests where no
+    /// tokens are.
+    static func unit(of resources: ResourceSet) -> SIMD4<Double> {
+        if resources.contains(.tokens) { return SIMD4(0, 1, 0, 0) }
+        let split = resources.contains(.inputTokens) || resources.contains(.outputTokens)
+        return split ? SIMD4(0, 0, 1, 1) : SIMD4(1, 0, 0, 0)
     }
 }
 
@@ -227,6 +253,7 @@ extension BurstCredit.Account {
         expire(part: faded)
         let unused = max(0, claim.assured - claim.consumed)
         accrue(unused * seconds / 60 * policy.accrualShare, cap: claim.assured / 60 * policy.capSeconds)
+        if balance.spent != spent { hasSpent = true }
         if balance.accrued != accrued || balance.spent != spent || balance.expired != expired { hasChanged = true }
     }
 

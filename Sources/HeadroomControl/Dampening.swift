@@ -5,6 +5,8 @@ struct Course: Sendable {
     /// 1 up, -1 down, 0 nowhere yet.
     fileprivate(set) var direction = 0.0
     fileprivate(set) var since: Timestamp
+    /// Which way it went last, unless that was a loss of capacity.
+    var moved = 0.0
 
     init(at now: Timestamp) {
         since = now
@@ -16,9 +18,10 @@ struct Course: Sendable {
 ///
 /// The rate c follows the mean m of what the undampened fill gives. Deviations within the deadband hold it; the deadband
 /// closes while they keep their sign, so no error is permanent, and opens again when they turn, so that what swings
-/// about the rate never moves it; nor does a mean that the target itself has left for the other side. A riser may go
-/// from c as far as the slew allows, a faller down to m at once. Nobody who rises can fall in the same step nor the
-/// other way round, so with constant input nobody ever turns back.
+/// about the rate never moves it; nor does a mean that the target itself has left for the other side. A rate that would
+/// turn back waits for an observation window of the same sign, however far the mean lies: many swings are over by then,
+/// and their work is lent meanwhile. A riser may go from c as far as the slew allows, a faller down to m at once. Nobody who
+/// rises can fall in the same step nor the other way round, so with constant input nobody ever turns back.
 struct Dampening: Sendable {
     private let policy: DampeningPolicy
     private let now: Timestamp
@@ -57,12 +60,13 @@ struct Dampening: Sendable {
             course.direction = direction
             course.since = now
         }
-        if current > 0, abs(deviation) <= deadband(since: course.since) * current {
+        let turnsBack = direction * course.moved < 0 && now.seconds(since: course.since) < policy.observationSeconds
+        if current > 0, turnsBack || abs(deviation) <= deadband(since: course.since) * current {
             return FillInterval(
                 least: current, leastConstraint: .deadband, most: current, mostConstraint: .deadband)
         }
         // The mean is of the past: nobody follows it while the present points the other way, only to turn back.
-        guard (target - current) * direction > 0 else {
+        guard (target - current) * direction > max(current, target) * Dampening.settled else {
             return FillInterval(
                 least: current, leastConstraint: .observationWindow, most: current,
                 mostConstraint: .observationWindow)

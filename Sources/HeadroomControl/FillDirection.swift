@@ -16,96 +16,60 @@ package struct FillDirection: Sendable {
     let cost: SIMD4<Double>
     /// The part of the pool's capacity that one unit of activity takes where it takes most.
     package let dominantCost: Double
-    /// Cost of one unit of activity as parts of the capacity; 0 in what the pool does not limit.
-    let capacityParts: SIMD4<Double>
-    private let limited: UInt8
+    private let limited: ResourceSet
 
     package init(of tenant: FillTenant, in capacity: Rates) {
-        self.init(of: FillNeed([tenant], 0), in: FillCapacity(capacity))
+        self.init(shape: tenant.shape, demand: tenant.demand.total, in: FillCapacity(capacity))
     }
 
-    @inline(__always)
-    init(of need: FillNeed, in capacity: FillCapacity) {
-        let demand = need.demand(through: nil)
+    init(shape: Rates, demand: Rates = .none, in capacity: FillCapacity) {
+        limited = capacity.limited
         let stated =
-            if need.shape.named & capacity.limited != 0 {
-                need.shape.perMinute
-            } else if demand.named & capacity.limited == capacity.limited {
+            if shape.resources.rawValue & limited.rawValue != 0 {
+                shape.perMinute
+            } else if demand.resources.rawValue & limited.rawValue == limited.rawValue {
                 demand.perMinute
             } else {
                 FillDirection.fallback
             }
         cost = stated.replacing(with: FillDirection.leastComponent, where: stated .<= 0)
-        capacityParts = cost / capacity.perMinute
-        dominantCost = capacityParts.largest
-        limited = capacity.limited
+        dominantCost = capacity.dominantCost(of: cost)
     }
 
     /// The most activity that stays within `box`: the least ratio over the resources that it names; infinite where it
     /// names none.
-    package func activity(within box: Rates) -> Double { activity(within: FillBox(box)) }
-
-    @inline(__always)
-    private func activity(within box: FillBox) -> Double {
+    package func activity(within box: Rates) -> Double {
         let infinite = SIMD4(repeating: Double.infinity)
-        return infinite.replacing(with: box.perMinute / cost, where: lanes(box.named & limited)).least
+        let named = ResourceSet(rawValue: box.resources.rawValue & limited.rawValue).lanes
+        return infinite.replacing(with: box.perMinute / cost, where: named).least
     }
 
     /// As above, but nothing where the box names nothing: an absent floor or demand is 0.
-    @inline(__always)
-    func activity(upTo box: FillBox) -> Double {
+    func activity(upTo box: Rates) -> Double {
         let activity = activity(within: box)
         return activity == .infinity ? 0 : activity
     }
-
-    /// How far `bound` raises the tenant whose direction this is, its ceiling aside.
-    @inline(__always)
-    func activity(upTo bound: FillBand.Bound, through criticality: Criticality?, _ need: FillNeed) -> Double {
-        switch bound {
-        case .least: need.least
-        case .floor: activity(upTo: need.floor)
-        case .floorInDemand: min(activity(upTo: need.floor), activity(upTo: need.demand(through: criticality)))
-        case .start: need.start
-        case .demand: activity(upTo: need.demand(through: criticality))
-        case .burst: need.burst
-        case .ceiling: .infinity
-        }
-    }
-
-    /// The most that the tenant may have, whatever the band.
-    @inline(__always)
-    func ceiling(_ need: FillNeed) -> Double { min(activity(within: need.ceiling), need.most) }
 }
 
 /// A pool's capacity in the form that divides: a resource that is not limited holds infinity.
-struct FillCapacity {
-    let perMinute: SIMD4<Double>
-    /// One bit per resource.
-    let limited: UInt8
+struct FillCapacity: Sendable {
+    @Halved private(set) var perMinute: SIMD4<Double>
+    let limited: ResourceSet
 
     init(_ capacity: Rates) {
-        limited = capacity.resources.rawValue
-        perMinute = SIMD4(repeating: .infinity).replacing(with: capacity.perMinute, where: lanes(limited))
+        limited = capacity.resources
+        _perMinute = Halved(
+            wrappedValue: SIMD4(repeating: .infinity).replacing(with: capacity.perMinute, where: limited.lanes))
     }
 
-    /// `box` as parts of this capacity; 2 where absent or more than that.
+    /// The part of this capacity that `cost` takes where it takes most.
     @inline(__always)
-    func parts(of box: FillBox) -> SIMD4<Double> {
-        let two = SIMD4(repeating: 2.0)
-        let parts = two.replacing(with: box.perMinute / perMinute, where: lanes(box.named))
-        return parts.replacing(with: two, where: parts .> two)
-    }
-}
-
-/// True in the lanes of the resources named.
-@inline(__always)
-private func lanes(_ named: UInt8) -> SIMDMask<SIMD4<Int64>> {
-    (SIMD4(repeating: Int64(named)) & SIMD4(1, 2, 4, 8)) .!= 0
+    func dominantCost(of cost: SIMD4<Double>) -> Double { (cost / perMinute).largest }
 }
 
 extension SIMD4<Double> {
     @inline(__always)
-    fileprivate var least: Double { Swift.min(Swift.min(self[0], self[1]), Swift.min(self[2], self[3])) }
+    var least: Double { Swift.min(Swift.min(self[0], self[1]), Swift.min(self[2], self[3])) }
 
     @inline(__always)
     var largest: Double { Swift.max(Swift.max(self[0], self[1]), Swift.max(self[2], self[3])) }

@@ -18,6 +18,9 @@ package struct FillEngine: Sendable {
     /// Where the tenants stand before the present band, and where it may raise them to.
     private var low: [FillLanes] = []
     private var high: [FillLanes] = []
+    /// The part of capacity that a unit of each tenant's activity takes where it takes most.
+    private var dominantCosts: [FillLanes] = []
+    private var weights: [FillLanes] = []
     private var lastLevel = 0.0
 
     /// Use from here on counts as all of a resource.
@@ -26,11 +29,25 @@ package struct FillEngine: Sendable {
     package init() {}
 
     package mutating func solve(_ problem: FillProblem) -> FillResult {
-        let resources = Array(problem.capacity.resources.members)
-        if let exhausted = resources.first(where: { problem.capacity[$0] == 0 }) {
-            return FillResult(exhausted: exhausted, problem)
+        let capacity = FillCapacity(problem.capacity)
+        let tiers = Array(Set(problem.bands.flatMap { $0.tiers ?? [] })).sorted()
+        let rows = problem.tenants.map { FillRow(of: $0, in: capacity, tiers: tiers) }
+        let outcome = solve(rows, problem.bands.map { FillRaise($0, tiers: tiers) }, in: problem.capacity)
+        return FillResult(
+            bands: outcome.bands, tenants: FillShares(outcome, of: rows, in: Array(problem.capacity.resources.members)))
+    }
+
+    /// The same for rows, which stand for tenants of a pool with the resources of `capacity`.
+    mutating func solve(_ rows: [FillRow], _ raises: [FillRaise], in capacity: Rates) -> FillOutcome {
+        let resources = Array(capacity.resources.members)
+        if let exhausted = resources.first(where: { capacity[$0] == 0 }) {
+            // A pool that has none of it gives nothing to anybody.
+            return FillOutcome(
+                bands: raises.map { _ in FillResult.Band(level: 0, saturated: exhausted) },
+                activities: Array(repeating: 0, count: rows.count), slack: SIMD4(repeating: 1),
+                stop: FillStop(bands: []))
         }
-        load(problem, resources)
+        load(rows, raises, FillCapacity(capacity), resources)
 
         var bands: [FillResult.Band] = []
         var bandsRun = 0
@@ -59,13 +76,26 @@ package struct FillEngine: Sendable {
             }
         }
 
+        let activities = activities(of: rows.count)
         let shares = high
-        high = []
         var slack = SIMD4<Double>(repeating: 1)
         for (index, resource) in resources.enumerated() where use[index] < 1 - FillLevel.tolerance {
             slack[resource.rawValue] = slackFactor(of: index, used: use[index], by: shares)
         }
-        return FillResult(problem: problem, bands: bands, bandsRun: bandsRun, shares: shares, slack: slack)
+        return FillOutcome(
+            bands: bands, activities: activities, slack: slack, stop: FillStop(bands: Array(raises[..<bandsRun])))
+    }
+
+    /// Where the tenants stand, in units of their own.
+    private func activities(of count: Int) -> [Double] {
+        let width = FillLanes.scalarCount
+        var activities = [Double](repeating: 0, count: high.count * width)
+        for block in high.indices {
+            let activity = high[block] * weights[block] / dominantCosts[block]
+            for lane in 0..<width { activities[block * width + lane] = activity[lane] }
+        }
+        activities.removeLast(activities.count - count)
+        return activities
     }
 
     /// Raises `level` until the first resource is full, and returns its index.
@@ -131,78 +161,77 @@ package struct FillEngine: Sendable {
 
     // MARK: Columns
 
-    /// Turns the problem into columns.
-    private mutating func load(_ problem: FillProblem, _ resources: [Resource]) {
-        let count = problem.tenants.count
+    /// Turns the rows into columns.
+    private mutating func load(
+        _ rows: [FillRow], _ raises: [FillRaise], _ capacity: FillCapacity, _ resources: [Resource]
+    ) {
         let width = FillLanes.scalarCount
-        let blocks = (count + width - 1) / width
+        let blocks = (rows.count + width - 1) / width
         resize(&costs, to: resources.count, blocks)
         resize(&ceilings, to: resources.count, blocks)
-        resize(&limits, to: problem.bands.count, blocks)
-        if low.count != blocks { low = Array(repeating: .zero, count: blocks) }
-        high = Array(repeating: .zero, count: blocks)
-
-        let capacity = FillCapacity(problem.capacity)
-        var block = FillBlock(resources, problem.bands)
-        for index in 0..<blocks {
-            let first = index * width
-            block.clear()
-            for lane in 0..<min(width, count - first) {
-                block.set(lane, to: first + lane, of: problem.tenants, in: capacity)
-            }
-            for column in costs.indices {
-                costs[column][index] = block.costs[column]
-                ceilings[column][index] = block.ceilings[column]
-            }
-            for column in limits.indices { limits[column][index] = block.limits[column] }
+        resize(&limits, to: raises.count, blocks)
+        if low.count != blocks {
+            low = Array(repeating: .zero, count: blocks)
+            high = low
+            dominantCosts = low
+            weights = low
         }
-    }
-
-    private func resize(_ columns: inout [[FillLanes]], to count: Int, _ blocks: Int) {
-        if columns.count != count || columns.first?.count != blocks {
-            columns = Array(repeating: Array(repeating: .zero, count: blocks), count: count)
+        for block in 0..<blocks {
+            high[block] = .zero
+            let first = block * width
+            // What is missing in the last block is the first of it again, until it is taken out.
+            let here = min(width, rows.count - first)
+            let places = SIMD4(
+                first, first + (here > 1 ? 1 : 0), first + (here > 2 ? 2 : 0), first + (here > 3 ? 3 : 0))
+            load(block, rows, places, raises, capacity, resources)
+            for lane in here..<width { clear(lane, of: block) }
         }
-    }
-}
-
-/// The rows of a few tenants, on their way into columns.
-private struct FillBlock {
-    let resources: [Resource]
-    let bands: [FillBand]
-    var costs: [FillLanes]
-    var ceilings: [FillLanes]
-    var limits: [FillLanes]
-
-    init(_ resources: [Resource], _ bands: [FillBand]) {
-        self.resources = resources
-        self.bands = bands
-        costs = Array(repeating: .zero, count: resources.count)
-        ceilings = costs
-        limits = Array(repeating: .zero, count: bands.count)
-    }
-
-    mutating func clear() {
-        for column in costs.indices { costs[column] = .zero }
-        for column in limits.indices { limits[column] = .zero }
     }
 
     /// A bound of more than twice the capacity is one of twice the capacity: that never fits either, and keeps infinity
     /// out of the sums.
     @inline(__always)
-    mutating func set(_ lane: Int, to index: Int, of tenants: [FillTenant], in capacity: FillCapacity) {
-        let need = FillNeed(tenants, index)
-        let direction = FillDirection(of: need, in: capacity)
-        let cost = direction.capacityParts * (need.weight / direction.dominantCost)
-        let most = capacity.parts(of: need.ceiling)
-        for column in resources.indices {
-            costs[column][lane] = cost[resources[column].rawValue]
-            ceilings[column][lane] = most[resources[column].rawValue]
+    private mutating func load(
+        _ block: Int, _ rows: [FillRow], _ places: SIMD4<Int>, _ raises: [FillRaise], _ capacity: FillCapacity,
+        _ resources: [Resource]
+    ) {
+        @inline(__always) func lanes(_ value: (Int) -> Double) -> FillLanes {
+            FillLanes(value(places[0]), value(places[1]), value(places[2]), value(places[3]))
         }
-        let ceiling = direction.ceiling(need)
-        for column in bands.indices {
-            let raises = bands[column].tiers == nil || bands[column].raises(tenants[index].tier)
-            let bound = direction.activity(upTo: bands[column].bound, through: bands[column].criticality, need)
-            limits[column][lane] = raises ? min(min(bound, ceiling) * direction.dominantCost, 2) / need.weight : 0
+        let two = FillLanes(repeating: 2)
+        var dominant = FillLanes.zero
+        for column in resources.indices {
+            let lane = resources[column].rawValue
+            let part = lanes { rows[$0].cost[lane] } / capacity.perMinute[lane]
+            costs[column][block] = part
+            dominant = pointwiseMax(dominant, part)
+            ceilings[column][block] = pointwiseMin(lanes { rows[$0].ceilings[lane] } / capacity.perMinute[lane], two)
+        }
+        let weight = lanes { rows[$0].weight }
+        for column in resources.indices { costs[column][block] *= weight / dominant }
+        dominantCosts[block] = dominant
+        weights[block] = weight
+        let most = lanes { rows[$0].most }
+        for column in raises.indices {
+            let raise = raises[column]
+            let bound = pointwiseMin(lanes { rows[$0].bound(raise) }, most)
+            var limit = pointwiseMin(bound * dominant, two) / weight
+            if raise.isRestricted { limit *= lanes { raise.raises(rows[$0]) ? 1 : 0 } }
+            limits[column][block] = limit
+        }
+    }
+
+    private mutating func clear(_ lane: Int, of block: Int) {
+        for column in costs.indices {
+            costs[column][block][lane] = 0
+            ceilings[column][block][lane] = 0
+        }
+        for column in limits.indices { limits[column][block][lane] = 0 }
+    }
+
+    private func resize(_ columns: inout [[FillLanes]], to count: Int, _ blocks: Int) {
+        if columns.count != count || columns.first?.count != blocks {
+            columns = Array(repeating: Array(repeating: .zero, count: blocks), count: count)
         }
     }
 }

@@ -54,11 +54,6 @@ package struct FillBand: Equatable, Sendable {
         self.criticality = criticality
         self.tiers = tiers
     }
-
-    func raises(_ tier: String) -> Bool {
-        guard let tiers else { return true }
-        return tiers.contains(tier)
-    }
 }
 
 /// What one tenant needs, and what it may get.

@@ -19,18 +19,23 @@ package struct FillResult: Sendable {
     package let bands: [Band]
     /// One per tenant of the problem, in its order.
     package let tenants: FillShares
+}
 
-    init(problem: FillProblem, bands: [Band], bandsRun: Int, shares: [FillLanes], slack: SIMD4<Double>) {
+/// What a search found.
+struct FillOutcome: Sendable {
+    let bands: [FillResult.Band]
+    /// One per row: off by the rounding of the search.
+    let activities: [Double]
+    /// λ of the fill: how far use of each resource could grow, everyone in proportion and up to the ceilings; 1 where it
+    /// is full.
+    @Halved private(set) var slack: SIMD4<Double>
+    let stop: FillStop
+
+    init(bands: [FillResult.Band], activities: [Double], slack: SIMD4<Double>, stop: FillStop) {
         self.bands = bands
-        tenants = FillShares(problem: problem, bandsRun: bandsRun, shares: shares, slack: slack)
-    }
-
-    /// A pool that has none of `resource` gives nothing to anybody.
-    init(exhausted resource: Resource, _ problem: FillProblem) {
-        let blocks = (problem.tenants.count + FillLanes.scalarCount - 1) / FillLanes.scalarCount
-        self.init(
-            problem: problem, bands: problem.bands.map { _ in Band(level: 0, saturated: resource) }, bandsRun: 0,
-            shares: Array(repeating: .zero, count: blocks), slack: SIMD4(repeating: 1))
+        self.activities = activities
+        _slack = Halved(wrappedValue: slack)
+        self.stop = stop
     }
 }
 
@@ -52,51 +57,30 @@ package struct FillShare: Equatable, Sendable {
     }
 }
 
-/// The tenants' parts, each put together when asked for: the search needs one number per tenant, and so does most of
-/// what follows it.
+/// The tenants' parts, each put together when asked for: the search needs one number per tenant.
 package struct FillShares: RandomAccessCollection, Sendable {
-    private let problem: FillProblem
-    private let capacity: FillCapacity
+    private let rows: [FillRow]
     private let resources: [Resource]
-    private let shares: [FillLanes]
-    /// λ of the fill: how far use of each resource could grow, everyone in proportion and up to the ceilings; 1 where it
-    /// is full.
-    let slack: SIMD4<Double>
-    /// What stopped each tenant.
-    let stop: FillStop
+    private let outcome: FillOutcome
 
-    fileprivate init(problem: FillProblem, bandsRun: Int, shares: [FillLanes], slack: SIMD4<Double>) {
-        self.problem = problem
-        self.shares = shares
-        self.slack = slack
-        stop = FillStop(bands: Array(problem.bands[..<bandsRun]))
-        capacity = FillCapacity(problem.capacity)
-        resources = Array(problem.capacity.resources.members)
+    init(_ outcome: FillOutcome, of rows: [FillRow], in resources: [Resource]) {
+        self.outcome = outcome
+        self.rows = rows
+        self.resources = resources
     }
 
     package var startIndex: Int { 0 }
-    package var endIndex: Int { problem.tenants.count }
-
-    /// How far the search raised each tenant, as weighted dominant share: off by its rounding, and all that a loop over
-    /// all tenants needs.
-    func weightedShare(of index: Int) -> Double {
-        shares[index / FillLanes.scalarCount][index % FillLanes.scalarCount]
-    }
+    package var endIndex: Int { rows.count }
 
     package subscript(index: Int) -> FillShare {
-        let need = FillNeed(problem.tenants, index)
-        let direction = FillDirection(of: need, in: capacity)
-        let share = weightedShare(of: index)
-        let (activity, constraint) = stop.of(
-            problem.tenants[index].tier, problem.tenants[index].interval, need, direction,
-            at: share * need.weight / direction.dominantCost)
-
+        let row = rows[index]
+        let (activity, constraint) = outcome.stop.of(row, at: outcome.activities[index])
         var (fill, limit) = (Rates.none, Rates.none)
         for resource in resources {
-            let used = activity * direction.cost[resource.rawValue]
-            let most = problem.tenants[index].ceiling[resource] ?? .infinity
+            let used = activity * row.cost[resource.rawValue]
+            let most = row.ceilings[resource.rawValue]
             fill[resource] = Swift.min(used, most)
-            limit[resource] = used > 0 ? Swift.min(used * slack[resource.rawValue], most) : 0
+            limit[resource] = used > 0 ? Swift.min(used * outcome.slack[resource.rawValue], most) : 0
         }
         return FillShare(activity: activity, fill: fill, limit: limit, constraint: constraint)
     }

@@ -1,31 +1,21 @@
 import HeadroomModel
 
 /// What automation may not cross without a person's approval (DESIGN §5.4).
-extension PoolTurn {
+extension PoolAllocator {
     /// Between these it may move the tenant by itself. An approved change that holds widens the bound to where it goes;
     /// whether there is room for it the fill decides as ever. A floor is a promise and goes before the upper bound.
-    func guardrail(of member: PoolMember) -> FillInterval {
-        let policy = rules.policy.guardrails
-        let floor = floor(of: member)
-        var most = max(policy.mostOfNominal, floor)
+    func guardrail(_ index: Int, _ turn: PoolTurn) -> FillInterval {
+        let policy = turn.rules.policy.guardrails
+        let (cost, floor) = (members[index].nominalCost, fill[index].promised)
+        var most = max(policy.mostOfNominal / cost, floor)
         var least = policy.leastOfFloor * floor
-        if !approved.isEmpty, let change = approved[member.id] {
-            let share = member.share(within: change.to, in: nominal)
-            (least, most) = (min(least, share), max(most, share))
+        if !turn.approved.isEmpty, let change = turn.approved[members[index].id] {
+            let activity = activity(within: change.to, of: index)
+            (least, most) = (min(least, activity), max(most, activity))
         }
         // Nobody needs to keep for a tenant what it does not ask for.
-        if member.credibleDemand < least { least = 0 }
-        return FillInterval(
-            least: least / member.nominalCost, leastConstraint: .guardrail, most: most / member.nominalCost,
-            mostConstraint: .guardrail)
-    }
-
-    /// As a share; no more than the ceiling lets the tenant have.
-    func floor(of member: PoolMember) -> Double {
-        let floor = member.terms.floor
-        guard !floor.isEmpty else { return 0 }
-        guard !member.terms.ceiling.isEmpty else { return member.share(within: floor, in: nominal) }
-        return member.share(within: Rates.least(floor, member.terms.ceiling), in: nominal)
+        if members[index].credibleDemand < least * cost { least = 0 }
+        return FillInterval(least: least, leastConstraint: .guardrail, most: most, mostConstraint: .guardrail)
     }
 }
 
@@ -44,22 +34,29 @@ extension PoolAllocator {
     mutating func ask(about target: Target, _ means: [Double], _ decision: inout PoolDecision, _ turn: PoolTurn) {
         if let askedAt, turn.now.seconds(since: askedAt) < Self.askingSeconds { return }
         askedAt = turn.now
-        let kind: Proposal.Kind = turn.pool.mode == .recommend ? .recommendation : .guardrail
-        let wishes = kind == .recommendation ? recommended(means, turn) : clamped(target, means, turn)
+        let wishes: [(kind: Proposal.Kind, wishes: [Wish])] =
+            switch turn.pool.mode {
+            case .recommend: [(.recommendation, recommended(means, turn))]
+            case .guarded: [(.guardrail, clamped(target, means, turn)), (.recommendation, withheld(means, turn))]
+            case .observe, .full: [(.guardrail, clamped(target, means, turn))]
+            }
         decision.withdrawn = turn.proposals.filter { proposal in
             guard proposal.state == .pending else { return false }
-            return proposal.kind != kind || !wishes.contains { members[$0.index].id == proposal.tenant }
+            let standing = wishes.first { $0.kind == proposal.kind }?.wishes ?? []
+            return !standing.contains { members[$0.index].id == proposal.tenant }
         }.map(\.id)
 
-        for wish in wishes where wish.isNew && decision.questions.count < Self.mostQuestions {
-            let tenant = members[wish.index].id
-            let known = turn.proposals.filter { $0.kind == kind && $0.tenant == tenant }
-            if known.contains(where: { $0.state == .denied }) { continue }
-            let question = question(kind, wish, target, turn)
-            if !differs(question.to, question.from, by: Self.worthAsking, in: turn) { continue }
-            let pending = known.first { $0.state == .pending }
-            if let pending, !differs(question.to, pending.to, by: 2 * Self.worthAsking, in: turn) { continue }
-            decision.questions.append(question)
+        for (kind, wishes) in wishes {
+            for wish in wishes where wish.isNew && decision.questions.count < Self.mostQuestions {
+                let tenant = members[wish.index].id
+                let known = turn.proposals.filter { $0.kind == kind && $0.tenant == tenant }
+                if known.contains(where: { $0.state == .denied }) { continue }
+                let question = question(kind, wish, target, turn)
+                if !differs(question.to, question.from, by: Self.worthAsking, in: turn) { continue }
+                let pending = known.first { $0.state == .pending }
+                if let pending, !differs(question.to, pending.to, by: 2 * Self.worthAsking, in: turn) { continue }
+                decision.questions.append(question)
+            }
         }
     }
 
@@ -76,7 +73,7 @@ extension PoolAllocator {
     /// Those whose target is at a guardrail, and has been on average.
     private func clamped(_ target: Target, _ means: [Double], _ turn: PoolTurn) -> [Wish] {
         members.indices.compactMap { index in
-            let guardrail = turn.guardrail(of: members[index])
+            let guardrail = guardrail(index, turn)
             let activity = target.activities[index]
             if activity >= 0.9 * guardrail.most {
                 return Wish(
@@ -101,6 +98,31 @@ extension PoolAllocator {
             return Wish(
                 index: index, from: applied[index], to: means[index], isNew: deviation > deadband * applied[index])
         }
+        return largestFirst(wishes)
+    }
+
+    /// Those of a guarded pool that keep what they want though the fill has on average given them clearly less: only a
+    /// person takes that from them. The largest changes first.
+    private func withheld(_ means: [Double], _ turn: PoolTurn) -> [Wish] {
+        let deadband = turn.rules.policy.dampening.deadband
+        let wishes: [Wish] = members.indices.compactMap { index in
+            let wanted = heldInGuarded(index, turn)
+            let excess = wanted - means[index]
+            guard excess > deadband / 2 * wanted else { return nil }
+            return Wish(index: index, from: wanted, to: means[index], isNew: excess > deadband * wanted)
+        }
+        return largestFirst(wishes)
+    }
+
+    /// What a guarded pool leaves with a tenant: what it is assured, as far as it wants it, or less where a person said so.
+    func heldInGuarded(_ index: Int, _ turn: PoolTurn) -> Double {
+        let wanted = members[index].credibleDemand / members[index].nominalCost
+        let held = min(members[index].activity, wanted)
+        guard !turn.applied.isEmpty, let applied = turn.applied[members[index].id] else { return held }
+        return min(held, activity(within: applied.to, of: index))
+    }
+
+    private func largestFirst(_ wishes: [Wish]) -> [Wish] {
         func size(_ wish: Wish) -> Double { abs((wish.to ?? 0) - wish.from) * members[wish.index].nominalCost }
         return wishes.sorted { (-size($0), $0.index) < (-size($1), $1.index) }
     }
@@ -108,36 +130,39 @@ extension PoolAllocator {
     /// What each one is assured in a pool that does not move by itself: what a person applied; for the others their
     /// contract, that is the fill of nominal capacity by floors and weights alone.
     func appliedNumbers(_ turn: PoolTurn, changing change: (index: Int, to: Double)? = nil) -> [Double] {
-        var tenants = fill
-        for index in tenants.indices {
-            tenants[index].demand = PerCriticality(repeating: .none)
-            tenants[index].start = 0
-            var interval = turn.guardrail(of: members[index])
+        var rows = fill
+        for index in rows.indices {
+            (rows[index].interactive, rows[index].nearRealTime, rows[index].batch) = (0, 0, 0)
+            rows[index].start = 0
+            var interval = guardrail(index, turn)
             interval.least = 0
             if !turn.applied.isEmpty, let applied = turn.applied[members[index].id] {
-                interval.least = members[index].share(within: applied.to, in: turn.nominal) / members[index].nominalCost
+                interval.least = activity(within: applied.to, of: index)
                 interval.most = interval.least
             }
             if let change, change.index == index { (interval.least, interval.most) = (change.to, change.to) }
-            tenants[index].interval = interval
+            rows[index].interval = interval
         }
         let nominal = turn.pool.nominal * (1 - turn.rules.policy.loop.unlistedShare)
         let capacity = nominal * turn.rules.policy.dampening.assuredShare
         var engine = FillEngine()
-        return activities(
-            engine.solve(FillProblem(capacity: capacity, bands: turn.bands, tenants: tenants)), capacity)
+        return engine.solve(rows, turn.bands, in: capacity).activities
     }
 
     // MARK: The question
 
     private func question(_ kind: Proposal.Kind, _ wish: Wish, _ target: Target, _ turn: PoolTurn) -> Proposal {
-        let before = kind == .recommendation ? appliedNumbers(turn) : target.activities
+        let isGuarded = turn.pool.mode == .guarded && kind == .recommendation
+        let before =
+            isGuarded ? kept(turn) : kind == .recommendation ? appliedNumbers(turn) : target.activities
         let after =
-            wish.to.map { appliedNumbers(turn, changing: (wish.index, $0)) } ?? unguarded(wish.index, turn)
-        let member = members[wish.index]
+            isGuarded
+            ? kept(turn, but: wish.index, wish.to)
+            : wish.to.map { appliedNumbers(turn, changing: (wish.index, $0)) } ?? unguarded(wish.index, turn)
+        let tenant = members[wish.index].id
         let resources = turn.pool.nominal.resources
-        let to = whole(member, after[wish.index], turn)
-        let from = whole(member, before[wish.index], turn)
+        let to = whole(after[wish.index], of: wish.index)
+        let from = whole(before[wish.index], of: wish.index)
         let changed = members.indices.filter { index in
             let (old, new) = (before[index], after[index])
             return index != wish.index && abs(new - old) > 1e-3 * max(old, new)
@@ -146,31 +171,34 @@ extension PoolAllocator {
         let largest = changed.sorted { (-size($0), $0) < (-size($1), $1) }.prefix(Self.mostEffects).sorted()
         let effects = largest.map { index in
             Proposal.Effect(
-                tenant: members[index].id, from: whole(members[index], before[index], turn),
-                to: whole(members[index], after[index], turn))
+                tenant: members[index].id, from: whole(before[index], of: index), to: whole(after[index], of: index))
         }
         let resource = resources.contains(.tokens) ? .tokens : resources.members.first ?? .requests
         let unit = "\(resource.name.split(separator: "_").joined(separator: " ")) a minute"
         func text(_ rates: Rates) -> String { grouped(rates[resource] ?? 0) }
-        let asked = Rates(perMinute: member.cost * (member.demand / member.nominalCost), resources: resources)
+        let asked = rates(members[wish.index].demand / members[wish.index].nominalCost, of: wish.index)
         let why =
             switch kind {
+            case .recommendation where isGuarded:
+                "The pool moves by itself only what nobody wants; over the last "
+                    + "\(Int(turn.rules.policy.dampening.observationSeconds)) s the fill gave \(tenant) "
+                    + "\(text(to)) \(unit), and it keeps \(text(from))."
             case .recommendation:
                 "The pool does not move by itself; over the last "
-                    + "\(Int(turn.rules.policy.dampening.observationSeconds)) s the fill gave \(member.id) "
+                    + "\(Int(turn.rules.policy.dampening.observationSeconds)) s the fill gave \(tenant) "
                     + "\(text(to)) \(unit), and \(text(from)) are applied."
             case .guardrail, .override:
-                "A guardrail stops \(member.id) at \(text(from)) \(unit); the fill would give it \(text(to))."
+                "A guardrail stops \(tenant) at \(text(from)) \(unit); the fill would give it \(text(to))."
             }
         let evidence = [
-            "\(member.id) asks for \(text(asked)) \(unit).",
+            "\(tenant) asks for \(text(asked)) \(unit).",
             "The pool has \(text(turn.capacity.capacity)) of the \(text(turn.pool.nominal)) of its contract.",
             changed.isEmpty
                 ? "Nobody else is changed by it."
                 : "\(changed.count) other tenants are changed by it.",
         ]
         return Proposal(
-            kind: kind, tenant: member.id, pool: turn.pool.pool, from: from, to: to, evidence: [why] + evidence,
+            kind: kind, tenant: tenant, pool: turn.pool.pool, from: from, to: to, evidence: [why] + evidence,
             effects: effects,
             authorship: Authorship(
                 author: Authorship.automation, reason: why, at: turn.now,
@@ -179,19 +207,29 @@ extension PoolAllocator {
 
     /// The target fill, were it not for one tenant's guardrail.
     private func unguarded(_ free: Int, _ turn: PoolTurn) -> [Double] {
-        var tenants = fill
-        for index in tenants.indices {
-            tenants[index].interval = index == free ? FillInterval() : turn.guardrail(of: members[index])
-            tenants[index].burst = 0
+        var rows = fill
+        for index in rows.indices {
+            rows[index].interval = index == free ? FillInterval() : guardrail(index, turn)
+            rows[index].burst = 0
         }
         var engine = FillEngine()
-        return activities(
-            engine.solve(FillProblem(capacity: turn.assurable, bands: turn.bands, tenants: tenants)), turn.assurable)
+        return engine.solve(rows, turn.bands, in: turn.assurable).activities
     }
 
-    private func whole(_ member: PoolMember, _ activity: Double, _ turn: PoolTurn) -> Rates {
-        member.rates(activity, of: turn.pool.nominal.resources).map { $1.rounded() }
+    /// What a guarded pool comes to by itself; with a tenant that gives up all above `to`.
+    private func kept(_ turn: PoolTurn, but free: Int? = nil, _ to: Double? = nil) -> [Double] {
+        var rows = fill
+        for index in rows.indices {
+            rows[index].interval = guardrail(index, turn)
+            rows[index].interval.least = min(heldInGuarded(index, turn), rows[index].interval.most)
+            if index == free, let to { (rows[index].interval.least, rows[index].interval.most) = (to, to) }
+            rows[index].burst = 0
+        }
+        var engine = FillEngine()
+        return engine.solve(rows, turn.bands, in: turn.assurable).activities
     }
+
+    private func whole(_ activity: Double, of index: Int) -> Rates { rates(activity, of: index).map { $1.rounded() } }
 
     private func differs(_ new: Rates, _ old: Rates, by part: Double, in turn: PoolTurn) -> Bool {
         turn.pool.nominal.resources.members.contains { resource in

@@ -12,8 +12,11 @@ struct ObservationClock: Sendable {
     @Quartered fileprivate private(set) var seconds = SIMD16<Double>.zero
     /// 1 for a bucket that still counts, 0 for one that begins anew.
     @Quartered fileprivate private(set) var kept = SIMD16<Double>.zero
-    /// What `elapsed` is booked to.
+    /// What `elapsed` is booked to, and what the observation before was booked to.
     fileprivate private(set) var bucket = 0
+    fileprivate private(set) var lastBucket = 0
+    /// Another bucket than at the observation before, or one that begins anew.
+    fileprivate private(set) var hasTurned = false
     private var number: Int64?
 
     init(at now: Timestamp) {
@@ -31,7 +34,9 @@ struct ObservationClock: Sendable {
         for offset in 0..<min(begun < 0 ? .max : begun, Int64(Self.buckets)) {
             kept[Int((current - offset) % Int64(Self.buckets))] = 0
         }
+        lastBucket = bucket
         bucket = Int(current % Int64(Self.buckets))
+        hasTurned = begun != 0
         seconds *= kept
         seconds[bucket] += elapsed
         number = current
@@ -47,8 +52,12 @@ struct ObservationClock: Sendable {
 /// A bucket that has begun before the window counts no more, so the mean follows a step to the exact new value once the
 /// window has passed, and a tenant costs the same memory at any period of the loop.
 struct ObservationWindow: Sendable {
-    @Quartered private var sums = SIMD16<Double>.zero
+    /// Of the present bucket, and of all others: while the bucket stays the same, nothing else is touched.
+    private var present = 0.0
+    private var others = 0.0
     private var since: Timestamp
+    /// By bucket; the present one's as of when it was turned to.
+    @Quartered private var sums = SIMD16<Double>.zero
 
     init(at clock: ObservationClock) {
         since = clock.now.adding(seconds: -clock.elapsed)
@@ -59,13 +68,21 @@ struct ObservationWindow: Sendable {
 
     /// Takes in what held since the observation before, and returns the mean.
     mutating func observe(_ value: Double, at clock: ObservationClock) -> Double {
-        sums *= clock.kept
-        sums[clock.bucket] += value * clock.elapsed
+        if clock.hasTurned { turn(clock) }
+        present += value * clock.elapsed
         let seconds = min(clock.observed, clock.now.seconds(since: since))
         guard seconds > 0 else { return value }
-        let mean = sums.total / seconds
+        let mean = (others + present) / seconds
         // What has not moved is its own mean, to the bit: the rounding of sums is no movement.
         return abs(mean - value) <= value * 1e-9 ? value : mean
+    }
+
+    private mutating func turn(_ clock: ObservationClock) {
+        sums[clock.lastBucket] = present
+        sums *= clock.kept
+        present = sums[clock.bucket]
+        sums[clock.bucket] = 0
+        others = sums.total
     }
 }
 

@@ -13,17 +13,17 @@ extension PoolAllocator {
         _ demand: [TenantDemand], _ step: Step, besides assured: [SIMD4<Double>], _ turn: PoolTurn
     ) -> [Int: Burst] {
         let resources = turn.pool.nominal.resources
+        let unit = BurstCredit.unit(of: resources)
         let claims = members.indices.map { index -> BurstCredit.Claim in
-            let assured = Rates(perMinute: members[index].cost * step.before[index], resources: resources)
+            // Short by more than rounding.
             var claim = BurstCredit.Claim(
-                tenant: members[index].id, weight: members[index].terms.weight, assured: assured,
-                isShort: members[index].credibleDemand > members[index].share, repayment: 0)
+                tenant: members[index].id, weight: fill[index].weight,
+                assured: (fill[index].cost * unit).sum() * step.before[index],
+                isShort: members[index].credibleDemand > members[index].share * (1 + 1e-9))
             if let seen = members[index].demandIndex {
-                claim.consumed = BurstCredit.amount(demand[seen].consumed)
+                claim.consumed = (demand[seen].consumed.perMinute * unit).sum()
                 claim.repayment = demand[seen].repayment
-                claim.needed = demand[seen].midTask.map {
-                    BurstCredit.amount($0.rates(overSeconds: 60, of: resources))
-                }
+                claim.needed = demand[seen].midTask.map { ($0.amounts * unit).sum() }
             }
             return claim
         }
@@ -37,23 +37,21 @@ extension PoolAllocator {
         let room = turn.whole.map { resource, most in
             max(0, most - assured.reduce(0) { $0 + $1[resource.rawValue] })
         }
-        let result = engine.solve(
-            FillProblem(
-                capacity: room, bands: [FillBand(.burst)],
-                tenants: zip(granted, grants).map { index, grant in
-                    let member = members[index]
-                    let unit = BurstCredit.amount(member.rates(1, of: resources))
-                    let ceiling = member.terms.ceiling.map { resource, most in
-                        max(0, most - assured[index][resource.rawValue])
-                    }
-                    return FillTenant(
-                        id: member.id, tier: member.terms.tier, weight: member.terms.weight, demand: Rates.none,
-                        ceiling: ceiling, shape: member.rates(1, of: resources), burst: grant.perMinute / unit)
-                }))
+        let guardrail = (turn.pool.nominal * turn.rules.policy.guardrails.mostOfNominal).orUnlimited
+        let rows = zip(granted, grants).map { index, grant -> FillRow in
+            var row = FillRow()
+            (row.weight, row.cost) = (fill[index].weight, fill[index].cost)
+            let most = pointwiseMin(fill[index].ceilings, guardrail)
+            row.ceilings = pointwiseMax(most - assured[index], .zero)
+            row.ceiling = (row.ceilings / row.cost).least
+            row.burst = grant.perMinute / (fill[index].cost * unit).sum()
+            return row
+        }
+        let outcome = engine.solve(rows, [FillRaise(FillBand(.burst), tiers: [])], in: room)
         var bursts: [Int: Burst] = [:]
         for (position, (index, grant)) in zip(granted, grants).enumerated() {
-            let activity = result.tenants[position].activity
-            let rates = members[index].rates(activity, of: resources).map { $1.rounded(.down) }
+            let (activity, _) = outcome.stop.of(rows[position], at: outcome.activities[position])
+            let rates = rates(activity, of: index).map { $1.rounded(.down) }
             credit.lower(grant.tenant, toPerMinute: BurstCredit.amount(rates))
             guard rates.perMinute != .zero else { continue }
             bursts[index] = Burst(

@@ -16,7 +16,7 @@ extension PoolAllocator {
         var (coldCount, idleCount) = (0, 0)
         for index in members.indices {
             measure(index, demand, turn)
-            let (rank, trust) = (members[index].terms.rank, members[index].trust)
+            let (rank, trust) = (fill[index].tier, members[index].trust)
             if members[index].demand > 0 {
                 known[rank] += trust * members[index].demand
                 weights[rank] += trust
@@ -28,75 +28,58 @@ extension PoolAllocator {
         let start = turn.rules.policy.start
         let cold = min(start.shareEach, start.shareTotal / Double(max(1, coldCount)))
         let idle = min(start.shareEach, start.shareTotal / Double(max(1, idleCount)))
+        let priors = zip(known, weights).map { $1 > 0 ? min($0 / $1, cold) : cold }
         for index in members.indices {
-            let rank = members[index].terms.rank
-            let prior = weights[rank] > 0 ? known[rank] / weights[rank] : cold
-            discount(index, demand, prior: min(prior, cold), turn)
+            count(index, demand, prior: priors[fill[index].tier], turn)
             let begins = members[index].demand == 0 && startsAtOnce(index)
-            fill[index].start = begins ? idle / members[index].dominantCost(in: turn.shared) : 0
+            fill[index].start = begins ? idle / turn.shared.dominantCost(of: fill[index].cost) : 0
         }
     }
 
     /// Without a floor, which would be there the moment it is needed.
-    private func startsAtOnce(_ index: Int) -> Bool { members[index].terms.floor.perMinute == .zero }
+    private func startsAtOnce(_ index: Int) -> Bool { fill[index].floor == 0 }
 
     /// Direction and size of what the tenant wants.
     private mutating func measure(_ index: Int, _ demand: [TenantDemand], _ turn: PoolTurn) {
-        let resources = turn.pool.nominal.resources
-        var total = SIMD4<Double>.zero
-        if let seen = members[index].demandIndex {
-            total =
-                demand[seen].demand.interactive.perMinute + demand[seen].demand.nearRealTime.perMinute
-                + demand[seen].demand.batch.perMinute
-            members[index].trust = min(1, demand[seen].confidence / Self.certain)
-            let mean =
-                demand[seen].shape.map { $0.rates(overSeconds: 60, of: resources) }
-                ?? Rates(perMinute: total[0] > 0 ? total / total[0] : total, resources: resources)
-            if members[index].follow(mean) { fill[index].shape = members[index].unit }
-        } else {
+        guard let seen = members[index].demandIndex else {
             members[index].trust = 1
-        }
-        // Also for one that was never seen, whose direction is the default, and for a pool whose contract changed.
-        let direction = FillDirection(of: FillNeed(fill, index), in: turn.nominal)
-        if fill[index].shape.isEmpty {
-            fill[index].shape = Rates(perMinute: direction.cost, resources: resources)
-        }
-        members[index].cost = direction.cost
-        members[index].nominalCost = direction.dominantCost
-        members[index].demand = (total / turn.nominal.perMinute).largest
-    }
-
-    private mutating func discount(_ index: Int, _ demand: [TenantDemand], prior: Double, _ turn: PoolTurn) {
-        guard let seen = members[index].demandIndex, members[index].demand > 0 else {
-            members[index].credibleDemand = 0
-            fill[index].demand = PerCriticality(repeating: .none)
+            members[index].demand = 0
             return
         }
-        let (wanted, trust) = (members[index].demand, members[index].trust)
+        let resources = turn.pool.nominal.resources
+        let total =
+            demand[seen].demand.interactive.perMinute + demand[seen].demand.nearRealTime.perMinute
+            + demand[seen].demand.batch.perMinute
+        members[index].trust = min(1, demand[seen].confidence / Self.certain)
+        let mean =
+            demand[seen].shape.map { $0.rates(overSeconds: 60, of: resources) }
+            ?? Rates(perMinute: total[0] > 0 ? total / total[0] : total, resources: resources)
+        if members[index].follow(mean) { follow(directionOf: index, turn) }
+        members[index].demand = turn.nominal.dominantCost(of: total)
+    }
+
+    /// What counts of it, along the mean request, in proportion to what each criticality takes.
+    private mutating func count(_ index: Int, _ demand: [TenantDemand], prior: Double, _ turn: PoolTurn) {
+        guard let seen = members[index].demandIndex, members[index].demand > 0 else {
+            members[index].credibleDemand = 0
+            (fill[index].interactive, fill[index].nearRealTime, fill[index].batch) = (0, 0, 0)
+            return
+        }
+        let (wanted, trust, cost) = (members[index].demand, members[index].trust, members[index].nominalCost)
         var counted = trust * wanted + (1 - trust) * prior
         if demand[seen].isDiscounted {
-            let consumed = (demand[seen].consumed.perMinute / turn.nominal.perMinute).largest
-            let floor = min(members[index].share(within: members[index].terms.floor, in: turn.nominal), wanted)
+            let consumed = turn.nominal.dominantCost(of: demand[seen].consumed.perMinute)
+            let floor = min(fill[index].floor * cost, wanted)
             counted = min(counted, max(turn.rules.policy.trust.flaggedDemandFactor * consumed, floor))
         }
         members[index].credibleDemand = counted
 
-        // Along the mean request, in proportion to what each criticality takes.
-        let resources = turn.pool.nominal.resources
-        func share(_ rates: Rates) -> Double { (rates.perMinute / turn.nominal.perMinute).largest }
-        let (interactive, nearRealTime, batch) = (
-            share(demand[seen].demand.interactive), share(demand[seen].demand.nearRealTime),
-            share(demand[seen].demand.batch)
-        )
-        let unit = members[index].cost * (counted / members[index].nominalCost / (interactive + nearRealTime + batch))
-        fill[index].demand = PerCriticality(
-            interactive: Rates(perMinute: unit * interactive, resources: resources),
-            nearRealTime: Rates(perMinute: unit * nearRealTime, resources: resources),
-            batch: Rates(perMinute: unit * batch, resources: resources))
+        let interactive = turn.nominal.dominantCost(of: demand[seen].demand.interactive.perMinute)
+        let nearRealTime = turn.nominal.dominantCost(of: demand[seen].demand.nearRealTime.perMinute)
+        let batch = turn.nominal.dominantCost(of: demand[seen].demand.batch.perMinute)
+        let unit = counted / cost / (interactive + nearRealTime + batch)
+        fill[index].interactive = unit * interactive
+        fill[index].nearRealTime = unit * (interactive + nearRealTime)
+        fill[index].batch = unit * (interactive + nearRealTime + batch)
     }
-}
-
-extension PoolMember {
-    /// The part of `capacity` that one unit of activity takes where it takes most.
-    func dominantCost(in capacity: FillCapacity) -> Double { (cost / capacity.perMinute).largest }
 }

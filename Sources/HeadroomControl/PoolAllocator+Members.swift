@@ -5,46 +5,53 @@ extension PoolAllocator {
     /// Those with a contract for this pool and those seen in it. Merges sorted lists: nobody is looked up whose terms are
     /// known.
     mutating func admit(_ demand: [TenantDemand], _ turn: PoolTurn) {
-        if membership?.areStill(turn.rules) != true {
+        let isSameLimit = nominal == turn.pool.nominal
+        nominal = turn.pool.nominal
+        if membership?.areStill(turn.rules) != true || !isSameLimit {
             membership = MembershipRules(turn.rules, for: turn.pool)
             for index in members.indices {
-                members[index].terms = MemberTerms(of: members[index].id, in: turn.pool, under: turn.rules)
-                write(termsOf: index)
+                terms[index] = MemberTerms(of: members[index].id, in: turn.pool, under: turn.rules)
+                follow(termsOf: index, turn)
             }
         }
         let contracted = membership?.contracted ?? []
         guard !isComplete(demand, contracted) else { return }
+        let places = places(of: demand, contracted)
+        let known = places.map(\.known)
+        func moved<Row>(_ rows: [Row], _ new: (Int) -> Row) -> [Row] {
+            known.indices.map { index in known[index].map { rows[$0] } ?? new(index) }
+        }
+        terms = moved(terms) { MemberTerms(of: places[$0].id, in: turn.pool, under: turn.rules) }
+        windows = moved(windows) { _ in MemberWindows(at: clock) }
+        fill = moved(fill) { _ in FillRow() }
+        published = moved(published) { TenantAllocation(tenant: places[$0].id, assured: .none) }
+        kept = moved(kept) { _ in nil }
+        members = moved(members) { PoolMember(places[$0].id, at: clock) }
+        for index in members.indices {
+            members[index].demandIndex = places[index].seen
+            if known[index] == nil { follow(termsOf: index, turn) }
+        }
+    }
 
-        var (next, nextFill) = ([PoolMember](), [FillTenant]())
-        next.reserveCapacity(max(members.count, demand.count))
-        nextFill.reserveCapacity(max(members.count, demand.count))
-        var (known, seen, named) = (0, 0, 0)
+    /// Who is to be here, ascending: with the place among those that are here already, and in the list of demands.
+    private func places(
+        of demand: [TenantDemand], _ contracted: [TenantID]
+    ) -> [(id: TenantID, known: Int?, seen: Int?)] {
+        var places: [(id: TenantID, known: Int?, seen: Int?)] = []
+        places.reserveCapacity(max(members.count, demand.count))
+        var (here, seen, named) = (0, 0, 0)
         while seen < demand.count || named < contracted.count {
-            let id: TenantID
-            if named < contracted.count, seen == demand.count || contracted[named] < demand[seen].tenant {
-                id = contracted[named]
-            } else {
-                id = demand[seen].tenant
-            }
-            while known < members.count, members[known].id < id { known += 1 }
-            if known < members.count, members[known].id == id {
-                next.append(members[known])
-                nextFill.append(fill[known])
-            } else {
-                let terms = MemberTerms(of: id, in: turn.pool, under: turn.rules)
-                next.append(PoolMember(id, terms, at: clock))
-                nextFill.append(FillTenant(id: id, demand: Rates.none))
-            }
-            next[next.count - 1].demandIndex = nil
-            if seen < demand.count, demand[seen].tenant == id {
-                next[next.count - 1].demandIndex = seen
-                seen += 1
-            }
+            let isNamedFirst =
+                named < contracted.count && (seen == demand.count || contracted[named] < demand[seen].tenant)
+            let id = isNamedFirst ? contracted[named] : demand[seen].tenant
+            while here < members.count, members[here].id < id { here += 1 }
+            let isKnown = here < members.count && members[here].id == id
+            let isSeen = seen < demand.count && demand[seen].tenant == id
+            places.append((id, isKnown ? here : nil, isSeen ? seen : nil))
+            if isSeen { seen += 1 }
             if named < contracted.count, contracted[named] == id { named += 1 }
         }
-        members = next
-        fill = nextFill
-        for index in members.indices where members[index].isNew { write(termsOf: index) }
+        return places
     }
 
     /// True when the members are just these; notes where each one's demand stands.
@@ -61,10 +68,33 @@ extension PoolAllocator {
         return seen == demand.count && named == contracted.count
     }
 
-    private mutating func write(termsOf index: Int) {
-        fill[index].tier = members[index].terms.tier
-        fill[index].weight = members[index].terms.weight
-        fill[index].floor = members[index].terms.floor
-        fill[index].ceiling = members[index].terms.ceiling
+    private mutating func follow(termsOf index: Int, _ turn: PoolTurn) {
+        fill[index].tier = terms[index].rank
+        fill[index].weight = terms[index].weight
+        fill[index].ceilings = terms[index].ceiling.orUnlimited
+        members[index].isRewritten = true
+        follow(directionOf: index, turn)
+    }
+
+    /// What a unit of the tenant's activity costs, and its floor and ceiling in such units.
+    mutating func follow(directionOf index: Int, _ turn: PoolTurn) {
+        let direction = FillDirection(shape: members[index].unit, in: turn.nominal)
+        members[index].nominalCost = direction.dominantCost
+        fill[index].cost = direction.cost
+        fill[index].floor = direction.activity(upTo: terms[index].floor)
+        fill[index].ceiling = direction.activity(within: terms[index].ceiling)
+    }
+
+    /// `activity` as rates.
+    func rates(_ activity: Double, of index: Int) -> Rates {
+        Rates(perMinute: fill[index].cost * activity, resources: nominal.resources)
+    }
+
+    /// `rates` as an activity: the one that they allow in every resource that they name. For numbers that were published,
+    /// whose other resources may hold more.
+    func activity(within rates: Rates, of index: Int) -> Double {
+        let cost = fill[index].cost
+        let named = rates.resources.members.filter(nominal.resources.contains)
+        return named.map { rates.perMinute[$0.rawValue] / cost[$0.rawValue] }.min() ?? 0
     }
 }

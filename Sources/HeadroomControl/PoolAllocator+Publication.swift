@@ -8,23 +8,31 @@ extension PoolAllocator {
     /// A tenant's order of service stays as it is until demand says otherwise by this part of its rate: it is an order
     /// and no wall, and no reason for a new generation.
     private static let partsTolerance = 0.25
+    /// Numbers that are explained again in one decision though they have not changed.
+    private static let mostRetold = 100
 
     /// Whole rates, one a member: what each activity uses, and what resources that are not full still have in
     /// proportion to it.
     ///
     /// Rounded one by one where the sum allows it, so that a number does not move because another one did.
-    func assuredRates(_ given: Given, _ step: Step, _ turn: PoolTurn) -> [SIMD4<Double>] {
+    func assuredRates(_ given: Given, _ turn: PoolTurn) -> [SIMD4<Double>] {
         let resources = turn.pool.nominal.resources
-        var exact = members.indices.map { index -> SIMD4<Double> in
+        let slack = slack
+        // What no band used up lifts nobody over a guardrail.
+        let guardrail = turn.pool.nominal.perMinute * turn.rules.policy.guardrails.mostOfNominal
+        var exact = Array(repeating: SIMD4<Double>.zero, count: members.count)
+        for index in members.indices {
             let activity = given.activities[index]
-            guard activity > 0 else { return .zero }
-            let most = members[index].terms.most
-            if let kept = members[index].kept,
+            guard activity > 0 else { continue }
+            if let kept = kept[index],
                 abs(activity * members[index].nominalCost - kept.share) <= 1e-9 * kept.share
             {
-                return pointwiseMin(kept.rates.perMinute, most)
+                exact[index] = pointwiseMin(kept.rates.perMinute, fill[index].ceilings)
+            } else {
+                let filled = fill[index].cost * activity
+                let lifted = pointwiseMax(filled, pointwiseMin(filled * slack, guardrail))
+                exact[index] = pointwiseMin(lifted, fill[index].ceilings)
             }
-            return pointwiseMin(members[index].cost * activity * slack, most)
         }
         var sum = SIMD4<Double>.zero
         for index in exact.indices { sum += exact[index].rounded(.toNearestOrAwayFromZero) }
@@ -48,19 +56,19 @@ extension PoolAllocator {
         return exact
     }
 
-    /// Follows the fill's λ where the one in use no longer fits, or is not half as large: it moves everyone at once, and
-    /// what it leaves is lent.
+    /// Follows the fill's λ where the one in use no longer fits, or is not half as large, and keeps a quarter below it: it
+    /// moves everyone at once, and what it leaves is lent.
     ///
     /// Relative to the least of all: while intervals keep everyone from filling any resource, what is left of the one
     /// that is used most is lent, and lifts nobody above its interval.
     mutating func followSlack(_ given: Given, _ step: Step, _ turn: PoolTurn) {
         let resources = turn.pool.nominal.resources.members
-        let least = resources.reduce(.infinity) { min($0, given.slack[$1.rawValue]) }
+        let least = resources.reduce(.infinity) { min($0, given.outcome.slack[$1.rawValue]) }
         for resource in resources {
             let lane = resource.rawValue
-            let (now, kept) = (least < .infinity ? given.slack[lane] / least : 1, slack[lane])
+            let (now, kept) = (least < .infinity ? given.outcome.slack[lane] / least : 1, slack[lane])
             let margin = (turn.whole[resource] ?? 0) / max(step.capacity[resource] ?? 0, 1e-30)
-            if isFirst || kept > now * margin || kept < 0.5 * now { slack[lane] = now }
+            if isFirst || kept > now * margin || kept < 0.5 * now { slack[lane] = max(1, 0.75 * now) }
         }
     }
 
@@ -69,95 +77,116 @@ extension PoolAllocator {
         _ turn: PoolTurn
     ) -> PoolDecision {
         followSlack(given, step, turn)
-        let base = assuredRates(given, step, turn)
+        let base = assuredRates(given, turn)
         let bursts = grantBursts(demand, step, besides: base, turn)
-        let excess = excess(target, given)
-        let loop = turn.rules.policy.loop
+        let excess = excess(target)
         let resources = turn.pool.nominal.resources
-        var allocation = PoolAllocation(
-            pool: turn.pool.pool, state: turn.capacity.state, models: turn.capacity.models, mode: turn.pool.mode,
-            enforce: turn.pool.mode != .observe, level: given.bands.last?.level ?? 0, capacity: turn.capacity.whole,
-            nominal: turn.capacity.nominal, capacityReason: turn.capacity.reason, budget: turn.budget,
-            float: turn.float, fallback: turn.capacity.whole.map { ($1 * loop.fallbackShare).rounded(.down) },
-            burstSeconds: turn.pool.burstSeconds, failover: turn.pool.failover,
-            probesPerSecond: turn.rules.policy.breaker.probesPerSecond, unlisted: turn.unlisted)
-        allocation.tenants.reserveCapacity(members.count)
         var entitlements: [PoolDecision.Entitlement] = []
         entitlements.reserveCapacity(members.count)
         var changes: [Explanation.TenantFacts] = []
+        changes.reserveCapacity(members.count / 4)
+        // A chain goes by age: what has stood for half of that is told again, a few at a time, in a generation that is
+        // published anyway.
+        let retellingSeconds = turn.rules.policy.telemetry.ledgerHours * 1800
+        var retold = isPublished(base, bursts) ? Self.mostRetold : 0
 
         for index in members.indices {
             let burst = bursts.isEmpty ? nil : bursts[index]
             let assured = Rates(
                 perMinute: base[index] + (burst?.published.rates.perMinute ?? .zero), resources: resources)
-            if assured != members[index].assured || members[index].isNew {
-                members[index].constraint =
-                    burst != nil ? .burst : constraint(index, target, step, given, demand, turn)
+            if assured != published[index].assured || members[index].isNew {
+                tell(index)
+            } else if retold > 0, turn.now.seconds(since: members[index].toldAt) > retellingSeconds {
+                retold -= 1
+                tell(index)
+            }
+            func tell(_ index: Int) {
+                members[index].toldAt = turn.now
+                published[index].constraint =
+                    burst != nil ? .burst : constraint(index, target, given, demand, turn)
                 changes.append(
                     facts(
                         index, assured, target: target, mean: means[index], before: step.before[index],
                         given: given.activities[index], burst: burst?.activity ?? 0, excess: excess, demand))
             }
-            settle(index, at: given.activities[index], assured, demand)
-            let seen = members[index].demandIndex
-            allocation.tenants.append(
-                TenantAllocation(
-                    tenant: members[index].id, assured: assured, ceiling: members[index].terms.ceiling,
-                    plain: Rates(
-                        perMinute: pointwiseMin(
-                            assured.perMinute * Self.plainOverbooking, members[index].terms.most
-                        ).rounded(.down), resources: resources),
-                    safe: Rates(
-                        perMinute: (assured.perMinute * loop.fallbackShare).rounded(.down), resources: resources),
-                    burst: burst?.published ?? .none, weight: members[index].terms.weight,
-                    serviceClock: seen.map { demand[$0].serviceClock } ?? 0, tier: members[index].terms.tier,
-                    constraint: members[index].constraint, flags: seen.map { demand[$0].flags } ?? [],
-                    retryOffsetMilliseconds: seen.map { demand[$0].retryOffsetMilliseconds } ?? 0,
-                    criticality: members[index].parts))
-            let entitled = target.entitled.isEmpty ? target.activities[index] : target.entitled[index]
-            let promised = pointwiseMax(assured.perMinute, members[index].terms.floor.perMinute)
+            settle(index, at: given.activities[index], isForced: step.isEmergency)
+            write(index, assured, burst: burst?.published ?? .none, demand, turn)
+            let promised = pointwiseMax(assured.perMinute, terms[index].floor.perMinute)
             entitlements.append(
                 PoolDecision.Entitlement(
                     tenant: members[index].id,
                     rates: Rates(
-                        perMinute: pointwiseMax(promised, members[index].cost * entitled), resources: resources)))
+                        perMinute: pointwiseMax(promised, fill[index].cost * target.entitled[index]),
+                        resources: resources)))
         }
         return PoolDecision(
-            allocation: allocation, entitlements: entitlements, facts: poolFacts(given, turn), changes: changes,
-            questions: [], withdrawn: [], credits: credit.takeChanges(), reversals: reversals)
+            allocation: allocation(given, turn), entitlements: entitlements, facts: poolFacts(target, given, turn),
+            changes: changes, questions: [], withdrawn: [], credits: credit.takeChanges(at: turn.now),
+            reversals: reversals)
+    }
+
+    /// True when somebody's rate is another one than before.
+    private func isPublished(_ base: [SIMD4<Double>], _ bursts: [Int: Burst]) -> Bool {
+        bursts.isEmpty && members.indices.contains { base[$0] != published[$0].assured.perMinute }
+    }
+
+    private func allocation(_ given: Given, _ turn: PoolTurn) -> PoolAllocation {
+        let fallbackShare = turn.rules.policy.loop.fallbackShare
+        return PoolAllocation(
+            pool: turn.pool.pool, state: turn.capacity.state, models: turn.capacity.models, mode: turn.pool.mode,
+            enforce: turn.pool.mode != .observe, level: given.outcome.bands.last?.level ?? 0,
+            capacity: turn.capacity.whole, nominal: turn.capacity.nominal, capacityReason: turn.capacity.reason,
+            budget: turn.budget, float: turn.float,
+            fallback: turn.capacity.whole.map { ($1 * fallbackShare).rounded(.down) },
+            burstSeconds: turn.pool.burstSeconds, failover: turn.pool.failover,
+            probesPerSecond: turn.rules.policy.breaker.probesPerSecond, tenants: published, unlisted: turn.unlisted)
     }
 
     /// Notes what was given: what the next step starts from.
-    private mutating func settle(
-        _ index: Int, at activity: Double, _ assured: Rates, _ demand: [TenantDemand]
-    ) {
+    /// - Parameter isForced: lost capacity moved it, so that it may come back at once.
+    private mutating func settle(_ index: Int, at activity: Double, isForced: Bool) {
         let share = activity * members[index].nominalCost
         let move = share - members[index].share
         if !members[index].isNew, abs(move) > 0.01 * max(share, members[index].share) {
             let direction: Double = move > 0 ? 1 : -1
             if direction * members[index].lastMove < 0 { reversals += 1 }
             members[index].lastMove = direction
+            members[index].course.moved = isForced ? 0 : direction
         }
         members[index].share = share
         members[index].isNew = false
-
-        var parts = PerCriticality<Rates>(repeating: assured * 0)
-        if let seen = members[index].demandIndex {
-            parts = assured.inOrderOfService(demand[seen].demand)
-        } else {
-            parts.interactive = assured
-        }
-        if assured != members[index].assured || !members[index].parts.isClose(to: parts, within: Self.partsTolerance) {
-            members[index].parts = parts
-        }
-        members[index].assured = assured
     }
-}
 
-extension MemberTerms {
-    /// The ceiling in every lane.
-    fileprivate var most: SIMD4<Double> {
-        SIMD4(repeating: .infinity).replacing(with: ceiling.perMinute, where: ceiling.resources.lanes)
+    /// What is published of one tenant: as it was, but for what has changed.
+    private mutating func write(
+        _ index: Int, _ assured: Rates, burst: TenantAllocation.Burst, _ demand: [TenantDemand], _ turn: PoolTurn
+    ) {
+        let hasMoved = assured != published[index].assured
+        var parts = ServiceOrder(of: assured.perMinute)
+        if let seen = members[index].demandIndex {
+            published[index].serviceClock = demand[seen].serviceClock
+            published[index].flags = demand[seen].flags
+            published[index].retryOffsetMilliseconds = demand[seen].retryOffsetMilliseconds
+            parts.serve(demand[seen].demand)
+        } else {
+            published[index].serviceClock = 0
+            published[index].flags = []
+            published[index].retryOffsetMilliseconds = 0
+        }
+        if hasMoved || !parts.isClose(to: published[index].criticality, within: Self.partsTolerance) {
+            published[index].criticality = parts.rates(of: assured.resources)
+        }
+        published[index].burst = burst
+        guard hasMoved || members[index].isRewritten else { return }
+        members[index].isRewritten = false
+        published[index].assured = assured
+        published[index].ceiling = terms[index].ceiling
+        published[index].tier = terms[index].tier
+        published[index].weight = terms[index].weight
+        let plain = pointwiseMin(assured.perMinute * Self.plainOverbooking, fill[index].ceilings)
+        published[index].plain = Rates(perMinute: plain.rounded(.down), resources: assured.resources)
+        let safe = assured.perMinute * turn.rules.policy.loop.fallbackShare
+        published[index].safe = Rates(perMinute: safe.rounded(.down), resources: assured.resources)
     }
 }
 
@@ -166,31 +195,40 @@ extension PoolCapacity {
     fileprivate var whole: Rates { capacity.map { $1.rounded(.down) } }
 }
 
-extension Rates {
-    /// Divided over a tenant's flows: each gets its demand in order, what is left goes to `interactive`. The parts sum to
-    /// the rate.
-    fileprivate func inOrderOfService(_ demand: PerCriticality<Rates>) -> PerCriticality<Rates> {
-        let wanted = demand.nearRealTime.perMinute.rounded(.up)
-        let interactive = pointwiseMin(perMinute, demand.interactive.perMinute.rounded(.up))
-        let nearRealTime = pointwiseMin(perMinute - interactive, wanted)
-        let batch = pointwiseMin(perMinute - interactive - nearRealTime, demand.batch.perMinute.rounded(.up))
-        return PerCriticality(
-            interactive: Rates(perMinute: perMinute - nearRealTime - batch, resources: resources),
+/// A rate divided over a tenant's flows, in bare lanes: each gets its demand in order, what is left goes to
+/// `interactive`. The parts sum to the rate.
+private struct ServiceOrder {
+    private let whole: SIMD4<Double>
+    private var nearRealTime = SIMD4<Double>.zero
+    private var batch = SIMD4<Double>.zero
+
+    init(of whole: SIMD4<Double>) {
+        self.whole = whole
+    }
+
+    private var interactive: SIMD4<Double> { whole - nearRealTime - batch }
+
+    mutating func serve(_ demand: PerCriticality<Rates>) {
+        let left = whole - pointwiseMin(whole, demand.interactive.perMinute.rounded(.up))
+        nearRealTime = pointwiseMin(left, demand.nearRealTime.perMinute.rounded(.up))
+        batch = pointwiseMin(left - nearRealTime, demand.batch.perMinute.rounded(.up))
+    }
+
+    /// True when no part differs by more than `tolerance` of the whole.
+    func isClose(to other: PerCriticality<Rates>, within tolerance: Double) -> Bool {
+        let most = whole * tolerance
+        func differs(_ left: SIMD4<Double>, _ right: SIMD4<Double>) -> Bool {
+            let distance = left - right
+            return any((distance .> most) .| (distance .< -most))
+        }
+        return !differs(interactive, other.interactive.perMinute)
+            && !differs(nearRealTime, other.nearRealTime.perMinute) && !differs(batch, other.batch.perMinute)
+    }
+
+    func rates(of resources: ResourceSet) -> PerCriticality<Rates> {
+        PerCriticality(
+            interactive: Rates(perMinute: interactive, resources: resources),
             nearRealTime: Rates(perMinute: nearRealTime, resources: resources),
             batch: Rates(perMinute: batch, resources: resources))
-    }
-}
-
-extension PerCriticality<Rates> {
-    /// True when no part differs by more than `tolerance` of the whole.
-    fileprivate func isClose(to other: PerCriticality<Rates>, within tolerance: Double) -> Bool {
-        let whole = other.interactive.perMinute + other.nearRealTime.perMinute + other.batch.perMinute
-        func differs(_ left: Rates, _ right: Rates) -> Bool {
-            let distance = left.perMinute - right.perMinute
-            let most = whole * tolerance
-            return any((distance .> most) .| (distance .< -most)) || left.resources != right.resources
-        }
-        return !differs(interactive, other.interactive) && !differs(nearRealTime, other.nearRealTime)
-            && !differs(batch, other.batch)
     }
 }

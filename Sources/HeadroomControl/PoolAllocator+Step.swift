@@ -23,15 +23,16 @@ extension PoolAllocator {
                 fill[index].interval = FillInterval(exactly: step.before[index], .breaker)
             } else if turn.pool.mode == .recommend {
                 fill[index].interval = FillInterval(exactly: applied[index], .mode)
-                fill[index].demand = PerCriticality(
-                    interactive: members[index].rates(applied[index], of: turn.pool.nominal.resources),
-                    nearRealTime: .none, batch: .none)
+                let demand = applied[index]
+                (fill[index].interactive, fill[index].nearRealTime, fill[index].batch) = (demand, demand, demand)
             } else {
                 let interval = turn.dampening.interval(
                     from: step.before[index], toward: means[index], target: target.activities[index],
-                    dominantCost: members[index].dominantCost(in: turn.shared), course: &members[index].course)
+                    dominantCost: turn.shared.dominantCost(of: fill[index].cost), course: &members[index].course)
                 fill[index].interval = bounded(interval, index, target.activities[index], turn)
             }
+            // Whatever holds a rate: a ceiling that came down is a bound at once.
+            fill[index].interval.lowerMost(to: fill[index].ceiling, .ceiling)
         }
         fit(&step, turn)
         return step
@@ -39,25 +40,26 @@ extension PoolAllocator {
 
     /// What the fill gives inside the intervals, one a member.
     mutating func fill(_ step: Step, _ turn: PoolTurn) -> Given {
-        let result = engine.solve(FillProblem(capacity: step.capacity, bands: turn.bands, tenants: fill))
-        var given = Given(
-            activities: activities(result, step.capacity), bands: result.bands, stop: result.tenants.stop,
-            slack: result.tenants.slack)
+        let outcome = engine.solve(fill, turn.bands, in: step.capacity)
+        var given = Given(capacity: step.capacity, outcome: outcome, activities: outcome.activities)
         for index in given.activities.indices {
             // Without the rounding of the search where an end of the interval binds: who is held does not drift.
-            let interval = fill[index].interval
-            for end in [interval.least, interval.most] where abs(given.activities[index] - end) <= 1e-9 * end {
-                given.activities[index] = end
+            let (activity, interval) = (given.activities[index], fill[index].interval)
+            if abs(activity - interval.most) <= 1e-9 * interval.most {
+                given.activities[index] = interval.most
+            } else if abs(activity - interval.least) <= 1e-9 * interval.least {
+                given.activities[index] = interval.least
             }
         }
         return given
     }
 
     struct Given {
+        /// What the fill ran on.
+        var capacity: Rates
+        var outcome: FillOutcome
+        /// One a member; the search's, without its rounding.
         var activities: [Double]
-        var bands: [FillResult.Band]
-        var stop: FillStop
-        @Halved var slack: SIMD4<Double>
     }
 
     // MARK: Bounds
@@ -73,17 +75,17 @@ extension PoolAllocator {
         let kept = members[index].needed * (1 + turn.rules.policy.dampening.deadband)
         interval.lowerLeast(to: max(kept / cost, fill[index].start), .level)
         // A floor is there the moment it is promised or fits again.
-        let floor = turn.floor(of: members[index]) / cost
+        let floor = fill[index].promised
         if floor > interval.least, floor <= target * (1 + 1e-9) {
             (interval.least, interval.leastConstraint) = (floor, .floor)
             if floor > interval.most { (interval.most, interval.mostConstraint) = (floor, .floor) }
         }
         if turn.pool.mode == .guarded {
             let (current, demand) = (members[index].activity, members[index].credibleDemand / cost)
-            interval.raiseLeast(to: min(current, demand), .mode)
+            interval.raiseLeast(to: heldInGuarded(index, turn), .mode)
             interval.lowerMost(to: max(current, demand, floor), .mode)
         }
-        let guardrail = turn.guardrail(of: members[index])
+        let guardrail = guardrail(index, turn)
         interval.lowerMost(to: guardrail.most, .guardrail)
         interval.raiseLeast(to: min(guardrail.least, interval.most), .guardrail)
         return interval
@@ -93,7 +95,7 @@ extension PoolAllocator {
     /// is lent takes the small movements of the estimate.
     private mutating func fit(_ step: inout Step, _ turn: PoolTurn) {
         var least = SIMD4<Double>.zero
-        for index in members.indices { least += members[index].cost * fill[index].interval.least }
+        for index in fill.indices { least += fill[index].cost * fill[index].interval.least }
         for resource in turn.whole.resources.members {
             let needed = least[resource.rawValue]
             let most = turn.whole[resource] ?? 0
@@ -116,27 +118,27 @@ extension PoolAllocator {
         let inForce = turn.rules.steering.freezes.last { $0.pool == nil || $0.pool == turn.pool.pool }
         guard inForce?.id != freeze else { return }
         freeze = inForce?.id
-        for index in members.indices { members[index].kept = nil }
+        for index in kept.indices { kept[index] = nil }
         guard let inForce else { return }
         let numbers = inForce.numbers.first { $0.pool == turn.pool.pool }
         var old = (numbers?.tenants ?? [])[...]
         for index in members.indices {
             while let first = old.first, first.tenant < members[index].id { old.removeFirst() }
             if let first = old.first, first.tenant == members[index].id {
-                members[index].keep(first.assured, in: turn.nominal)
+                let activity = activity(within: first.assured, of: index)
+                kept[index] = KeptNumber(share: activity * members[index].nominalCost, rates: first.assured)
             } else if !members[index].isNew {
-                members[index].kept = (members[index].share, members[index].assured)
+                kept[index] = KeptNumber(share: members[index].share, rates: published[index].assured)
             }
         }
     }
 
     /// One who was not there when the freeze began may start as an idle tenant does.
     private func frozen(_ index: Int, _ turn: PoolTurn) -> FillInterval {
-        let member = members[index]
-        if let kept = member.kept { return FillInterval(exactly: kept.share / member.nominalCost, .frozen) }
-        let start = turn.rules.policy.start.shareEach / member.dominantCost(in: turn.shared)
+        if let kept = kept[index] { return FillInterval(exactly: kept.share / members[index].nominalCost, .frozen) }
+        let start = turn.rules.policy.start.shareEach / turn.shared.dominantCost(of: fill[index].cost)
         return FillInterval(
-            least: 0, leastConstraint: .frozen, most: max(member.activity, start), mostConstraint: .frozen)
+            least: 0, leastConstraint: .frozen, most: max(members[index].activity, start), mostConstraint: .frozen)
     }
 
     /// While `held` stays in force, it is what the next step starts from.
@@ -145,33 +147,29 @@ extension PoolAllocator {
         for index in members.indices {
             while let first = old.first, first.tenant < members[index].id { old.removeFirst() }
             if let known = old.first, known.tenant == members[index].id {
-                members[index].resume(known, in: turn.nominal)
+                resume(index, known)
             } else {
                 members[index].isNew = true
                 members[index].share = 0
             }
         }
     }
-}
-
-extension PoolMember {
-    /// `activity` as rates.
-    func rates(_ activity: Double, of resources: ResourceSet) -> Rates {
-        Rates(perMinute: cost * activity, resources: resources)
-    }
-
-    fileprivate mutating func keep(_ rates: Rates, in nominal: FillCapacity) {
-        kept = (share(within: rates, in: nominal), rates)
-    }
 
     /// As it was published before this process began.
-    fileprivate mutating func resume(_ published: TenantAllocation, in nominal: FillCapacity) {
-        isNew = false
-        share = share(within: published.assured, in: nominal)
-        assured = published.assured
-        constraint = published.constraint
-        parts = published.criticality
+    private mutating func resume(_ index: Int, _ allocation: TenantAllocation) {
+        members[index].isNew = false
+        members[index].isRewritten = true
+        // Nobody knows how long ago it was explained.
+        members[index].toldAt = Timestamp(milliseconds: 0)
+        members[index].share = activity(within: allocation.assured, of: index) * members[index].nominalCost
+        published[index] = allocation
     }
+}
+
+/// What a freeze keeps one member at.
+struct KeptNumber: Sendable {
+    var share: Double
+    var rates: Rates
 }
 
 extension FillInterval {

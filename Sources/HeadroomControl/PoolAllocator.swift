@@ -26,15 +26,25 @@ package struct PoolDecision: Sendable {
 ///
 /// ``decide(_:capacity:demand:under:restarts:holding:at:)`` is the whole flow: what is claimed becomes what is
 /// counted; the fill of that is the target; where each rate may go on its way to the mean of its target is an interval;
-/// the fill inside the intervals is what is published, in whole numbers. Each step is a file. State is one
-/// ``PoolMember`` a tenant, ascending by id, and the fills' columns, which change speed and not results.
+/// the fill inside the intervals is what is published, in whole numbers. Each step is a file. State is a row for each
+/// tenant in some columns, ascending by id, and what the fills keep, which changes speed and not results.
 package struct PoolAllocator: Sendable {
     var members: [PoolMember] = []
-    /// What the fills read of them, in the same order; written where something has changed.
-    var fill: [FillTenant] = []
+    /// In the same order as these: what the rules say of them, what the pool observes of them, what the fills read of
+    /// them, and what is published of them.
+    var terms: [MemberTerms] = []
+    var windows: [MemberWindows] = []
+    var fill: [FillRow] = []
+    var published: [TenantAllocation] = []
+    /// What a freeze keeps them at, while there is one.
+    var kept: [KeptNumber?] = []
     var membership: MembershipRules?
+    /// What directions and the bounds that follow from them were made for.
+    var nominal = Rates.none
     var clock: ObservationClock
     var isFirst = true
+    /// False once numbers that were to be held did not fit.
+    private var isHolding = true
 
     /// Undampened, at present and at nominal capacity, and inside the intervals.
     var targetEngine = FillEngine()
@@ -67,12 +77,12 @@ package struct PoolAllocator: Sendable {
     ) -> PoolDecision {
         let dampening = rules.policy.dampening
         clock.advance(to: now, window: dampening.observationSeconds, first: dampening.slewSeconds)
-        var turn = PoolTurn(pool, capacity, rules, elapsed: clock.elapsed, at: now)
+        let turn = PoolTurn(pool, capacity, rules, elapsed: clock.elapsed, at: now)
         capacityMark = CapacityMark(capacity.capacity, after: capacityMark, at: now)
 
         admit(demand.tenants, turn)
         estimate(demand.tenants, turn)
-        turn.cover(floors(turn))
+        turn.cover(floors())
         let target = target(turn)
         if restarts { restartWindows() }
         let means = observe(target, turn)
@@ -81,7 +91,9 @@ package struct PoolAllocator: Sendable {
         var decision = publish(demand.tenants, target: target, means: means, step: step, given: given, turn)
         decision.allocation.retry = demand.retry
         ask(about: target, means, &decision, turn)
-        if let held, held.fits(decision.allocation) {
+        // What capacity has once broken does not come back: its chains tell of other numbers by then.
+        isHolding = held.map { isHolding && $0.fits(decision.allocation) } ?? true
+        if let held, isHolding {
             keep(held, turn)
             decision.allocation = held
             decision.changes = []
@@ -99,70 +111,52 @@ package struct PoolAllocator: Sendable {
 
     /// What the undampened fill gives.
     struct Target {
-        /// In units of activity, one a member.
-        var activities: [Double]
-        /// At nominal capacity.
+        var outcome: FillOutcome
+        /// At nominal capacity, in units of activity, one a member.
         var entitled: [Double]
-        var bands: [FillResult.Band]
-        var stop: FillStop
+
+        /// In units of activity, one a member.
+        var activities: [Double] { outcome.activities }
     }
 
     /// What all floors take together.
-    private func floors(_ turn: PoolTurn) -> SIMD4<Double> {
+    private func floors() -> SIMD4<Double> {
         var sum = SIMD4<Double>.zero
-        for index in members.indices where !members[index].terms.floor.isEmpty {
-            sum += members[index].cost * (turn.floor(of: members[index]) / members[index].nominalCost)
-        }
+        for index in fill.indices where fill[index].floor > 0 { sum += fill[index].cost * fill[index].promised }
         return sum
     }
 
     private mutating func target(_ turn: PoolTurn) -> Target {
         for index in fill.indices {
-            fill[index].interval = turn.guardrail(of: members[index])
+            fill[index].interval = guardrail(index, turn)
             fill[index].burst = 0
         }
-        var problem = FillProblem(capacity: turn.assurable, bands: turn.bands, tenants: fill)
-        let result = targetEngine.solve(problem)
-        var target = Target(
-            activities: activities(result, turn.assurable), entitled: [], bands: result.bands,
-            stop: result.tenants.stop)
-        if turn.hasLostCapacity {
-            problem.capacity = turn.pool.nominal
-            target.entitled = activities(nominalEngine.solve(problem), turn.pool.nominal)
-        }
-        return target
-    }
-
-    /// One a member, in the order of members.
-    func activities(_ result: FillResult, _ capacity: Rates) -> [Double] {
-        let capacity = FillCapacity(capacity)
-        return members.indices.map { index in
-            let cost = members[index].dominantCost(in: capacity)
-            return result.tenants.weightedShare(of: index) * members[index].terms.weight / cost
-        }
+        let outcome = targetEngine.solve(fill, turn.bands, in: turn.assurable)
+        let entitled =
+            turn.hasLostCapacity
+            ? nominalEngine.solve(fill, turn.bands, in: turn.pool.nominal).activities : outcome.activities
+        return Target(outcome: outcome, entitled: entitled)
     }
 
     // MARK: Observation
 
     mutating func restartWindows() {
-        for index in members.indices {
-            members[index].window.restart(at: clock)
-            members[index].needs.restart(at: clock)
-        }
+        for index in windows.indices { windows[index] = MemberWindows(at: clock) }
     }
 
     /// The mean of each one's target over the observation window, as activity; notes that of its needs. A pool whose
-    /// breaker is open tells nothing: its tenants work elsewhere.
+    /// breaker is open tells nothing, since its tenants work elsewhere: what is in force counts as wanted.
     private mutating func observe(_ target: Target, _ turn: PoolTurn) -> [Double] {
-        guard !turn.isOpen else { return target.activities }
-        return members.indices.map { index in
-            let cost = members[index].nominalCost
-            let share = target.activities[index] * cost
-            let needed = max(members[index].credibleDemand, turn.floor(of: members[index]))
-            members[index].needed = members[index].needs.observe(min(share, needed), at: clock)
-            let mean = members[index].window.observe(share, at: clock) / cost
-            return abs(mean - target.activities[index]) <= mean * 1e-9 ? target.activities[index] : mean
+        var means = target.activities
+        for index in members.indices {
+            let (cost, activity) = (members[index].nominalCost, means[index])
+            let share = turn.isOpen ? members[index].share : activity * cost
+            let needed = max(members[index].credibleDemand, fill[index].promised * cost)
+            members[index].needed = windows[index].needs.observe(min(share, needed), at: clock)
+            let mean = windows[index].target.observe(share, at: clock) / cost
+            if !turn.isOpen, abs(mean - activity) > mean * 1e-9 { means[index] = mean }
         }
+        return means
     }
 }
 

@@ -1,19 +1,18 @@
 import HeadroomModel
 
-/// What a pool knows of one tenant from one decision to the next.
+/// What a pool knows of one tenant from one decision to the next, as far as every decision reads it: the rest stands
+/// in columns beside it, so that a loop over all tenants streams what it needs and nothing else.
 ///
 /// Shares are dominant shares of the pool's *nominal* capacity: they mean the same whatever the upstream grants just now
 /// and however the tenant's mean request changes. Activities are shares over ``nominalCost``.
 struct PoolMember: Sendable {
     let id: TenantID
-    var terms: MemberTerms
     /// Where it stands in the list of demands of this tick; `nil` when it has not been heard of.
     var demandIndex: Int?
 
     /// What one unit of its activity costs: its mean request. Held until the mean has moved by a quarter, so that the
     /// rates of one who neither rises nor falls stay the numbers they are.
     var unit = Rates.none
-    @Halved var cost = SIMD4<Double>.zero
     /// The part of nominal capacity that one unit takes.
     var nominalCost = 0.0
 
@@ -26,41 +25,23 @@ struct PoolMember: Sendable {
     /// In force; without a burst.
     var share = 0.0
     var isNew = true
-    /// Of its target …
-    var window: ObservationWindow
-    /// … and of the part of the target that it needs: without room to grow.
-    var needs: ObservationWindow
+    /// What is published of it besides its rate must be written anew.
+    var isRewritten = true
+    /// The mean over the observation window of the part of its target that it needs: without room to grow.
     var needed = 0.0
     var course: Course
-    /// What a freeze keeps it at.
-    var kept: (share: Double, rates: Rates)?
-    /// The last move of more than a hundredth: 1 up, -1 down.
+    /// When its number was last explained.
+    var toldAt: Timestamp
+    /// The last move of more than a hundredth, for whatever reason: 1 up, -1 down.
     var lastMove = 0.0
 
-    /// As published last, with what bound it then: an unchanged number is explained by the generation that set it.
-    var assured = Rates.none
-    var constraint = Constraint.level
-    var parts = PerCriticality<Rates>(repeating: .none)
-
-    init(_ id: TenantID, _ terms: MemberTerms, at clock: ObservationClock) {
+    init(_ id: TenantID, at clock: ObservationClock) {
         self.id = id
-        self.terms = terms
-        window = ObservationWindow(at: clock)
-        needs = window
         course = Course(at: clock.now)
+        toldAt = clock.now
     }
 
     var activity: Double { nominalCost > 0 ? share / nominalCost : 0 }
-
-    /// `rates` as a share: the activity that they allow in every resource that they name. For numbers that were
-    /// published, whose other resources may hold more.
-    func share(within rates: Rates, in nominal: FillCapacity) -> Double {
-        var least = Double.infinity
-        for resource in rates.resources.members where nominal.limited & (1 << UInt8(resource.rawValue)) != 0 {
-            least = min(least, rates.perMinute[resource.rawValue] / cost[resource.rawValue])
-        }
-        return least == .infinity ? 0 : least * nominalCost
-    }
 
     /// Follows the tenant's mean request, once it lies far enough from the one in use. Returns true when it moved.
     mutating func follow(_ mean: Rates) -> Bool {
@@ -69,14 +50,29 @@ struct PoolMember: Sendable {
             unit = mean
             return true
         }
+        let few = SIMD4(repeating: 1e-6)
+        let ratios = pointwiseMax(mean.perMinute, few) / pointwiseMax(unit.perMinute, few)
         var (least, most) = (Double.infinity, 0.0)
         for resource in mean.resources.members {
-            let ratio = max(mean.perMinute[resource.rawValue], 1e-6) / max(unit.perMinute[resource.rawValue], 1e-6)
-            (least, most) = (min(least, ratio), max(most, ratio))
+            least = min(least, ratios[resource.rawValue])
+            most = max(most, ratios[resource.rawValue])
         }
         guard most > 1.25 * least else { return false }
         unit = mean
         return true
+    }
+}
+
+/// What a pool observes of one tenant.
+struct MemberWindows: Sendable {
+    /// Of its target …
+    var target: ObservationWindow
+    /// … and of the part of the target that it needs.
+    var needs: ObservationWindow
+
+    init(at clock: ObservationClock) {
+        target = ObservationWindow(at: clock)
+        needs = target
     }
 }
 

@@ -1,14 +1,14 @@
 import HeadroomModel
 
-/// What one decision of a pool goes by, and does not change.
-struct PoolTurn {
+/// What one decision of a pool goes by, and does not change. A class, since it is a kilobyte that every step reads.
+final class PoolTurn {
     let pool: PoolPolicy
     let capacity: PoolCapacity
     let rules: Rules
     let now: Timestamp
     let dampening: Dampening
     /// The bands of the policy, inside the intervals.
-    let bands: [FillBand]
+    let bands: [FillRaise]
 
     /// Whole: what there is, less what stays in the float.
     let budget: Rates
@@ -37,7 +37,8 @@ struct PoolTurn {
         self.rules = rules
         self.now = now
         dampening = Dampening(rules.policy.dampening, elapsed: elapsed, growth: capacity.growth, at: now)
-        bands = [FillBand(.least)] + rules.policy.bands.map(FillBand.init)
+        let tiers = rules.policy.tiers.map(\.name)
+        bands = ([FillBand(.least)] + rules.policy.bands.map(FillBand.init)).map { FillRaise($0, tiers: tiers) }
 
         let loop = rules.policy.loop
         let all = capacity.capacity.map { $1.rounded(.down) }
@@ -62,7 +63,7 @@ struct PoolTurn {
     }
 
     /// What is promised is assured up to all there is.
-    mutating func cover(_ floors: SIMD4<Double>) {
+    func cover(_ floors: SIMD4<Double>) {
         for resource in whole.resources.members {
             let needed = floors[resource.rawValue] * (1 + 1e-12)
             assurable[resource] = min(whole[resource] ?? 0, max(assurable[resource] ?? 0, needed))

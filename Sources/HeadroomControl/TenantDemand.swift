@@ -65,14 +65,7 @@ package struct TenantDemand: Equatable, Sendable {
     }
 
     /// Over all criticalities.
-    package var total: Rates {
-        var resources = demand.interactive.resources
-        resources.formUnion(demand.nearRealTime.resources)
-        resources.formUnion(demand.batch.resources)
-        return Rates(
-            perMinute: demand.interactive.perMinute + demand.nearRealTime.perMinute + demand.batch.perMinute,
-            resources: resources)
-    }
+    package var total: Rates { demand.total }
 }
 
 /// How much arrives at a gateway; only the proportion between gateways matters.

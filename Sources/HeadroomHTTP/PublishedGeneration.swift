@@ -42,6 +42,20 @@ final class PublishedGeneration: Sendable {
         return snapshots.reduce(0) { $0 + $1.pools.reduce(1) { $0 + 1 + $1.tenants.count } }
     }
 
+    /// What the gateways were given of a tenant's assured rate, and the whole of it, where some await room; `nil` where
+    /// none does.
+    func awaitingRoom(_ tenant: TenantID, in pool: PoolID) -> (given: Rates, assured: Rates)? {
+        func entry(in snapshot: Snapshot) -> TenantAllocation? {
+            snapshot.pools.first { $0.pool == pool }?.tenants.first { $0.tenant == tenant }
+        }
+        let parts = publication.parts.compactMap { entry(in: $0.snapshot) }
+        guard parts.contains(where: { $0.constraint == .awaitingRoom }), let whole = entry(in: publication.whole) else {
+            return nil
+        }
+        let given = parts.reduce(SIMD4<Double>.zero) { $0 + $1.assured.perMinute }
+        return (Rates(perMinute: given, resources: whole.assured.resources), whole.assured)
+    }
+
     /// False when no part was made for the view's gateway. Without pools there is nothing to divide.
     func has(_ view: SnapshotView) -> Bool {
         guard let gateway = view.gateway else { return true }

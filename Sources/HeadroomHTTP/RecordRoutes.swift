@@ -45,7 +45,8 @@ struct RecordRoutes: Sendable {
         // Whoever may see one tenant only is not told of others.
         let report = call.grant.scope.tenants == nil ? board.newestReport?.pools.first { $0.pool == pool } : nil
         let excess = report.map { ExcessShares.largest(Self.excessCount, of: $0) } ?? []
-        return .json(ExplanationAnswer(explanation, excess: excess, now: board.time.now()).encoded())
+        let room = generation == nil ? board.current?.awaitingRoom(tenant, in: pool) : nil
+        return .json(ExplanationAnswer(explanation, excess: excess, room: room, now: board.time.now()).encoded())
     }
 
     private func history(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {

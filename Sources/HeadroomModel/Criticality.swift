@@ -82,3 +82,14 @@ package struct PerCriticality<Value> {
 
 extension PerCriticality: Sendable where Value: Sendable {}
 extension PerCriticality: Equatable where Value: Equatable {}
+
+extension PerCriticality<Rates> {
+    /// Over all criticalities; it names what any of them names.
+    package var total: Rates {
+        var resources = interactive.resources
+        resources.formUnion(nearRealTime.resources)
+        resources.formUnion(batch.resources)
+        return Rates(
+            perMinute: interactive.perMinute + nearRealTime.perMinute + batch.perMinute, resources: resources)
+    }
+}

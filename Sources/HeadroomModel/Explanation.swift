@@ -27,10 +27,16 @@ package struct Explanation: Equatable, Sendable {
         /// Refused for want of quota, of the attempts of the last 10 s.
         package var recentAttempts: Int
         package var recentRefusals: Int
-        /// What tenants share: capacity less what `unlisted` and the float take, times the assured share.
+        /// What the fill ran on: capacity less what `unlisted` and the float take, times the assured share; more where
+        /// floors or what nobody may fall below need it.
         package var shared: Rates
+        /// By how much published rates exceed the fill in each resource (λ of DESIGN §5.1): what is not used up is
+        /// handed out in proportion, up to the ceilings.
+        package var slack: Rates
         /// The level that each band of the fill reached, and the resource that ended it.
         package var bands: [Band]
+        /// Where the undampened fill ended; `nil` when there was enough of everything.
+        package var exhausted: Band?
         package var isFrozen: Bool
 
         package struct Band: Equatable, Sendable {
@@ -49,7 +55,7 @@ package struct Explanation: Equatable, Sendable {
             pool: PoolID, mode: PoolMode = .full, state: PoolState = .healthy, nominal: Rates, capacity: Rates,
             capacityReason: CapacityReason = .contract, capacityChangedAt: Timestamp? = nil,
             capacityBefore: Rates? = nil, recentAttempts: Int = 0, recentRefusals: Int = 0, shared: Rates,
-            bands: [Band] = [], isFrozen: Bool = false
+            slack: Rates = .none, bands: [Band] = [], exhausted: Band? = nil, isFrozen: Bool = false
         ) {
             self.pool = pool
             self.mode = mode
@@ -62,7 +68,9 @@ package struct Explanation: Equatable, Sendable {
             self.recentAttempts = recentAttempts
             self.recentRefusals = recentRefusals
             self.shared = shared
+            self.slack = slack
             self.bands = bands
+            self.exhausted = exhausted
             self.isFrozen = isFrozen
         }
     }
@@ -75,8 +83,10 @@ package struct Explanation: Equatable, Sendable {
         package var override: Int64?
         /// As estimated, before any discount.
         package var demand: Rates
-        /// As counted in the fill.
-        package var credibleDemand: Rates
+        /// As counted in the fill; each part in the tenant's direction.
+        package var credibleDemand: PerCriticality<Rates>
+        /// Activity that the `start` band gives; 0 for one that has demand or a floor.
+        package var start: Double
         package var confidence: Double
         package var floor: Rates
         package var ceiling: Rates
@@ -104,7 +114,8 @@ package struct Explanation: Equatable, Sendable {
 
         package init(
             tenant: TenantID, tier: String, weight: Double, override: Int64? = nil, demand: Rates,
-            credibleDemand: Rates, confidence: Double = 1, floor: Rates = .none, ceiling: Rates = .none,
+            credibleDemand: PerCriticality<Rates>, start: Double = 0, confidence: Double = 1, floor: Rates = .none,
+            ceiling: Rates = .none,
             direction: Rates, target: Double, mean: Double, before: Double, least: Double,
             leastConstraint: Constraint, most: Double, mostConstraint: Constraint, fill: Double, assured: Rates,
             constraint: Constraint, burst: Double = 0, excessShare: Double = 0
@@ -115,6 +126,7 @@ package struct Explanation: Equatable, Sendable {
             self.override = override
             self.demand = demand
             self.credibleDemand = credibleDemand
+            self.start = start
             self.confidence = confidence
             self.floor = floor
             self.ceiling = ceiling

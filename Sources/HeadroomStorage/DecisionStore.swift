@@ -46,13 +46,29 @@ package actor DecisionStore: DecisionRecords {
         }
     }
 
-    /// Deletes at most `limit` explanations: those made before `instant`, and the oldest as far as all of them exceed
-    /// `mostBytes`. The newest stays. Returns how many it deleted: call again until that is none.
-    package func prune(before instant: Timestamp, mostBytes: Int64, limit: Int = 100) throws(StorageError) -> Int {
+    /// Deletes at most `limit` explanations of each pool, those made longer than `seconds` before the pool's newest; and
+    /// at most `limit` of the oldest, as far as all of them exceed `mostBytes`. The newest stays. Returns how many it
+    /// deleted: call again until that is none.
+    ///
+    /// It counts from the newest and not from now, since a decision tells again what has stood for half of the time: so
+    /// every number that stands is explained, also that of a pool in which nothing has moved for a month.
+    package func prune(
+        keepingSeconds seconds: Double, mostBytes: Int64, limit: Int = 100
+    ) throws(StorageError) -> Int {
         try connection.transaction { () throws(StorageError) in
+            var deleted = 0
+            var pool: Int64 = 0
+            let next = DecisionStore.selectNextPool
+            while let found = try connection.statement(next).bind(":pool_id", pool).first({ $0.integer(0) }) {
+                pool = found
+                try connection.statement(DecisionStore.deleteOldExplanations)
+                    .bind(":pool_id", pool).bind(":kept_ms", Int64((seconds * 1000).rounded()))
+                    .bind(":limit", Int64(limit)).run()
+                deleted += connection.changedRows
+            }
             try connection.statement(DecisionStore.deleteExplanations)
-                .bind(":at_ms", instant.milliseconds).bind(":most_bytes", mostBytes).bind(":limit", Int64(limit)).run()
-            return connection.changedRows
+                .bind(":most_bytes", mostBytes).bind(":limit", Int64(limit)).run()
+            return deleted + connection.changedRows
         }
     }
 
@@ -113,8 +129,16 @@ package actor DecisionStore: DecisionRecords {
         VALUES (:pool_id, :generation, :epoch, :at_ms,
             ifnull((SELECT end_byte FROM explanation ORDER BY id DESC LIMIT 1), 0) + :bytes, :tenant_ids, :body)
         """
+    private static let selectNextPool: StaticString =
+        "SELECT pool_id FROM explanation INDEXED BY explanation_pool WHERE pool_id > :pool_id ORDER BY pool_id LIMIT 1"
+    private static let deleteOldExplanations: StaticString = """
+        DELETE FROM explanation WHERE id IN (
+            SELECT id FROM explanation INDEXED BY explanation_pool WHERE pool_id = :pool_id ORDER BY generation LIMIT :limit
+        ) AND at_ms < (SELECT at_ms FROM explanation INDEXED BY explanation_pool
+            WHERE pool_id = :pool_id ORDER BY generation DESC LIMIT 1) - :kept_ms
+        """
     private static let deleteExplanations: StaticString = """
         DELETE FROM explanation WHERE id < min((SELECT min(id) FROM explanation) + :limit, (SELECT max(id) FROM explanation))
-            AND (at_ms < :at_ms OR end_byte <= (SELECT end_byte FROM explanation ORDER BY id DESC LIMIT 1) - :most_bytes)
+            AND end_byte <= (SELECT end_byte FROM explanation ORDER BY id DESC LIMIT 1) - :most_bytes
         """
 }

@@ -3,9 +3,9 @@ import HeadroomModel
 /// The chains of one pool in one generation as bytes: a version, the pool's facts, the names of the tiers, then the
 /// tenants'. Whose they are and what pool it is stand in the row's other columns.
 enum ExplanationBody {
-    private static let version: UInt8 = 1
-    /// Six rates of a byte each at least, ten numbers, three constraints, a tier, no override.
-    private static let leastTenantBytes = 6 + 10 * 8 + 3 + 2 + 1
+    private static let version: UInt8 = 2
+    /// Eight rates of a byte each at least, eleven numbers, three constraints, a tier, no override.
+    private static let leastTenantBytes = 8 + 11 * 8 + 3 + 2 + 1
 
     static func encode(
         _ pool: Explanation.PoolFacts, _ tenants: some Collection<Explanation.TenantFacts>
@@ -62,11 +62,9 @@ enum ExplanationBody {
         writer.write(Int64(pool.recentAttempts))
         writer.write(Int64(pool.recentRefusals))
         writer.write(pool.shared)
-        writer.write(pool.bands) { writer, band in
-            writer.write(band.name)
-            writer.write(band.level)
-            writer.write(band.saturated.map { UInt8($0.rawValue) }) { $0.write($1) }
-        }
+        writer.write(pool.slack)
+        writer.write(pool.bands) { write($1, to: &$0) }
+        writer.write(pool.exhausted) { write($1, to: &$0) }
         writer.write(pool.isFrozen)
     }
 
@@ -81,15 +79,26 @@ enum ExplanationBody {
             },
             capacityBefore: try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readRates() },
             recentAttempts: Int(try reader.read(Int64.self)), recentRefusals: Int(try reader.read(Int64.self)),
-            shared: try reader.readRates(),
-            bands: try reader.readArray { (reader) throws(ByteCodingError) in
-                Explanation.PoolFacts.Band(
-                    name: try reader.readString(), level: try reader.readDouble(),
-                    saturated: try reader.readOptional { (reader) throws(ByteCodingError) in
-                        try reader.readCase(Resource.init(rawValue:))
-                    })
-            },
+            shared: try reader.readRates(), slack: try reader.readRates(),
+            bands: try reader.readArray { (reader) throws(ByteCodingError) in try readBand(from: &reader) },
+            exhausted: try reader.readOptional { (reader) throws(ByteCodingError) in try readBand(from: &reader) },
             isFrozen: try reader.readBool())
+    }
+
+    private static func write(_ band: Explanation.PoolFacts.Band, to writer: inout ByteWriter) {
+        writer.write(band.name)
+        writer.write(band.level)
+        writer.write(band.saturated.map { UInt8($0.rawValue) }) { $0.write($1) }
+    }
+
+    private static func readBand(
+        from reader: inout ByteReader
+    ) throws(ByteCodingError) -> Explanation.PoolFacts.Band {
+        Explanation.PoolFacts.Band(
+            name: try reader.readString(), level: try reader.readDouble(),
+            saturated: try reader.readOptional { (reader) throws(ByteCodingError) in
+                try reader.readCase(Resource.init(rawValue:))
+            })
     }
 
     private static func write(_ tenant: Explanation.TenantFacts, tier: Int, to writer: inout ByteWriter) {
@@ -97,7 +106,8 @@ enum ExplanationBody {
         writer.write(tenant.weight)
         writer.write(tenant.override) { $0.write($1) }
         writer.write(tenant.demand)
-        writer.write(tenant.credibleDemand)
+        for criticality in Criticality.allCases { writer.write(tenant.credibleDemand[criticality]) }
+        writer.write(tenant.start)
         writer.write(tenant.confidence)
         writer.write(tenant.floor)
         writer.write(tenant.ceiling)
@@ -124,13 +134,15 @@ enum ExplanationBody {
         let weight = try reader.readDouble()
         let override = try reader.readOptional { (reader) throws(ByteCodingError) in try reader.read(Int64.self) }
         let demand = try reader.readRates()
-        let credibleDemand = try reader.readRates()
+        var credibleDemand = PerCriticality<Rates>(repeating: .none)
+        for criticality in Criticality.allCases { credibleDemand[criticality] = try reader.readRates() }
+        let start = try reader.readDouble()
         let confidence = try reader.readDouble()
         let floor = try reader.readRates()
         let ceiling = try reader.readRates()
         return Explanation.TenantFacts(
             tenant: tenant, tier: tiers[tier], weight: weight, override: override, demand: demand,
-            credibleDemand: credibleDemand, confidence: confidence, floor: floor, ceiling: ceiling,
+            credibleDemand: credibleDemand, start: start, confidence: confidence, floor: floor, ceiling: ceiling,
             direction: try reader.readRates(), target: try reader.readDouble(), mean: try reader.readDouble(),
             before: try reader.readDouble(), least: try reader.readDouble(),
             leastConstraint: try reader.readCase(Constraint.init(rawValue:)), most: try reader.readDouble(),

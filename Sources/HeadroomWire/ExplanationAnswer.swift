@@ -6,10 +6,22 @@ package struct ExplanationAnswer: Sendable {
     package var explanation: Explanation
     package var sentences: [String]
 
-    /// - Parameter excess: the largest parts of what tenants want now above what they are assured.
-    package init(_ explanation: Explanation, excess: [(tenant: TenantID, share: Double)] = [], now: Timestamp) {
+    /// - Parameters:
+    ///   - excess: the largest parts of what tenants want now above what they are assured.
+    ///   - room: what gateways have of the assured rate now, where some await room.
+    package init(
+        _ explanation: Explanation, excess: [(tenant: TenantID, share: Double)] = [],
+        room: (given: Rates, assured: Rates)? = nil, now: Timestamp
+    ) {
         self.explanation = explanation
         sentences = ExplanationText(explanation, now: now).sentences
+        if let room, let resource = [.tokens, .inputTokens, .requests].first(where: { room.assured[$0] != nil }) {
+            let (given, assured) = (room.given[resource] ?? 0, room.assured[resource] ?? 0)
+            sentences.append(
+                "Now, gateways have \(GroupedNumber.whole(given)) of its \(GroupedNumber.whole(assured)) "
+                    + "\(resource.rateName.uppercased()): the rest awaits room until those that had more acknowledge less."
+            )
+        }
         guard !excess.isEmpty else { return }
         let causes = excess.map { "\($0.tenant) \(GroupedNumber.percent($0.share))" }.joined(separator: ", ")
         sentences.append("Now, of what all want above what they are assured: \(causes).")
@@ -60,21 +72,27 @@ extension JSONWriter {
         integer(facts.recentRefusals)
         key("shared")
         rates(facts.shared)
+        key("slack")
+        measured(facts.slack)
         key("bands")
         beginArray()
-        for band in facts.bands {
-            beginObject()
-            key("fill")
-            string(band.name)
-            key("level")
-            amount(band.level)
-            key("saturated")
-            text(band.saturated?.rateName)
-            endObject()
-        }
+        for band in facts.bands { self.band(band) }
         endArray()
+        key("exhausted")
+        if let exhausted = facts.exhausted { band(exhausted) } else { null() }
         key("frozen")
         bool(facts.isFrozen)
+        endObject()
+    }
+
+    private mutating func band(_ band: Explanation.PoolFacts.Band) {
+        beginObject()
+        key("fill")
+        string(band.name)
+        key("level")
+        amount(band.level)
+        key("saturated")
+        text(band.saturated?.rateName)
         endObject()
     }
 
@@ -89,14 +107,21 @@ extension JSONWriter {
         key("override")
         if let id = facts.override { integer(id) } else { null() }
         for (name, value) in [
-            ("demand", facts.demand), ("credible_demand", facts.credibleDemand), ("floor", facts.floor),
+            ("demand", facts.demand), ("credible_demand", facts.credibleDemand.total), ("floor", facts.floor),
             ("ceiling", facts.ceiling), ("direction", facts.direction), ("assured", facts.assured),
         ] {
             key(name)
             measured(value)
         }
+        key("credible_demand_by_criticality")
+        beginObject()
+        for criticality in Criticality.allCases {
+            key(criticality.name)
+            measured(facts.credibleDemand[criticality])
+        }
+        endObject()
         for (name, value) in [
-            ("confidence", facts.confidence), ("target", facts.target), ("mean", facts.mean),
+            ("start", facts.start), ("confidence", facts.confidence), ("target", facts.target), ("mean", facts.mean),
             ("before", facts.before), ("least", facts.least), ("most", facts.most), ("fill", facts.fill),
             ("burst", facts.burst), ("excess_share", facts.excessShare),
         ] {

@@ -17,24 +17,42 @@ package struct ExplanationText {
         at = explanation.at
         self.now = now
         let limited = explanation.pool.nominal.resources
-        let full = explanation.pool.bands.last { $0.saturated.map(limited.contains) ?? false }?.saturated
-        resource = full ?? (limited.contains(.tokens) ? .tokens : limited.members.first { _ in true } ?? .requests)
+        let full = explanation.pool.exhausted?.saturated.flatMap { limited.contains($0) ? $0 : nil }
+        resource =
+            Self.resource(thatBinds: explanation.tenant) ?? full
+            ?? (limited.contains(.tokens) ? .tokens : limited.members.first ?? .requests)
+    }
+
+    /// Where a floor or a ceiling binds: the resource that the tenant's work needs most of.
+    private static func resource(thatBinds facts: Explanation.TenantFacts) -> Resource? {
+        let box =
+            switch facts.constraint {
+            case .floor: facts.floor
+            case .ceiling: facts.ceiling
+            default: Rates.none
+            }
+        func ratio(_ resource: Resource) -> Double { (box[resource] ?? 0) / (facts.direction[resource] ?? 1) }
+        return box.resources.members.filter { facts.direction[$0] != nil }.min { ratio($0) < ratio($1) }
     }
 
     package var sentences: [String] {
-        [demand, capacity, standing, share, result, binding, excess].compactMap(\.self)
+        [demand, capacity, share, bounds, binding, result, excess].compactMap(\.self)
     }
 
     // MARK: The parts
 
     private var demand: String {
-        let asked = amount(facts.demand[resource] ?? 0)
-        let credible = facts.credibleDemand[resource] ?? 0
-        var text = "\(facts.tenant) asked for \(asked)"
-        if isBelow(credible, facts.demand[resource] ?? 0) {
+        let asked = facts.demand[resource] ?? 0
+        let credible = facts.credibleDemand.total[resource] ?? 0
+        if asked == 0 { return "\(facts.tenant) asked for nothing." }
+        var text = "\(facts.tenant) asked for \(amount(asked))"
+        if isBelow(credible, asked), pool.mode != .recommend {
             text += ", of which \(GroupedNumber.whole(credible)) count"
+            text +=
+                facts.confidence < 0.9
+                ? ", since little is known of it yet (confidence \(percent(facts.confidence)))"
+                : ", since a flag doubts its claims"
         }
-        if facts.confidence < 0.5 { text += "; little is known of it yet (confidence \(percent(facts.confidence)))" }
         return text + "."
     }
 
@@ -42,9 +60,8 @@ package struct ExplanationText {
         let capacity = pool.capacity[resource] ?? 0
         var text = "The pool \(pool.pool) has \(amount(capacity))"
         if let before = pool.capacityBefore?[resource], let changedAt = pool.capacityChangedAt, before != capacity {
-            let move = capacity < before ? "fell" : "rose"
-            let age = GroupedNumber.duration(seconds: at.seconds(since: changedAt))
-            text += " after it \(move) from \(GroupedNumber.whole(before)) \(age) earlier"
+            let cause = capacity < before ? "fell" : "rose"
+            text += " since it \(cause) from \(GroupedNumber.whole(before)) \(ago(changedAt))"
         } else if let nominal = pool.nominal[resource], nominal != capacity {
             text += " of the \(GroupedNumber.whole(nominal)) of its contract"
         }
@@ -58,7 +75,7 @@ package struct ExplanationText {
         case .throttled:
             guard pool.recentAttempts > 0 else { return "bounded by refusals" }
             let share = Double(pool.recentRefusals) / Double(pool.recentAttempts)
-            return "quota refusals on \(percent(share)) of calls"
+            return "quota 429s on \(percent(share)) of calls"
         case .probing: return "probing its way back up"
         case .latency: return "its latency is far over its baseline"
         case .overload: return "the provider is overloaded"
@@ -66,27 +83,27 @@ package struct ExplanationText {
         }
     }
 
-    private var standing: String {
-        var text = "\(facts.tenant) is in the tier \(facts.tier) with the weight \(GroupedNumber.plain(facts.weight))"
-        if let id = facts.override { text += ", set by the override \(id)" }
-        let bounds = [
-            facts.floor[resource].map { "a floor of \(GroupedNumber.whole($0))" },
-            facts.ceiling[resource].map { "a ceiling of \(GroupedNumber.whole($0))" },
-        ].compactMap(\.self)
-        if !bounds.isEmpty { text += ", and has \(bounds.joined(separator: " and "))" }
-        return text + "."
-    }
-
     private var share: String {
-        var text = "Its share of the level is \(amount(activity: facts.target))"
+        var text = "At weight \(GroupedNumber.plain(facts.weight)) (tier \(facts.tier)"
+        if let id = facts.override { text += ", override \(id)" }
+        text += ") its share is \(amount(activity: facts.target))"
         if isBelow(facts.mean, facts.target) || isBelow(facts.target, facts.mean) {
-            text += ", \(GroupedNumber.whole(value(facts.mean))) on average over the observation window"
+            text += ", and was \(GroupedNumber.whole(value(facts.mean))) on average of late"
         }
         return text + "."
     }
 
+    /// `nil` without any.
+    private var bounds: String? {
+        let bounds = [
+            facts.floor[resource].flatMap { $0 > 0 ? "a floor of \(GroupedNumber.whole($0))" : nil },
+            facts.ceiling[resource].map { "a ceiling of \(GroupedNumber.whole($0))" },
+        ].compactMap(\.self)
+        return bounds.isEmpty ? nil : "It has \(bounds.joined(separator: " and "))."
+    }
+
     private var result: String {
-        var text = "Generation \(version.generation) assures it \(amount(facts.assured[resource] ?? 0))"
+        var text = "So it is assured \(amount(facts.assured[resource] ?? 0))"
         // Activities are compared, since the mean request may have changed since.
         let (before, fill) = (facts.before, facts.fill)
         if before == 0 {
@@ -97,39 +114,63 @@ package struct ExplanationText {
             text += ", as before"
         }
         if facts.burst > 0 { text += "; \(GroupedNumber.whole(value(facts.burst))) of it is a burst paid from credit" }
-        return text + " (\(GroupedNumber.duration(seconds: now.seconds(since: at))) ago)."
+        return text + " (generation \(version.generation), \(ago(at)))."
     }
 
     private var binding: String {
         let most = amount(activity: facts.most)
         let least = amount(activity: facts.least)
         switch facts.constraint {
-        case .demand: return "What binds is its own demand: it does not need more."
-        case .level:
-            return "What binds is the level: the pool's \(resource.name.replacing("_", with: " ")) are given out."
-        case .floor: return "What binds is its floor: it is there also while it idles."
-        case .ceiling: return "What binds is its ceiling."
+        case .demand: return "Its own demand binds: it does not need more."
+        case .level: return "The level binds: \(exhausted)."
+        case .floor:
+            let floor = facts.floor[resource] ?? 0
+            guard floor > 0 else { return "It is idle: this is enough to begin at once." }
+            let isCut = isBelow(value(facts.fill), floor)
+            return isCut
+                ? "Its floor binds, and not all floors fit: they are cut by weight."
+                : "Its floor binds: it is there also while it idles."
+        case .ceiling: return "Its ceiling binds."
         case .slew:
-            let move = isAtLeast ? "lower it to \(least)" : "raise it to \(most)"
-            return "What binds is the slew limit: this generation may \(move) and no further."
+            return isAtLeast
+                ? "The slew limit lets it fall to \(least) for now." : "The slew limit lets it rise to \(most) for now."
         case .observationWindow:
-            return "What binds is the observation window: faster changes are lent and not assured."
-        case .deadband: return "What binds is the deadband: so small a deviation moves nothing at first."
+            return "The observation window binds: what changes faster than its average is lent and not assured."
+        case .deadband:
+            return "The deadband holds it: a small change, or one that turns back, moves nothing until it has lasted."
         case .guardrail:
-            return
-                "What binds is a guardrail at \(isAtLeast ? least : most): going beyond it takes a person's approval."
+            return "A guardrail stops it at \(isAtLeast ? least : most): going beyond takes a person's approval."
         case .awaitingRoom:
             return "It waits for room: gateways that have not acknowledged their lower budgets may still use them."
-        case .coldStart: return "What binds is the cold start: a new tenant earns its way out of its tier's prior."
+        case .coldStart: return "The cold start binds: a new tenant earns its way out of its tier's prior."
         case .gamingDiscount:
-            return "What binds is a discount: its claims went beyond what it really consumed, and a flag says why."
-        case .burst: return "What binds is a burst that it was granted."
-        case .override: return "What binds is an override."
-        case .mode: return "What binds is the pool's mode, \(pool.mode.name): it does not move by itself."
+            return "A discount binds: its claims went beyond what it really consumed, and a flag says why."
+        case .burst: return "A burst was granted to it in the middle of a task."
+        case .override: return "The level binds, at the weight that the override gives it: \(exhausted)."
+        case .mode:
+            let mode = pool.mode == .guarded ? "moves only what nobody wants" : "does not move by itself"
+            return "The pool's mode binds: \(pool.mode.name), so it \(mode)."
         case .frozen: return "The pool is frozen: it keeps its numbers until a person ends that, or its time."
-        case .breaker: return "The pool's breaker is \(pool.state.name.replacing("_", with: " "))."
-        case .costCeiling: return "What binds is its cost ceiling."
+        case .breaker:
+            return "The pool's breaker is \(pool.state.name.replacing("_", with: " ")): it keeps its numbers."
+        case .costCeiling: return "Its cost ceiling binds."
         }
+    }
+
+    /// What ran out, and while what was being handed out.
+    private var exhausted: String {
+        guard let band = pool.exhausted else { return "what there is is given out" }
+        let what = (band.saturated ?? resource).name.replacing("_", with: " ")
+        let parts = band.name.split(separator: ":").map { $0.replacing("_", with: " ") }
+        let fill =
+            switch parts.first {
+            case "floor", "floor in demand": "floors were filled"
+            case "start": "idle tenants were given enough to begin"
+            case "demand": "\((parts.dropFirst().first.map { $0 + " " }) ?? "")demand was filled"
+            case "ceiling": "what is left was given out as room to grow"
+            default: "the first band was filled"
+            }
+        return "the pool's \(what) ran out while \(fill)"
     }
 
     /// `nil` without pressure.
@@ -151,6 +192,10 @@ package struct ExplanationText {
     private func amount(activity: Double) -> String { amount(value(activity)) }
 
     private func amount(_ value: Double) -> String { "\(GroupedNumber.whole(value)) \(resource.rateName.uppercased())" }
+
+    private func ago(_ instant: Timestamp) -> String {
+        "\(GroupedNumber.duration(seconds: now.seconds(since: instant))) ago"
+    }
 
     private func percent(_ share: Double) -> String { GroupedNumber.percent(share) }
 

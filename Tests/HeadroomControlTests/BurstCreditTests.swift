@@ -89,8 +89,15 @@ import Testing
         let saved = CreditBalance(tenant: "a", pool: "p", accrued: 50_000)
         let other = CreditBalance(tenant: "b", pool: "p", accrued: 50_000)
         let nothing = CreditBalance(tenant: "c", pool: "p", accrued: 50_000, spent: 50_000)
-        var credit = BurstCredit(pool: "p", balances: [saved, other, nothing], at: start)
+        var credit = BurstCredit(pool: "p", balances: [saved, other, nothing], at: start.adding(seconds: -120))
         #expect(credit.decide(claims, budget: budget, policy: CreditPolicy(), at: start).isEmpty)
+    }
+
+    @Test func `after a start nobody bursts until what was granted before would have ended`() {
+        let saved = CreditBalance(tenant: "a", pool: "p", accrued: 50_000)
+        var credit = BurstCredit(pool: "p", balances: [saved], at: start)
+        #expect(run(&credit, [bursting("a", needs: 20_000)], seconds: 118, from: 0).isEmpty)
+        #expect(run(&credit, [bursting("a", needs: 20_000)], seconds: 0, from: 120).count == 1)
     }
 
     @Test func `all grants together take at most their part of the budget, the most saved first`() {
@@ -98,7 +105,7 @@ import Testing
         let saved = claims.enumerated().map { index, claim in
             CreditBalance(tenant: claim.tenant, pool: "p", accrued: Int64(60_000 + index * 1_000))
         }
-        var credit = BurstCredit(pool: "p", balances: saved, at: start)
+        var credit = BurstCredit(pool: "p", balances: saved, at: start.adding(seconds: -120))
         let grants = credit.decide(claims, budget: budget, policy: CreditPolicy(), at: start)
         #expect(grants.reduce(0) { $0 + $1.perMinute } <= 100_000 + 1e-9)
         #expect(grants.map(\.tenant) == ["t27", "t28", "t29"])
@@ -140,7 +147,7 @@ import Testing
                 #expect(try #require(credit.balance(of: grant.tenant)).balance > 0, "seed \(seed), tick \(tick)")
             }
             if tick % 3 == 0 { for grant in grants { credit.lower(grant.tenant, toPerMinute: grant.perMinute / 2) } }
-            for balance in credit.takeChanges() {
+            for balance in credit.takeChanges(at: now) {
                 // What was counted once is never taken back, and nobody is in debt.
                 let before = stored[balance.tenant] ?? CreditBalance(tenant: balance.tenant, pool: "p")
                 #expect(

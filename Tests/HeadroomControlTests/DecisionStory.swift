@@ -6,7 +6,7 @@ struct DecisionStory {
     static let start = Timestamp(milliseconds: 1_793_000_000_000)
     static let nominal = Rates(rpm: 6_000, tpm: 6_000_000)
 
-    /// One tenant's needs, in tokens a minute; a request is 1,000 tokens.
+    /// One tenant's needs, in tokens a minute.
     struct Needs {
         var interactive = 0.0
         var batch = 0.0
@@ -14,6 +14,8 @@ struct DecisionStory {
         var confidence = 1.0
         var isDiscounted = false
         var midTask: Work?
+        var repayment = 1.0
+        var tokensPerRequest = 1000.0
     }
 
     var policy: PoolPolicy
@@ -25,6 +27,8 @@ struct DecisionStory {
     var held: PoolAllocation?
     private(set) var now = Self.start
     private(set) var last: PoolDecision?
+    /// As they would be stored.
+    private(set) var credits: [TenantID: CreditBalance] = [:]
     private var allocator: PoolAllocator
 
     init(policy: Policy = Policy(loop: LoopPolicy(unlistedShare: 0)), mode: PoolMode = .full) {
@@ -35,7 +39,8 @@ struct DecisionStory {
 
     /// The process starts anew; what it published last holds until it has learned.
     mutating func restart() {
-        allocator = PoolAllocator(pool: "demo:pool", at: now)
+        let stored = credits.keys.sorted().map { credits[$0]! }
+        allocator = PoolAllocator(pool: "demo:pool", credits: stored, at: now)
         held = last?.allocation
     }
 
@@ -44,13 +49,14 @@ struct DecisionStory {
         now = now.adding(seconds: seconds)
         let tenants = needs.keys.sorted().map { id -> TenantDemand in
             let need = needs[id]!
-            func rates(_ tokens: Double) -> Rates { Rates(rpm: tokens / 1000, tpm: tokens) }
+            func rates(_ tokens: Double) -> Rates { Rates(rpm: tokens / need.tokensPerRequest, tpm: tokens) }
             return TenantDemand(
                 tenant: id,
                 demand: PerCriticality(
                     interactive: rates(need.interactive), nearRealTime: rates(0), batch: rates(need.batch)),
-                shape: Work(requests: 1, tokens: 1000), consumed: rates(need.consumed),
-                confidence: need.confidence, midTask: need.midTask, isDiscounted: need.isDiscounted)
+                shape: Work(requests: 1, tokens: need.tokensPerRequest), consumed: rates(need.consumed),
+                confidence: need.confidence, repayment: need.repayment, midTask: need.midTask,
+                isDiscounted: need.isDiscounted)
         }
         let decision = allocator.decide(
             policy,
@@ -58,6 +64,7 @@ struct DecisionStory {
             demand: PoolDemand(pool: policy.pool, tenants: tenants), under: rules.holding(at: now),
             holding: held, at: now)
         last = decision
+        for balance in decision.credits { credits[balance.tenant] = balance }
         return decision
     }
 

@@ -152,6 +152,30 @@ import Testing
         #expect(story.assured("a") >= before - 1000)
     }
 
+    @Test func `a guarded pool asks before it takes what its holder wants, and takes it when told to`() throws {
+        var story = DecisionStory(mode: .guarded)
+        for tenant in ["a", "b", "c", "d"] as [TenantID] { story.needs[tenant] = .init(interactive: 4e6) }
+        story.run(seconds: 300)
+        let before = story.assured("a")
+        story.rules.steering.overrides = [
+            Override(
+                id: 5, tenant: "b", weight: 16,
+                authorship: Authorship(
+                    author: "cs", reason: "launch", at: story.now, until: story.now.adding(seconds: 7200)))
+        ]
+        var questions: [Proposal] = []
+        for _ in 0..<60 { questions += story.tick().questions.filter { $0.tenant == "a" } }
+        let question = try #require(questions.first)
+        #expect(question.kind == .recommendation)
+        #expect(question.from[.tokens]! > question.to[.tokens]!)
+        #expect(question.effects.contains { $0.tenant == "b" && $0.to[.tokens]! > $0.from[.tokens]! })
+        #expect(abs(story.assured("a") - before) <= 1000)
+        story.rules.steering.proposals = [proposal(questions.last!, .approved, at: story.now)]
+        story.run(seconds: 200)
+        #expect(abs(story.assured("a") - questions.last!.to[.tokens]!) <= 0.02 * before)
+        #expect(abs(story.assured("c") - before) <= 1000)
+    }
+
     @Test func `observing decides as in full, and gateways only count`() {
         var (observed, full) = (story(mode: .observe), story())
         for _ in 0..<50 {

@@ -18,7 +18,7 @@ import Testing
             #expect(newest.status == 200 && newest.json["generation"]?.number == 9)
             #expect(newest.json["tenant"]?["constraint"]?.string == "slew")
             #expect(newest.json["sentences"]?[0]?.string == "acme asked for 410,000 TPM.")
-            #expect(newest.text.contains("(30 s ago)"))
+            #expect(newest.text.contains("(generation 9, 30 s ago)"))
             // Only while there is one: who causes it.
             var report = LoopReport.sample(at: fixture.clock.now)
             report.pools[1].pool = "p"
@@ -154,7 +154,8 @@ extension Explanation {
                 recentAttempts: 100, recentRefusals: 8, shared: Rates(tpm: 1_045_000)),
             tenant: TenantFacts(
                 tenant: "acme", tier: "premium", weight: 4, demand: Rates(tpm: 410_000),
-                credibleDemand: Rates(tpm: 410_000), direction: Rates(rpm: 1, tpm: 1000), target: 268, mean: 268,
+                credibleDemand: PerCriticality(interactive: Rates(tpm: 410_000), nearRealTime: .none, batch: .none),
+                direction: Rates(rpm: 1, tpm: 1000), target: 268, mean: 268,
                 before: 200, least: 150, leastConstraint: .slew, most: 240, mostConstraint: .slew, fill: 240,
                 assured: Rates(tpm: 240_000), constraint: .slew))
     }

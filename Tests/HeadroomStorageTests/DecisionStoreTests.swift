@@ -31,7 +31,9 @@ import Testing
                 Explanation.TenantFacts(
                     tenant: tenant, tier: tenant < "m" ? "premium" : "free", weight: 4,
                     override: tenant == "acme" ? 12 : nil, demand: Rates(rpm: 1, tpm: 4.1e5),
-                    credibleDemand: Rates(tpm: 4e5), confidence: 0.9, floor: Rates(tpm: 1e5),
+                    credibleDemand: PerCriticality(
+                        interactive: Rates(tpm: 3e5), nearRealTime: .none, batch: Rates(tpm: 1e5)), start: 0.5,
+                    confidence: 0.9, floor: Rates(tpm: 1e5),
                     ceiling: Rates(rpm: 1, tpm: 2, itpm: 3, otpm: 4), direction: Rates(rpm: 1, tpm: 1_000),
                     target: 400, mean: 390.5, before: 300, least: 0, leastConstraint: .demand, most: .infinity,
                     mostConstraint: .slew, fill: 268, assured: Rates(rpm: 268, tpm: tpm), constraint: .level,
@@ -111,18 +113,18 @@ import Testing
             try await store.record(DecisionOutcome(explanations: [explanation(generation, ["acme"])]), at: start)
         }
         func oldest() throws -> Int64 { try database.number("SELECT min(generation) FROM explanation") }
-        #expect(try await store.prune(before: start.adding(seconds: 9), mostBytes: .max, limit: 5) == 5)
-        #expect(try await store.prune(before: start.adding(seconds: 9), mostBytes: .max, limit: 5) == 3)
-        #expect(try await store.prune(before: start.adding(seconds: 9), mostBytes: .max, limit: 5) == 0)
+        #expect(try await store.prune(keepingSeconds: 11, mostBytes: .max, limit: 5) == 5)
+        #expect(try await store.prune(keepingSeconds: 11, mostBytes: .max, limit: 5) == 3)
+        #expect(try await store.prune(keepingSeconds: 11, mostBytes: .max, limit: 5) == 0)
         #expect(try oldest() == 9)
         let each = try database.number("SELECT length(tenant_ids) + length(body) FROM explanation")
-        #expect(try await store.prune(before: start, mostBytes: 3 * each) == 9)
+        #expect(try await store.prune(keepingSeconds: 1e6, mostBytes: 3 * each) == 9)
         #expect(try oldest() == 18)
-        #expect(try await store.prune(before: start.adding(seconds: 1e6), mostBytes: 0) == 2)
+        #expect(try await store.prune(keepingSeconds: 1e6, mostBytes: 0) == 2)
         #expect(try oldest() == 20)
         // What is written after that is measured against what is kept.
         try await store.record(DecisionOutcome(explanations: [explanation(21, ["acme"])]), at: start)
-        #expect(try await store.prune(before: start, mostBytes: 2 * each) == 0)
+        #expect(try await store.prune(keepingSeconds: 1e6, mostBytes: 2 * each) == 0)
     }
 
     @Test func `an outcome that cannot be stored whole is not stored at all`() async throws {
