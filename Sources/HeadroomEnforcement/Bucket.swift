@@ -73,6 +73,16 @@ package struct Bucket: Equatable, Sendable {
         self.burst = burst
     }
 
+    /// Holds so many seconds from now on: what is saved up stays as it is, as far as it fits. A larger bucket is not
+    /// fuller than the small one was.
+    package mutating func resize(
+        burstSeconds: Double, atLeast request: Work = Bucket.oneRequest, at now: Timestamp
+    ) {
+        refill(at: now)
+        burst = Bucket.burst(of: rates, seconds: burstSeconds, atLeast: request)
+        level = pointwiseMin(level, burst)
+    }
+
     /// No more than `most` of `resource` is left.
     package mutating func lower(_ resource: Resource, to most: Double, at now: Timestamp) {
         refill(at: now)

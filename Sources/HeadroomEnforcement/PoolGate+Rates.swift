@@ -11,19 +11,17 @@ extension PoolGate {
         }
         let seconds = allocation.burstSeconds
         let isDrawing = isDrawing
-        if drawing?.isReturning != isDrawing {
+        // What a gate that draws does not hold is in the float; a call larger than the burst goes in any case.
+        let burstSeconds = isDrawing ? min(DrawRequest.localBurstSeconds, seconds) : seconds
+        let leastBurst = isDrawing ? .zero : meanRequest
+        if let wasDrawing = drawing?.isReturning, wasDrawing != isDrawing {
             // What flowed over before was nobody's.
             _ = budget.takeOverflow(at: now)
             drawing?.isReturning = isDrawing
+            // What the small bucket did not hold was returned: a large one does not begin with it.
+            budget.resize(burstSeconds: burstSeconds, atLeast: leastBurst, at: now)
         }
-        if isDrawing {
-            // What is not held here is in the float; a call larger than the burst goes in any case.
-            budget.change(
-                to: budgetRates(of: allocation), burstSeconds: min(DrawRequest.localBurstSeconds, seconds),
-                atLeast: .zero, at: now)
-        } else {
-            budget.change(to: budgetRates(of: allocation), burstSeconds: seconds, atLeast: meanRequest, at: now)
-        }
+        budget.change(to: budgetRates(of: allocation), burstSeconds: burstSeconds, atLeast: leastBurst, at: now)
         accounts[0].own.change(
             to: complete(allocation.unlisted, or: .none, in: allocation), burstSeconds: seconds, atLeast: meanRequest,
             at: now)

@@ -66,6 +66,18 @@ import Testing
         }
     }
 
+    @Test func `another size keeps what is saved up, as far as it fits`() {
+        var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 10, at: start)
+        for (seconds, level) in [(0.5, 50.0), (10, 50), (0.2, 20)] {
+            bucket.resize(burstSeconds: seconds, at: start)
+            #expect(abs(bucket.remaining[.tokens] - level) < 1e-9)
+        }
+        // It holds as much as its size says.
+        bucket.resize(burstSeconds: 10, at: start)
+        #expect(bucket.admits(at: after(60)) == true)
+        #expect(abs(bucket.remaining[.tokens] - 1000) < 1e-9)
+    }
+
     @Test func `a debt outlives a change as large as it was`() {
         var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 10, at: start)
         bucket.charge(Work(tokens: 1500), at: start)

@@ -100,14 +100,16 @@ import Testing
         #expect(asked == 10)
     }
 
-    @Test func `after the lease there are no draws, and the fallback holds its whole burst`() {
+    @Test func `after the lease there are no draws, and the fallback comes to hold its whole burst`() {
         var gate = PoolGate(pool: "pool", gateway: "gw-1", at: start)
         gate.load(
             allocation(rpm: 60, fallback: Rates(rpm: 60, tpm: 600_000), tenants: [tenant("a")]), leaseUntil: after(15),
             at: start)
         gate.startDrawing(boot: "1", at: start)
         #expect(gate.nextDraw(epoch: 7, at: after(14)) != nil)
-        gate.enqueue((1...9).map { call($0, of: "a", at: after(30)) }, at: after(30))
+        gate.enqueue((1...9).map { call($0, of: "a", at: after(15.5)) }, at: after(15.5))
+        // What the half second did not hold was returned: it is not here.
+        #expect(gate.dispatch(at: after(15.5)).count == 1)
         #expect(gate.dispatch(at: after(30)).count == 5)
         #expect(gate.nextDraw(epoch: 7, at: after(31)) == nil)
     }
