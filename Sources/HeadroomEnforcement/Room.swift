@@ -27,6 +27,8 @@ package struct Room: Sendable {
     /// What a control plane before this one published: all of it counts as in effect.
     /// - Parameter sent: of this pool, ascending by version.
     package init(remembering sent: [SentBudget], leaseSeconds: Double, graceSeconds: Double, at now: Timestamp) {
+        var allFallbacks: [SnapshotVersion: SIMD4<Double>] = [:]
+        for part in sent { allFallbacks[part.version, default: .zero] += part.fallback.perMinute }
         for part in sent {
             let index = place(of: part.gateway)
             if index == holders.count || holders[index].gateway != part.gateway {
@@ -35,6 +37,7 @@ package struct Room: Sendable {
             holders[index].add(
                 RoomGrant(
                     version: part.version, budget: part.budget.perMinute, fallback: part.fallback.perMinute,
+                    fallbackPart: Room.part(part.fallback.perMinute, of: allFallbacks[part.version] ?? .zero),
                     leaseSeconds: leaseSeconds,
                     until: part.supersededAt?.adding(seconds: leaseSeconds + graceSeconds)))
             // Its last answer came before something newer was there to be handed out.
@@ -75,9 +78,10 @@ package struct Room: Sendable {
         var elsewhere = (held: SIMD4<Double>.zero, kept: SIMD4<Double>.zero, fallback: SIMD4<Double>.zero)
         var next = 0
         func pass(_ holder: RoomHolder) {
-            elsewhere.held += holder.held
-            elsewhere.kept += holder.kept
-            elsewhere.fallback += holder.fallback
+            let claim = holder.claim(on: whole.fallback.perMinute)
+            elsewhere.held += claim.held
+            elsewhere.kept += claim.kept
+            elsewhere.fallback += claim.fallback
         }
         for want in wanted {
             while next < holders.count, holders[next].gateway < want.gateway {
@@ -86,15 +90,16 @@ package struct Room: Sendable {
             }
             let isKnown = next < holders.count && holders[next].gateway == want.gateway
             let holder = isKnown ? holders[next] : nil
+            let claim = holder?.claim(on: whole.fallback.perMinute)
             if isKnown { next += 1 }
             budgets.append(
                 RoomClaim(
-                    wanted: want.budget.perMinute, held: holder?.held ?? .zero, kept: holder?.kept ?? .zero,
+                    wanted: want.budget.perMinute, held: claim?.held ?? .zero, kept: claim?.kept ?? .zero,
                     newest: holder?.newest?.budget ?? .zero, isSilent: holder?.isSilent ?? false,
                     first: isKnown ? nil : evenPart))
             fallbacks.append(
                 RoomClaim(
-                    wanted: want.fallback.perMinute, held: holder?.fallback ?? .zero, kept: holder?.fallback ?? .zero,
+                    wanted: want.fallback.perMinute, held: claim?.fallback ?? .zero, kept: claim?.fallback ?? .zero,
                     newest: holder?.newest?.fallback ?? .zero, isSilent: holder?.isSilent ?? false))
         }
         while next < holders.count {
@@ -132,6 +137,7 @@ package struct Room: Sendable {
             holders[index].add(
                 RoomGrant(
                     version: version, budget: part.budget.perMinute, fallback: part.fallback.perMinute,
+                    fallbackPart: Room.part(part.fallback.perMinute, of: whole?.fallback.perMinute ?? .zero),
                     leaseSeconds: leaseSeconds))
         }
         limit = whole?.budgetLimit ?? SIMD4(repeating: .infinity)
@@ -171,6 +177,10 @@ package struct Room: Sendable {
             if holders[middle].gateway < gateway { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+
+    private static func part(_ rates: SIMD4<Double>, of whole: SIMD4<Double>) -> SIMD4<Double> {
+        (rates / whole).replacing(with: 0, where: whole .<= 0)
     }
 
     // MARK: Over-commit

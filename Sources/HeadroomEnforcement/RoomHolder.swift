@@ -15,12 +15,14 @@ struct RoomHolder: Sendable {
     /// Ascending by version.
     private var grants: [RoomGrant] = []
 
-    /// E_g, as of the last look.
-    @Halved private(set) var held = SIMD4<Double>.zero
+    /// The largest budget that it may be using, as of the last look.
+    @Halved private var used = SIMD4<Double>.zero
     /// The largest fallback that it may fall back to.
     @Halved private(set) var fallback = SIMD4<Double>.zero
     /// The fallback, when it has not answered for so long that it may be on it.
-    @Halved private(set) var kept = SIMD4<Double>.zero
+    @Halved private var kept = SIMD4<Double>.zero
+    /// The largest part that its fallbacks were of all fallbacks.
+    @Halved private var keptPart = SIMD4<Double>.zero
     /// No answer for so long that it may be on its fallback soon, or it has just come back from there.
     private(set) var isSilent = false
     /// What it may have fallen back from.
@@ -45,8 +47,22 @@ struct RoomHolder: Sendable {
         if grants.count > RoomHolder.mostGrants {
             grants.replaceSubrange(0..<2, with: [grants[0].joined(to: grants[1])])
         }
-        held = pointwiseMax(held, grant.budget)
+        used = pointwiseMax(used, grant.budget)
         fallback = pointwiseMax(fallback, grant.fallback)
+    }
+
+    /// E_g: what it may be using.
+    var held: SIMD4<Double> { pointwiseMax(used, kept) }
+
+    /// What of that counts beside new budgets, where all fallbacks together are `whole` now.
+    ///
+    /// One that does not answer cannot be told that capacity fell. It goes on counting with its part of what there is
+    /// and not with what it was given: most gateways that fall silent are gone, and those that live would have nothing
+    /// for an hour.
+    func claim(on whole: SIMD4<Double>) -> (held: SIMD4<Double>, kept: SIMD4<Double>, fallback: SIMD4<Double>) {
+        let part = (keptPart * whole).rounded(.up)
+        let kept = pointwiseMin(kept, part)
+        return (pointwiseMax(used, kept), kept, isSilent ? pointwiseMin(fallback, part) : fallback)
     }
 
     /// - Parameters:
@@ -57,6 +73,8 @@ struct RoomHolder: Sendable {
     ) {
         let lease = grants.last?.leaseSeconds ?? 0
         if presence.lastSeen > lastSeen.adding(seconds: lease) { answeredSince = presence.lastSeen }
+        // It may have been on its fallback since before this term.
+        if isUnheard { silentThrough = grants.last?.version }
         lastSeen = max(lastSeen, presence.lastSeen)
         isUnheard = false
         // What nobody published was not applied.
@@ -83,7 +101,7 @@ struct RoomHolder: Sendable {
     }
 
     mutating func settle(newest: SnapshotVersion?, under policy: LoopPolicy, at now: Timestamp) {
-        held = .zero
+        used = .zero
         fallback = .zero
         for index in grants.indices {
             let isNewest = grants[index].version == newest
@@ -94,7 +112,7 @@ struct RoomHolder: Sendable {
                 grants[index].end(by: now < lapse ? now : lastSeen, graceSeconds: policy.graceSeconds)
             }
             let grant = grants[index]
-            if isNewest || now < min(lapse, grant.until ?? lapse) { held = pointwiseMax(held, grant.budget) }
+            if isNewest || now < min(lapse, grant.until ?? lapse) { used = pointwiseMax(used, grant.budget) }
             fallback = pointwiseMax(fallback, grant.fallback)
         }
         let lease = grants.last?.leaseSeconds ?? 0
@@ -105,7 +123,7 @@ struct RoomHolder: Sendable {
         let before = grants.filter { grant in silentThrough.map { grant.version <= $0 } ?? false }
         isSilent = !before.isEmpty
         kept = before.reduce(.zero) { pointwiseMax($0, $1.fallback) }
-        held = pointwiseMax(held, kept)
+        keptPart = grants.reduce(.zero) { pointwiseMax($0, $1.fallbackPart) }
         let isNewest = grants.last?.version == newest
         if !isNewest, now >= lastSeen.adding(seconds: max(policy.safeSeconds, lease + policy.graceSeconds)) {
             grants = []
@@ -126,6 +144,8 @@ struct RoomGrant: Sendable {
     var version: SnapshotVersion
     @Halved var budget: SIMD4<Double>
     @Halved var fallback: SIMD4<Double>
+    /// Of all gateways' then, 0 to 1.
+    @Halved var fallbackPart: SIMD4<Double>
     var leaseSeconds: Double
     /// When its lease has run out for certain, however late the gateway answers: set once something newer is there to be
     /// handed out. Before that it follows the gateway's last answer, and a gateway that was silent for longer has it no
@@ -142,7 +162,9 @@ struct RoomGrant: Sendable {
     func joined(to later: RoomGrant) -> RoomGrant {
         RoomGrant(
             version: later.version, budget: pointwiseMax(budget, later.budget),
-            fallback: pointwiseMax(fallback, later.fallback), leaseSeconds: max(leaseSeconds, later.leaseSeconds),
+            fallback: pointwiseMax(fallback, later.fallback),
+            fallbackPart: pointwiseMax(fallbackPart, later.fallbackPart),
+            leaseSeconds: max(leaseSeconds, later.leaseSeconds),
             until: later.until)
     }
 }
@@ -167,7 +189,6 @@ struct RoomClaim {
         _ claims: [RoomClaim], heldElsewhere: SIMD4<Double>, keptElsewhere: SIMD4<Double>, within limit: SIMD4<Double>,
         isComplete: Bool
     ) -> [SIMD4<Double>] {
-        // What silent gateways keep is not there for the others to want.
         var kept = keptElsewhere
         var asked = SIMD4<Double>.zero
         var held = heldElsewhere
@@ -175,17 +196,20 @@ struct RoomClaim {
             held += claim.held
             if claim.isSilent { kept += pointwiseMax(claim.wanted, claim.kept) } else { asked += claim.wanted }
         }
-        let share = part(of: limit - kept, for: asked)
+        var wanted = claims.map(\.wanted)
+        // What silent gateways keep, or will have if they come back, is not there for the others to want.
+        var left = limit - keptElsewhere
+        for (index, claim) in claims.enumerated() where claim.isSilent {
+            // If it comes back, and the other silent ones do not.
+            let others = kept - pointwiseMax(claim.wanted, claim.kept)
+            wanted[index] = (claim.wanted * part(of: limit - others, for: asked + claim.wanted)).rounded(.down)
+            left -= pointwiseMax(wanted[index], claim.kept)
+        }
+        let share = part(of: left, for: asked)
         let isExceeded = held .> limit
-        let wanted = claims.map { claim in
-            var share = share
-            if claim.isSilent {
-                // If it comes back, and the other silent ones do not.
-                let others = kept - pointwiseMax(claim.wanted, claim.kept)
-                share = part(of: limit - others, for: asked + claim.wanted)
-            }
-            let wanted = (claim.wanted * share).rounded(.down)
-            return wanted.replacing(with: pointwiseMin(wanted, claim.newest), where: isExceeded)
+        for (index, claim) in claims.enumerated() {
+            if !claim.isSilent { wanted[index] = (claim.wanted * share).rounded(.down) }
+            wanted[index].replace(with: pointwiseMin(wanted[index], claim.newest), where: isExceeded)
         }
 
         var free = pointwiseMax(limit - held, .zero)

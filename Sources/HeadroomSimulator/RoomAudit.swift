@@ -5,13 +5,15 @@ import HeadroomModel
 /// It goes by what gateways really have in force and not by what Headroom takes to be: the parts that they applied,
 /// when their leases end, and the fallbacks from then on. Two things may exceed capacity, and both end: after it fell,
 /// what was given before, until the last live gateway has something newer, for lease and grace at most; and a fallback
-/// above the budget that was in force before it, as long.
+/// above the budget that was in force before it, as long. A gateway that is cut off cannot be told that capacity fell:
+/// the others have to leave it its part of what there is, and not what it still has.
 struct RoomAudit: Sendable {
     /// What could be handed out from `at` on.
     private struct Limit {
         let version: SnapshotVersion
         let at: Timestamp
         let rates: [PoolID: Rates]
+        let capacity: [PoolID: Rates]
         /// Once every gateway has something newer than this limit: what each of them has to have for it to be over.
         var settledBy: SnapshotVersion?
     }
@@ -36,6 +38,8 @@ struct RoomAudit: Sendable {
     private var holders: [GatewayID: Holder] = [:]
     /// What each gateway was given and may still have, oldest first.
     private var given: [GatewayID: [Given]] = [:]
+    /// What each applied last, also of those that were stopped: nobody knows that they hold nothing any more.
+    private var applied: [GatewayID: SnapshotVersion] = [:]
 
     /// - Parameter isRecorded: The ledger has it, and all before it.
     mutating func publish(
@@ -46,7 +50,8 @@ struct RoomAudit: Sendable {
         for pool in whole.pools {
             rates[pool.pool] = pool.capacity.map { resource, rate in rate - (pool.float[resource] ?? 0) }
         }
-        limits.append(Limit(version: whole.version, at: now, rates: rates))
+        let capacity = Dictionary(uniqueKeysWithValues: whole.pools.map { ($0.pool, $0.capacity) })
+        limits.append(Limit(version: whole.version, at: now, rates: rates, capacity: capacity))
         note(publication, isRecorded: isRecorded, under: policy, at: now)
     }
 
@@ -104,6 +109,7 @@ struct RoomAudit: Sendable {
     }
 
     mutating func apply(_ part: Snapshot, at gateway: GatewayID, leaseUntil: Timestamp) {
+        applied[gateway] = part.version
         if let known = holders[gateway], known.part.version == part.version {
             holders[gateway]?.leaseUntil = max(known.leaseUntil, leaseUntil)
         } else {
@@ -121,25 +127,30 @@ struct RoomAudit: Sendable {
         for pool in newest.keys.sorted() {
             let newest = newest[pool] ?? .none
             for resource in newest.resources.members {
-                // What is on its fallback cannot be told otherwise: it is for the others to leave it room.
                 var live = 0.0
-                var expired = 0.0
+                var expired: [(rate: Double, ofCapacity: Double)] = []
                 for holder in holders.values {
                     guard let part = holder.part.pools.first(where: { $0.pool == pool }), part.enforce else { continue }
                     let budget = part.budget[resource] ?? 0
                     let fallback = part.fallback[resource] ?? 0
-                    if now < holder.leaseUntil {
+                    guard now >= holder.leaseUntil else {
                         live += budget
-                    } else if now < holder.leaseUntil.adding(seconds: seconds) {
-                        expired += min(budget, fallback)
-                    } else {
-                        expired += fallback
+                        continue
                     }
+                    let isSettled = now >= holder.leaseUntil.adding(seconds: seconds)
+                    expired.append((isSettled ? fallback : min(budget, fallback), part.capacity[resource] ?? 0))
                 }
-                let most = limits.reduce(0) { max($0, $1.rates[pool]?[resource] ?? 0) }
-                if live > max(0, most - expired) {
+                let most = limits.map { limit in
+                    let capacity = limit.capacity[pool]?[resource] ?? 0
+                    let left = expired.reduce(limit.rates[pool]?[resource] ?? 0) { left, expired in
+                        left - expired.rate * min(1, expired.ofCapacity > 0 ? capacity / expired.ofCapacity : 1)
+                    }
+                    return max(0, left)
+                }.max()
+                // Parts are sums of fractions.
+                if let most, live > most + 1e-6 {
                     return "\(pool): \(live) \(resource.name) in force, and \(expired) at gateways that were cut off; "
-                        + "capacity less float \(newest[resource] ?? 0), at most \(most) in effect"
+                        + "capacity less float \(newest[resource] ?? 0), at most \(most) left for those that are not"
                 }
             }
         }
@@ -150,7 +161,7 @@ struct RoomAudit: Sendable {
     /// has something newer, also the one that was cut off, and then what was published until the last of them had it,
     /// since only that was divided knowing what they all hold.
     private mutating func forget(seconds: Double, at now: Timestamp) {
-        let oldest = holders.values.map(\.part.version).min()
+        let oldest = applied.values.min()
         func allHave(_ version: SnapshotVersion) -> Bool { oldest.map { $0 >= version } ?? true }
         while limits.count > 1 {
             if now <= limits[1].at.adding(seconds: seconds) {

@@ -38,6 +38,7 @@ struct RoomHistory {
         var at: Timestamp
         /// Less the float.
         var capacity: Rates
+        var fallback: Rates
         var parts: [GatewayBudget]
     }
 
@@ -170,7 +171,7 @@ struct RoomHistory {
         room.publish(version, parts, of: whole, leaseSeconds: policy.leaseSeconds, at: now)
         current = Published(
             version: version, at: now, capacity: whole.capacity.map { $1 - (whole.float[$0] ?? 0) },
-            parts: parts)
+            fallback: whole.fallback, parts: parts)
         published.append(current!)
         while published.count > 1, published[1].at <= now.adding(seconds: -seconds) { published.removeFirst() }
         self.room = room
@@ -204,27 +205,32 @@ struct RoomHistory {
     private var fault: String? {
         for resource in [Resource.requests, .tokens] {
             var live = 0.0
-            var expired = 0.0
+            var expired: [(rate: Double, wholeFallback: Double)] = []
             var fallbacks = 0.0
             var mostFallback = 0.0
             for gateway in holders {
                 guard let part = gateway.part else { continue }
                 let budget = part.budget.budget[resource] ?? 0
                 let fallback = part.budget.fallback[resource] ?? 0
+                let wholeFallback = part.wholeFallback[resource] ?? 0
                 fallbacks += fallback
-                mostFallback = max(mostFallback, part.wholeFallback[resource] ?? 0)
+                mostFallback = max(mostFallback, wholeFallback)
                 if now < gateway.leaseUntil {
                     live += budget
-                } else if now < gateway.leaseUntil.adding(seconds: seconds) {
-                    // Others have so long to come down for a fallback above the budget.
-                    expired += min(budget, fallback)
                 } else {
-                    expired += fallback
+                    // Others have so long to come down for a fallback above the budget.
+                    let isSettled = now >= gateway.leaseUntil.adding(seconds: seconds)
+                    expired.append((isSettled ? fallback : min(budget, fallback), wholeFallback))
                 }
             }
-            let most = published.reduce(0) { max($0, $1.capacity[resource] ?? 0) }
-            if live > max(0, most - expired) {
-                return "\(resource.name): \(live) and fallbacks of \(expired) in force, capacity \(most)"
+            let most =
+                published.map { published in
+                    expired.reduce(published.capacity[resource] ?? 0) { left, expired in
+                        left - expired.rate * min(1, (published.fallback[resource] ?? 0) / expired.wholeFallback)
+                    }
+                }.max() ?? 0
+            if live > max(0, most) + 1e-6 {
+                return "\(resource.name): \(live) and fallbacks of \(expired) in force, \(most) left"
             }
             if fallbacks > mostFallback {
                 return "\(resource.name): fallbacks of \(fallbacks), whole \(mostFallback)"

@@ -87,8 +87,35 @@ import Testing
         for gateway in all { note(gateway, applied: 1, sent: 1, at: 0) }
         _ = publish(900, over: all, at: 2)
         _ = publish(900, over: [], at: 22)
-        // Their fallbacks of 285 each are in use, whatever capacity is now.
         note("gw-1", applied: 1, sent: 1, at: 30)
-        #expect(publish(600, over: ["gw-1"], at: 30) == [30])
+        // Their fallbacks of 285 each are in use.
+        #expect(publish(900, over: ["gw-1"], at: 30) == [330])
+    }
+
+    @Test mutating func `one that is silent withholds its part of what there is, however capacity falls`() {
+        losesTheSecond()
+        // Of its 475 nobody knows whether they are in use: it counts as if it had heard of the fall.
+        #expect(publish(400, over: ["gw-1"], at: 26) == [210])
+        #expect(room.inEffect(at: "gw-2")[Resource.requests.rawValue] == 475)
+        #expect(room.overcommittedTokens == 0)
+        note("gw-1", applied: generation, sent: generation, at: 27)
+        #expect(publish(400, over: ["gw-1"], at: 28) == [210])
+        // What both may be using beyond that is measured: 525 + 475, and then 210 + 475, above 400.
+        #expect(abs(room.overcommittedTokens - 1000 * (600 + 285) / 2 * 2 / 60) < 1)
+        note("gw-1", applied: generation, sent: generation, at: 29)
+        #expect(publish(1000, over: ["gw-1"], at: 30) == [525])
+    }
+
+    @Test mutating func `one that a new term hears of first counts with its fallback until it has something newer`() {
+        let sent = (["gw-1", "gw-2"] as [GatewayID]).map { gateway in
+            SentBudget(
+                version: version(1), gateway: gateway, pool: "pool", budget: Rates(rpm: 100, tpm: 100_000),
+                fallback: Rates(rpm: 475, tpm: 475_000), publishedAt: after(0))
+        }
+        room = Room(
+            remembering: sent, leaseSeconds: policy.leaseSeconds, graceSeconds: policy.graceSeconds, at: after(60))
+        note("gw-1", applied: 1, sent: nil, at: 61)
+        room.observe(presences, under: policy, at: after(62))
+        #expect(room.inEffect(at: "gw-1")[Resource.requests.rawValue] == 475)
     }
 }
