@@ -146,6 +146,8 @@ struct SpendingAudit: Sendable {
         if let estimate = drawn.removeValue(forKey: call), let cost { used += cost - estimate }
         guard let estimate = charged.removeValue(forKey: call), let cost else { return }
         fill(to: now)
+        // What flowed over before a call turned out to be that large is returned after it.
+        largest.amounts = pointwiseMax(largest.amounts, cost.amounts)
         add(estimate - cost)
     }
 
@@ -170,7 +172,7 @@ struct SpendingAudit: Sendable {
     }
 
     private mutating func change(to new: Rates?, isFallback: Bool) {
-        // A bucket that was a second's holds five seconds' in proportion, and the other way round.
+        // Its level goes on from one size to the other, as far as it fits.
         let isReturning = isDrawing && isOnFallback && !isFallback
         isOnFallback = isFallback
         let new = new ?? .none
