@@ -6,7 +6,6 @@ package struct ByteWriter: Sendable {
     package init() {}
 
     package mutating func write(_ value: some FixedWidthInteger) {
-        // A checkpoint holds a hundred million of them: byte by byte it took thirty times as long.
         unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
