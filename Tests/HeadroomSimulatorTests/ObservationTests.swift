@@ -96,7 +96,9 @@ import Testing
             }
             let (fall, rise) = (Int(0.4 * record.seconds), Int(0.7 * record.seconds))
             let mean = record.estimated[(fall + 25)..<rise].reduce(0, +) / Double(rise - fall - 25) / 0.5
-            #expect((0.85...1.3).contains(mean), "\(name): \(mean)")
+            // Before meters that count by the minute were believed too, this was a fifth. Too high is another matter: such
+            // a provider refuses only at the end of its minutes, and two of them say little.
+            #expect(mean > 0.75, "\(name): \(mean)")
         }
     }
 

@@ -217,7 +217,7 @@ package struct CapacityPolicy: Equatable, Sendable {
     package var headerSeconds: Double
 
     package init(
-        evidenceGain: Double = 3, forgettingPerSecond: Double = 0.03, quantile: Double = 0.6,
+        evidenceGain: Double = 3, forgettingPerSecond: Double = 0.03, quantile: Double = 0.5,
         headerSeconds: Double = 60
     ) {
         self.evidenceGain = evidenceGain
