@@ -9,12 +9,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     /// a run changes nothing in the others.
     package init(seed: UInt64, stream: StaticString) {
         // FNV-1a, 64 bits.
-        let start =
-            seed
-            ^ stream.withUTF8Buffer { text in
-                unsafe text.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-            }
-        var mix = SplitMix64(seed: start)
+        var mix = SplitMix64(seed: seed ^ stream.description.fingerprint)
         state = (mix.next(), mix.next(), mix.next(), mix.next())
     }
 
