@@ -4,9 +4,10 @@
 /* Swift cannot call variadic functions; these fix the arguments of the three that Headroom needs. */
 
 static inline struct MHD_Daemon *headroom_mhd_start(
-    unsigned int flags, MHD_AccessHandlerCallback handler, void *context, const struct MHD_OptionItem *options) {
+    unsigned int flags, MHD_AcceptPolicyCallback policy, MHD_AccessHandlerCallback handler, void *context,
+    const struct MHD_OptionItem *options) {
   /* Port 0 is never used: the options name a socket that listens already. */
-  return MHD_start_daemon(flags, 0, NULL, NULL, handler, context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+  return MHD_start_daemon(flags, 0, policy, context, handler, context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
 static inline int headroom_mhd_socket(struct MHD_Connection *connection) {

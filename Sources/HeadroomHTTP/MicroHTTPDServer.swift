@@ -20,7 +20,6 @@ final class MicroHTTPDServer: Sendable {
     @safe private struct Running: @unchecked Sendable {
         // Sendable: the library's daemon may be used from any thread.
         let daemon: OpaquePointer
-        let listener: ListeningSocket
         let ticker: Ticker
     }
 
@@ -44,7 +43,7 @@ final class MicroHTTPDServer: Sendable {
         let flags =
             MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue
         let options = unsafe options(context: context, listener: listener.descriptor)
-        guard let daemon = unsafe headroom_mhd_start(flags, handleRequest, context, options) else {
+        guard let daemon = unsafe headroom_mhd_start(flags, admitConnection, handleRequest, context, options) else {
             let reason = unsafe String(cString: strerror(errno))
             Glibc.close(listener.descriptor)
             unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).release()
@@ -54,7 +53,7 @@ final class MicroHTTPDServer: Sendable {
             onTick()
             self.connections.cutOverdue(at: MonotonicClock.milliseconds())
         }
-        running.withLock { unsafe $0 = Running(daemon: daemon, listener: listener, ticker: ticker) }
+        running.withLock { unsafe $0 = Running(daemon: daemon, ticker: ticker) }
         return listener.address
     }
 
@@ -65,11 +64,11 @@ final class MicroHTTPDServer: Sendable {
 
     /// Last step: no new connection, a bounded wait for the open ones, the end. Blocks.
     ///
-    /// The library aborts the process when it is stopped with a connection suspended; hence the order.
+    /// The library aborts the process when it is stopped with a connection suspended; hence the order. Its own way to
+    /// stop listening, `MHD_quiesce_daemon`, aborts it too when a thread of the pool wakes meanwhile (both take the
+    /// socket out of the thread's epoll set, and the second finds nothing): connections are refused one by one.
     func finish() {
         guard let running = running.withLock({ $0.take() }) else { return }
-        unsafe MHD_quiesce_daemon(running.daemon)
-        Glibc.close(running.listener.descriptor)
         wait(milliseconds: settings.stopMilliseconds) {
             self.connections.closeIdle()
             return self.connections.count == 0
@@ -81,6 +80,7 @@ final class MicroHTTPDServer: Sendable {
         running.ticker.stop()
         // A thread of the library that has not come back by now is stuck; its daemon is left to the process's end.
         guard parkedCount.load(ordering: .relaxed) == 0 else { return }
+        // It closes the socket that listens.
         unsafe MHD_stop_daemon(running.daemon)
         unsafe Unmanaged.passUnretained(self).release()
     }
@@ -128,6 +128,13 @@ final class MicroHTTPDServer: Sendable {
 // MARK: Callbacks
 // At file scope: a closure would inherit the isolation of where it is written, and trap on the library's threads.
 // A connection's exchange is owned by the pointer that the library keeps for its socket.
+
+private func admitConnection(
+    _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ addressCount: socklen_t
+) -> MHD_Result {
+    guard let context = unsafe context else { return .NO }
+    return unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).takeUnretainedValue().isStopping ? .NO : .YES
+}
 
 private func handleConnection(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,

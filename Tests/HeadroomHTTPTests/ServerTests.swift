@@ -121,8 +121,11 @@ import Testing
                 body: Array(#"{"type":"model","at":1793000000000,"pool":"p","model":"m","version":"m-2"}"#.utf8))
             #expect(await eventually { fixture.sink.entered == 1 })
             async let stopped: Void = fixture.service.stop()
-            // The listening socket is closed first; the answer is still owed.
-            #expect(await eventually { (try? fixture.client()) == nil })
+            // Idle connections are closed first, and new ones turned away; the answer is still owed.
+            #expect(try await fixture.client().isClosedByServer())
+            let late = try fixture.client()
+            await late.send("GET", "/healthz")
+            #expect(await late.isClosedByServer())
             #expect(client.isSilent)
             fixture.sink.open()
             #expect(try await client.receive().status == 200)
