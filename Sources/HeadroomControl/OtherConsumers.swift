@@ -4,7 +4,9 @@ import HeadroomModel
 ///
 /// Two kinds of limits are told apart by their reset. A bucket that refills steadily says when it will be full, so
 /// remaining + reset × rate is its size and stays the same; a fixed window says when it ends, so now + reset stays the
-/// same. Over a span of seconds, with r the remaining at its ends and u our own use in it:
+/// same. A sliding window's is always about a minute away: it looks like a bucket while what remains stands still, and
+/// what we leave unused would be taken for others' use, so a bucket is believed once its remaining and its reset have
+/// moved together. Over a span of seconds, with r the remaining at its ends and u our own use in it:
 ///
 ///     others = r₁ − r₂ − u + (steadily refilled? span × rate : 0)
 ///
@@ -21,12 +23,17 @@ struct OtherConsumers: Equatable, Sendable {
         var limit: Double
         var remaining: Double
         var resetSeconds: Double
+
+        /// Of the bucket, if it is one that refills steadily.
+        var size: Double { remaining + resetSeconds * limit / 60 }
     }
 
     private static let spanSeconds = 10.0
     /// A bucket that fills in less is full or empty too often between two looks at it.
     private static let leastBucketSeconds = 30.0
     private static let leastSpans = 4
+    /// What remains has moved when it did by this part of the limit.
+    private static let leastMove = 0.04
     /// Below this part of the limit it is noise.
     private static let noise = 0.1
     private static let halfLifeSeconds = 20.0
@@ -34,6 +41,8 @@ struct OtherConsumers: Equatable, Sendable {
     private static let leastDeviations = 0.8
     private static let forgetSeconds = 60.0
 
+    /// The last time that what remains moved, its reset moved with it.
+    private var isSteadilyRefilled = false
     private var anchor: Sample?
     /// Our own use since the anchor.
     private var used = 0.0
@@ -49,7 +58,9 @@ struct OtherConsumers: Equatable, Sendable {
 
     /// Takes in a second that is told in full: our own use in it, and the last that a header said in it.
     mutating func fold(used: Double, sample: Sample?, at second: Timestamp) {
-        if let seenAt, second.seconds(since: seenAt) > Self.forgetSeconds { self = OtherConsumers() }
+        if let seenAt, second.seconds(since: seenAt) > Self.forgetSeconds {
+            self = OtherConsumers(isSteadilyRefilled: isSteadilyRefilled)
+        }
         self.used += used
         if let anchor {
             highest = max(highest, level + anchor.limit / 60)
@@ -60,6 +71,7 @@ struct OtherConsumers: Equatable, Sendable {
         guard let first = anchor, first.limit == sample.limit else { return start(at: sample) }
         let seconds = sample.at.seconds(since: first.at)
         guard seconds >= Self.spanSeconds else { return }
+        noteKind(from: first, to: sample)
         if let others = others(from: first, to: sample, seconds: seconds) {
             spans += 1
             let difference = others * 60 / seconds - mean
@@ -79,6 +91,10 @@ struct OtherConsumers: Equatable, Sendable {
         return max(0, min(mean, limit - ownMean))
     }
 
+    init(isSteadilyRefilled: Bool = false) {
+        self.isSteadilyRefilled = isSteadilyRefilled
+    }
+
     private mutating func start(at sample: Sample) {
         anchor = sample
         used = 0
@@ -86,13 +102,17 @@ struct OtherConsumers: Equatable, Sendable {
         highest = level
     }
 
+    private mutating func noteKind(from first: Sample, to last: Sample) {
+        let move = abs(first.remaining - last.remaining)
+        if move >= Self.leastMove * last.limit { isSteadilyRefilled = abs(first.size - last.size) <= move / 2 }
+    }
+
     /// `nil` when the span does not say: an empty bucket may be in debt, a full one overflows, a window may have ended.
     private func others(from first: Sample, to last: Sample, seconds: Double) -> Double? {
         guard min(first.remaining, last.remaining) > 0.01 * first.limit / 60, last.limit > 0 else { return nil }
         let rate = last.limit / 60
-        let sizes = [first, last].map { $0.remaining + $0.resetSeconds * rate }
-        if abs(sizes[0] - sizes[1]) <= 0.02 * max(sizes[0], sizes[1]) {
-            guard sizes[1] >= Self.leastBucketSeconds * rate, max(highest, last.remaining) < 0.98 * sizes[1] else {
+        if isSteadilyRefilled, abs(first.size - last.size) <= 0.02 * max(first.size, last.size) {
+            guard last.size >= Self.leastBucketSeconds * rate, max(highest, last.remaining) < 0.98 * last.size else {
                 return nil
             }
             return first.remaining - last.remaining - used + seconds * rate
@@ -105,6 +125,7 @@ struct OtherConsumers: Equatable, Sendable {
 
 extension OtherConsumers {
     func write(to writer: inout ByteWriter) {
+        writer.write(isSteadilyRefilled)
         writer.write(used)
         writer.write(level)
         writer.write(highest)
@@ -117,6 +138,7 @@ extension OtherConsumers {
     }
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
+        isSteadilyRefilled = try reader.readBool()
         used = try reader.readAmount()
         level = try reader.readDouble()
         highest = try reader.readDouble()

@@ -137,6 +137,33 @@ import Testing
         #expect(found[280...].allSatisfy { $0 == 1 }, "\(found[299])")
     }
 
+    /// The last sixty seconds count, and we are alone: what we leave unused is nobody's use.
+    @Test(arguments: [0.5, 0.9, 0.99]) func `what is left of a sliding window is not others' use`(part: Double) throws {
+        var estimator = Self.estimator()
+        var used: [Double] = []
+        for second in 0..<300 {
+            // Up and down with a period of 20 s, so that most spans end where they began.
+            let own = (part * (1 + 0.2 * (second % 20 < 10 ? 1 : -1)) * 1_000).rounded() * 10
+            used.append(own)
+            for n in 0..<10 {
+                estimator.fold(
+                    Self.call(Double(second) + Double(n) / 10, tokens: Int64(own / 10)),
+                    at: Self.after(Double(second) + 1))
+            }
+            estimator.fold(
+                Self.response(
+                    Double(second) + 0.95,
+                    [
+                        QuotaWindow(
+                            resource: .tokens, limit: 600_000, remaining: 600_000 - used.suffix(60).reduce(0, +),
+                            resetMilliseconds: 60_000, windowSeconds: 60)
+                    ]), at: Self.after(Double(second) + 1))
+            let found = estimator.estimate(at: Self.after(Double(second) + 1))
+            #expect(found.capacity[.tokens] == 600_000, "second \(second)")
+            #expect(found.upstream.otherConsumers[.tokens] == nil)
+        }
+    }
+
     @Test func `latency far over its baseline keeps the estimate from rising`() throws {
         var estimator = Self.estimator(at: Self.after(-1_501))
         // Half an hour of usual latencies, then a limit of half that goes while latency is ten times as high.
