@@ -6,8 +6,9 @@ import HeadroomModel
 /// In steps of ten seconds: true capacity (without bursts), true arrivals of genuine work, the policy's bands from
 /// floors to demand with its ceilings (``OracleFill``). What is not served carries over to later steps, the oldest
 /// served first, for as long as its caller's patience lasts; then it is gone. Requests are lumps and answers take
-/// time, so nobody reaches 0 against it: control-law puts the practical zero at about 0.06 of shortfall. Where there is
-/// a pool to fail over to, both are one, and what is overloaded grants nothing.
+/// time, so nobody reaches 0 against it: control-law puts the practical zero at about 0.06 of shortfall. Pools are apart,
+/// each for the tenants at home in it; while one is overloaded and there is another to fail over to, both are one, and
+/// what is overloaded grants nothing.
 package struct Reference: Sendable {
     /// By step and tenant, as ``RunRecord/served``.
     package let shares: [Work]
@@ -48,27 +49,56 @@ package struct Reference: Sendable {
                 waiting[job.tenant].append(
                     Waiting(lastStep: Int((job.seconds + patience) / step), work: job.cost))
             }
-            var capacity = workload.pools[0].nominal * Reference.meanGrant(grants, from: start, to: start + step)
-            if workload.pools.count > 1 {
-                capacity = capacity * (1 - scenario.overloadShare(at: start, of: workload.seconds))
-                for pool in workload.pools.dropFirst() {
-                    capacity = capacity.map { $1 + (pool.nominal[$0] ?? 0) }
-                }
-            }
             let sums = waiting.map { $0.reduce(Work.zero) { $0 + $1.work } }
-            let rates = fill.solve(
-                capacity: capacity, demand: sums.map { $0.rates(overSeconds: step, of: capacity.resources) })
+            let groups = Reference.groups(
+                workload, scenario, grant: Reference.meanGrant(grants, from: start, to: start + step), at: start)
+            let capacity = groups.dropFirst().reduce(groups[0].capacity) { whole, group in
+                whole.map { $1 + (group.capacity[$0] ?? 0) }
+            }
+            var rates = Array(repeating: Rates.none, count: tenantCount)
+            var workableHere = 0.0
+            for group in groups {
+                let demand = sums.indices.map { group.isMember[$0] ? sums[$0] : .zero }
+                let solved = fill.solve(
+                    capacity: group.capacity,
+                    demand: demand.map { $0.rates(overSeconds: step, of: capacity.resources) })
+                for tenant in rates.indices where group.isMember[tenant] { rates[tenant] = solved[tenant] }
+                let part = group.capacity.work(overSeconds: 60).seconds(of: capacity) / 60
+                workableHere += part * min(step, demand.reduce(Work.zero, +).seconds(of: group.capacity))
+            }
             for tenant in 0..<tenantCount {
                 let served = Reference.serve(rates[tenant], of: sums[tenant], from: &waiting[tenant], seconds: step)
                 shares[index * tenantCount + tenant] = served
                 waiting[tenant].removeAll { $0.lastStep <= index }
             }
             capacities.append(capacity)
-            workable.append(min(step, sums.reduce(Work.zero, +).seconds(of: capacity)))
+            workable.append(workableHere)
         }
         self.shares = shares
         workableSeconds = workable
         self.capacity = capacities
+    }
+
+    /// Tenants that share a capacity, per minute.
+    private struct Group {
+        var capacity: Rates
+        var isMember: [Bool]
+    }
+
+    private static func groups(_ workload: Workload, _ scenario: Scenario, grant: Double, at second: Double) -> [Group]
+    {
+        var groups = workload.pools.indices.map { pool in
+            Group(
+                capacity: workload.pools[pool].nominal * (pool == 0 ? grant : 1),
+                isMember: workload.homes.map { $0 == pool })
+        }
+        let overloaded = scenario.overloadShare(at: second, of: workload.seconds)
+        guard groups.count > 1, overloaded > 0 else { return groups }
+        groups[0].capacity = groups[0].capacity * (1 - overloaded)
+        let whole = groups.dropFirst().reduce(groups[0].capacity) { whole, group in
+            whole.map { $1 + (group.capacity[$0] ?? 0) }
+        }
+        return [Group(capacity: whole, isMember: workload.homes.map { _ in true })]
     }
 
     /// Takes what `rates` serve in a step out of the waiting work, the oldest first, and returns it. A part of a

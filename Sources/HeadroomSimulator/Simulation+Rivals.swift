@@ -9,7 +9,8 @@ struct OracleDecision: Sendable {
 }
 
 /// What stands in the place of the loop when the strategy is not Headroom. It divides every pool for itself, over the
-/// tenants that are at home there: rivals and the oracle do not fail over, and retry where they were refused.
+/// tenants that are at home there: rivals do not fail over, and retry where they were refused. The oracle knows when a
+/// pool is overloaded, and sends its work to the other one.
 extension Simulation {
     private static let foreverSeconds = 1e9
     /// What a wall that bounds nothing is made of.
@@ -45,7 +46,11 @@ extension Simulation {
 
     private mutating func publish(_ rates: [Rates]) {
         guard case .rates(_, let gatewaysLend) = strategy.kind else { return }
-        let pools = workload.pools.indices.map { allocation(of: rates, in: $0, gatewaysLend: gatewaysLend) }
+        let pools = workload.pools.indices.map { pool in
+            allocation(
+                of: rates, in: pool, members: tenants.indices.filter { workload.homes[$0] == pool },
+                gatewaysLend: gatewaysLend)
+        }
         record.note(limits: limits(of: pools), at: second)
         let shares = observed.shares(tenants, gateways: gateways.map(\.id))
         let parts = pools.map { Parts().divide($0, over: shares) }
@@ -57,14 +62,15 @@ extension Simulation {
 
     /// With lending the nominal capacity is the budget, and the tiers' ceilings bound what is lent. Without, each rate
     /// is a wall, and there is no cap on the sum but theirs.
-    private func allocation(of rates: [Rates], in pool: Int, gatewaysLend: Bool) -> PoolAllocation {
+    private func allocation(
+        of rates: [Rates], in pool: Int, members: [Int], gatewaysLend: Bool
+    ) -> PoolAllocation {
         let nominal = workload.pools[pool].nominal
         let id = workload.pools[pool].id
         let budget = gatewaysLend ? nominal : nominal * Simulation.boundless
         var allocation = PoolAllocation(
             pool: id, capacity: nominal, nominal: nominal, budget: budget, fallback: budget,
             burstSeconds: rules.policy.pools[0].burstSeconds, unlisted: nominal.map { _, _ in 0 })
-        let members = tenants.indices.filter { workload.homes[$0] == pool }
         allocation.tenants = members.sorted { tenants[$0] < tenants[$1] }.map { index in
             let rate = nominal.map { resource, most in (rates[index][resource] ?? most).rounded(.down) }
             let ceiling = rules.tier(of: tenants[index], in: id).ceilingShare.map { nominal * $0 } ?? .none
@@ -100,16 +106,24 @@ extension Simulation {
             if job.seconds >= second, job.task == nil { wanted[job.tenant] += job.cost }
             decision.nextJob += 1
         }
+        let isOverloaded =
+            workload.pools.count > 1 && scenario.overloadShare(at: second, of: workload.seconds) > 0.5
         for pool in workload.pools.indices {
             let capacity = providers[pool].capacity(at: now)
             let rates = fill.solve(
                 capacity: capacity,
                 demand: wanted.indices.map { tenant in
-                    workload.homes[tenant] == pool
+                    (isOverloaded ? 1 : workload.homes[tenant]) == pool
                         ? wanted[tenant].rates(overSeconds: Simulation.oraclePeriodSeconds, of: capacity.resources)
                         : .none
                 })
-            var allocation = allocation(of: rates, in: pool, gatewaysLend: true)
+            // What was sent to the other pool may wait there when its own is back.
+            let members = tenants.indices.filter { pool > 0 || workload.homes[$0] == pool }
+            var allocation = allocation(of: rates, in: pool, members: members, gatewaysLend: true)
+            if pool == 0, isOverloaded {
+                allocation.state = .open
+                allocation.failover = workload.pools.dropFirst().map(\.id)
+            }
             allocation.capacity = capacity
             allocation.budget = capacity
             allocation.fallback = capacity

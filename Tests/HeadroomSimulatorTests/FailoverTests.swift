@@ -77,10 +77,40 @@ import Testing
 
     @Test func `rivals divide each pool for itself and do not fail over`() throws {
         let late = (Self.down.lowerBound + 40)..<Self.down.upperBound
-        for strategy in ["fcfs", "static-contract+lending", "doorman-fair-share", "litellm-v3", "oracle"] {
+        for strategy in ["fcfs", "static-contract+lending", "doorman-fair-share", "litellm-v3"] {
             let run = try Self.run(strategy, failsOver: true)
             #expect(Self.service(run, pool: 1, during: late) > 0, "\(strategy)")
             #expect(Self.service(run, pool: 0, during: late) == 0, "\(strategy)")
         }
+    }
+
+    @Test func `the oracle sends the work elsewhere at once`() throws {
+        let run = try Self.run("oracle", failsOver: true)
+        #expect(Self.service(run, pool: 0, during: Self.down) > 0.2 * Double(Self.down.count))
+        #expect(run.record.overloads < 20, "\(run.record.overloads)")
+        let after = (Self.down.upperBound + 10)..<Int(Self.seconds)
+        #expect(Self.service(run, pool: 0, during: after) > 0)
+    }
+
+    @Test func `what is due takes pools for one only while one is overloaded`() {
+        // The first pool has a third of what its tenants want, the second three times.
+        var scenario = Self.scenario(failsOver: true)
+        scenario.capacity = 0.3
+        scenario.failover = Scenario.Failover(capacity: 3, every: 3)
+        let workload = Workload(trace: Self.trace, scenario: scenario, seconds: Self.seconds, seed: 1)
+        let reference = Reference(workload: workload, scenario: scenario)
+        /// Of the first pool's tenants, in seconds of its contract per second.
+        func due(_ seconds: Range<Int>) -> Double {
+            var sum = Work.zero
+            for step in (seconds.lowerBound / 10)..<(seconds.upperBound / 10) {
+                for tenant in workload.homes.indices where workload.homes[tenant] == 0 {
+                    sum += reference.shares[step * workload.homes.count + tenant]
+                }
+            }
+            return sum.seconds(of: workload.pools[0].nominal) / Double(seconds.count)
+        }
+        let calm = due(0..<Self.down.lowerBound)
+        #expect(calm > 0.9 && calm < 1.001, "\(calm)")
+        #expect(due(Self.down) > 1.2 * calm)
     }
 }
