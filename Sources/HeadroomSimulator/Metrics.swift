@@ -46,6 +46,10 @@ package enum Metric: String, CaseIterable, Sendable {
     /// From the first fall of what is granted until the estimate first lies within 25 % (10 %) of it, in seconds. The
     /// whole fall when it never does.
     case secondsToWithin25, secondsToWithin10
+    /// Estimate over granted, 15 s after the first refusal that follows the first fall of what is granted: 1 is right.
+    case estimateAfterRefusal
+    /// Estimate over granted, 60 s after what is granted is first back where it was before its first fall: 1 is right.
+    case estimateAfterRecovery
     /// From arrival to dispatch, of served genuine calls, in seconds; over the tenants of a tier.
     case waitMedianCritical, waitMedianPremium, waitMedianStandard, waitMedianFree
     case waitP99Critical, waitP99Premium, waitP99Standard, waitP99Free
@@ -71,7 +75,7 @@ package enum Metric: String, CaseIterable, Sendable {
             .satisfactionStandard,
             .satisfactionFree:
             false
-        case .gamingGain: nil
+        case .gamingGain, .estimateAfterRefusal, .estimateAfterRecovery: nil
         default: true
         }
     }
@@ -222,6 +226,15 @@ package struct RunMetrics: Equatable, Sendable {
                     errors[low.indices].firstIndex { $0 <= 0.25 }.map { $0 - fall } ?? low.count)
                 self[.secondsToWithin10] = Double(
                     errors[low.indices].firstIndex { $0 <= 0.1 }.map { $0 - fall } ?? low.count)
+                func ratio(at second: Int, within seconds: Range<Int>) -> Double? {
+                    seconds.contains(second) ? run.estimated[second] / max(1e-9, run.granted[second]) : nil
+                }
+                if let refused = low.indices.first(where: { run.refusedEachSecond[$0] > 0 }) {
+                    self[.estimateAfterRefusal] = ratio(at: refused + 15, within: low.indices)
+                }
+                if let back = run.granted[fall...].firstIndex(where: { $0 >= 0.999 * run.granted[fall - 1] }) {
+                    self[.estimateAfterRecovery] = ratio(at: back + 60, within: run.granted.indices)
+                }
             }
         }
         self[.driftSeconds] = run.driftSeconds.max()

@@ -164,6 +164,21 @@ import Testing
         #expect(metrics[.secondsToWithin25] == 10)
         #expect(metrics[.secondsToWithin10] == 20)
         #expect(isNear(metrics[.estimateError], (10 * 1.0 + 10 * 0.2) / 300))
+        // Nobody was refused, and nothing came back.
+        #expect(metrics[.estimateAfterRefusal] == nil && metrics[.estimateAfterRecovery] == nil)
+    }
+
+    @Test func `the estimate a quarter of a minute after a refusal, and a minute after all is back`() {
+        var run = perfect
+        run.granted = (0..<Self.seconds).map { (100..<200).contains($0) ? 0.5 : 1 }
+        run.estimated = run.granted.indices.map { 0.4 + Double($0) / 1_000 }
+        // One before the fall says nothing of it.
+        for second in [90, 120, 150] { run.refusedEachSecond[second] = 1 }
+        #expect(isNear(metrics(run)[.estimateAfterRefusal], 0.535 / 0.5))
+        #expect(isNear(metrics(run)[.estimateAfterRecovery], 0.66))
+        // The fall is over before.
+        run.refusedEachSecond = run.refusedEachSecond.indices.map { $0 >= 190 ? 1 : 0 }
+        #expect(metrics(run)[.estimateAfterRefusal] == nil)
     }
 
     @Test func `waits are those of the tier's own calls`() {
