@@ -144,8 +144,8 @@ struct BarPlot {
 
     var svg: String {
         let rowHeight = 20.0
-        // About half as wide as high, a letter.
-        let left = 12 + 5.8 * Double(bars.map(\.name.count).max() ?? 0)
+        // Somewhat more than half as wide as high, a letter.
+        let left = 12 + 6.1 * Double(bars.map(\.name.count).max() ?? 0)
         let width = 620.0
         let height = 24 + rowHeight * Double(bars.count) + 6
         let axis = PlotAxis(most: bars.map { $0.value + $0.spread }.max() ?? 0)
