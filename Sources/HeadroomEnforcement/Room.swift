@@ -95,12 +95,13 @@ package struct Room: Sendable {
             budgets.append(
                 RoomClaim(
                     wanted: want.budget.perMinute, held: claim?.held ?? .zero, kept: claim?.kept ?? .zero,
-                    newest: holder?.newest?.budget ?? .zero, isSilent: holder?.isSilent ?? false,
+                    least: holder?.leastBudget ?? .zero,
                     first: isKnown ? nil : evenPart))
             fallbacks.append(
                 RoomClaim(
-                    wanted: want.fallback.perMinute, held: claim?.fallback ?? .zero, kept: claim?.fallback ?? .zero,
-                    newest: holder?.newest?.fallback ?? .zero, isSilent: holder?.isSilent ?? false))
+                    wanted: want.fallback.perMinute, held: claim?.fallback ?? .zero,
+                    kept: holder?.isSilent == true ? claim?.fallback ?? .zero : .zero,
+                    least: holder?.newest?.fallback ?? .zero))
         }
         while next < holders.count {
             pass(holders[next])

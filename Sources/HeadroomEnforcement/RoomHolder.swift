@@ -54,6 +54,12 @@ struct RoomHolder: Sendable {
     /// E_g: what it may be using.
     var held: SIMD4<Double> { pointwiseMax(used, kept) }
 
+    /// What it was given last, or less while it may be on a fallback from before: with that much it has no more than now,
+    /// wherever it is.
+    var leastBudget: SIMD4<Double> {
+        grantsBeforeSilence.reduce(newest?.budget ?? .zero) { pointwiseMin($0, $1.fallback) }
+    }
+
     /// What of that counts beside new budgets, where all fallbacks together are `whole` now.
     ///
     /// One that does not answer cannot be told that capacity fell. It goes on counting with its part of what there is
@@ -77,9 +83,12 @@ struct RoomHolder: Sendable {
         if isUnheard { silentThrough = grants.last?.version }
         lastSeen = max(lastSeen, presence.lastSeen)
         isUnheard = false
-        // What nobody published was not applied.
-        if let applied = presence.applied, let newest, applied <= newest {
-            grants.removeAll { $0.version < applied }
+        // What nobody published was not applied. What the ledger of an earlier term never had is no more than what it had
+        // before it.
+        if let applied = presence.applied, let newest, applied <= newest,
+            let known = grants.last(where: { $0.version <= applied })?.version
+        {
+            grants.removeAll { $0.version < known }
         }
         // What is not in force any more and was not handed out never will be.
         grants.removeAll { grant in
@@ -119,8 +128,7 @@ struct RoomHolder: Sendable {
         if isUnheard || now >= lastSeen.adding(seconds: lease - policy.graceSeconds) {
             silentThrough = grants.last?.version
         }
-        // One that comes back is on its fallback until it has something newer.
-        let before = grants.filter { grant in silentThrough.map { grant.version <= $0 } ?? false }
+        let before = grantsBeforeSilence
         isSilent = !before.isEmpty
         kept = before.reduce(.zero) { pointwiseMax($0, $1.fallback) }
         keptPart = grants.reduce(.zero) { pointwiseMax($0, $1.fallbackPart) }
@@ -128,6 +136,11 @@ struct RoomHolder: Sendable {
         if !isNewest, now >= lastSeen.adding(seconds: max(policy.safeSeconds, lease + policy.graceSeconds)) {
             grants = []
         }
+    }
+
+    /// One that comes back is on its fallback until it has something newer.
+    private var grantsBeforeSilence: ArraySlice<RoomGrant> {
+        grants.prefix { grant in silentThrough.map { grant.version <= $0 } ?? false }
     }
 
     /// It holds nothing, or has been silent for longer than its fallback is kept.
@@ -174,11 +187,10 @@ struct RoomClaim {
     var wanted: SIMD4<Double>
     /// Its own in any case: up to here nothing is taken from the room.
     var held: SIMD4<Double>
-    /// What it goes on holding while it does not answer.
+    /// What it goes on holding while it does not answer; nothing of one that does.
     var kept: SIMD4<Double>
-    /// What was published for it last: in times of excess nothing rises above that, though it may hold more.
-    var newest: SIMD4<Double>
-    var isSilent: Bool
+    /// In times of excess nothing rises above this, though it may hold more.
+    var least: SIMD4<Double>
     /// It has been given nothing yet: so much of what it wants goes before what the others want.
     var first: SIMD4<Double>?
 
@@ -189,27 +201,12 @@ struct RoomClaim {
         _ claims: [RoomClaim], heldElsewhere: SIMD4<Double>, keptElsewhere: SIMD4<Double>, within limit: SIMD4<Double>,
         isComplete: Bool
     ) -> [SIMD4<Double>] {
-        var kept = keptElsewhere
-        var asked = SIMD4<Double>.zero
-        var held = heldElsewhere
-        for claim in claims {
-            held += claim.held
-            if claim.isSilent { kept += pointwiseMax(claim.wanted, claim.kept) } else { asked += claim.wanted }
-        }
-        var wanted = claims.map(\.wanted)
-        // What silent gateways keep, or will have if they come back, is not there for the others to want.
-        var left = limit - keptElsewhere
-        for (index, claim) in claims.enumerated() where claim.isSilent {
-            // If it comes back, and the other silent ones do not.
-            let others = kept - pointwiseMax(claim.wanted, claim.kept)
-            wanted[index] = (claim.wanted * part(of: limit - others, for: asked + claim.wanted)).rounded(.down)
-            left -= pointwiseMax(wanted[index], claim.kept)
-        }
-        let share = part(of: left, for: asked)
+        let share = share(of: claims, within: limit - keptElsewhere)
+        let held = claims.reduce(heldElsewhere) { $0 + $1.held }
+        var wanted = claims.map { ($0.wanted * share).rounded(.down) }
         let isExceeded = held .> limit
         for (index, claim) in claims.enumerated() {
-            if !claim.isSilent { wanted[index] = (claim.wanted * share).rounded(.down) }
-            wanted[index].replace(with: pointwiseMin(wanted[index], claim.newest), where: isExceeded)
+            wanted[index].replace(with: pointwiseMin(wanted[index], claim.least), where: isExceeded)
         }
 
         var free = pointwiseMax(limit - held, .zero)
@@ -228,6 +225,27 @@ struct RoomClaim {
         rise(claims.indices.filter { claims[$0].first == nil }) { wanted[$0] }
         if isComplete { rise(newcomers) { wanted[$0] } }
         return fitted
+    }
+
+    /// What part of what each wants there is for it, when the others have made room: together with what silent ones keep
+    /// beyond it that is at most `limit`.
+    private static func share(of claims: [RoomClaim], within limit: SIMD4<Double>) -> SIMD4<Double> {
+        var share = SIMD4<Double>(repeating: 1)
+        var isSettled = false
+        while !isSettled {
+            var asked = SIMD4<Double>.zero
+            var left = limit
+            for claim in claims {
+                let keepsMore = claim.kept .> claim.wanted * share
+                asked += claim.wanted.replacing(with: 0, where: keepsMore)
+                left -= SIMD4.zero.replacing(with: claim.kept, where: keepsMore)
+            }
+            // The smaller the share, the more of them keep more.
+            let next = pointwiseMin(share, part(of: left, for: asked))
+            isSettled = next == share
+            share = next
+        }
+        return share
     }
 
     /// 0 to 1: how much of what is asked for there is.

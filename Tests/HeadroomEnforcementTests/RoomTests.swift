@@ -106,16 +106,48 @@ import Testing
         #expect(publish(1000, over: ["gw-1"], at: 30) == [525])
     }
 
-    @Test mutating func `one that a new term hears of first counts with its fallback until it has something newer`() {
-        let sent = (["gw-1", "gw-2"] as [GatewayID]).map { gateway in
+    /// A new term whose ledger shows what each had of budget and fallback in generation 1; requests a minute.
+    private mutating func startsAgain(_ parts: [(gateway: GatewayID, budget: Double, fallback: Double)]) {
+        func rates(_ rpm: Double) -> Rates { Rates(rpm: rpm, tpm: 1000 * rpm) }
+        let sent = parts.map { part in
             SentBudget(
-                version: version(1), gateway: gateway, pool: "pool", budget: Rates(rpm: 100, tpm: 100_000),
-                fallback: Rates(rpm: 475, tpm: 475_000), publishedAt: after(0))
+                version: version(1), gateway: part.gateway, pool: "pool", budget: rates(part.budget),
+                fallback: rates(part.fallback), publishedAt: after(0))
         }
         room = Room(
             remembering: sent, leaseSeconds: policy.leaseSeconds, graceSeconds: policy.graceSeconds, at: after(60))
+        generation = 2
+    }
+
+    @Test mutating func `one that a new term hears of first counts with its fallback until it has something newer`() {
+        startsAgain([("gw-1", 100, 475), ("gw-2", 100, 475)])
         note("gw-1", applied: 1, sent: nil, at: 61)
         room.observe(presences, under: policy, at: after(62))
         #expect(room.inEffect(at: "gw-1")[Resource.requests.rawValue] == 475)
+    }
+
+    @Test mutating func `one that has what the ledger never took counts with what was written before it`() {
+        startsAgain([("gw-1", 500, 475)])
+        note("gw-1", applied: 2, sent: nil, at: 61)
+        room.observe(presences, under: policy, at: after(61))
+        #expect(room.inEffect(at: "gw-1")[Resource.requests.rawValue] == 500)
+    }
+
+    @Test mutating func `in times of excess none is given more than it may have fallen back to`() {
+        startsAgain([("gw-1", 100, 900), ("gw-2", 900, 50)])
+        for gateway in ["gw-1", "gw-2"] as [GatewayID] { note(gateway, applied: 1, sent: nil, at: 61) }
+        // One may be on its 900 while the other is on its 50, or the other way round: both would be too much.
+        #expect(publish(1000, over: ["gw-1", "gw-2"], at: 62) == [100, 50])
+        for gateway in ["gw-1", "gw-2"] as [GatewayID] { note(gateway, applied: 3, sent: 3, at: 63) }
+        #expect(publish(1000, over: ["gw-1", "gw-2"], at: 64) == [500, 500])
+    }
+
+    @Test mutating func `those that come back share what one that does not leaves, to the last unit`() {
+        startsAgain([("gw-1", 100, 95), ("gw-2", 100, 95), ("gw-3", 100, 95)])
+        note("gw-2", applied: 1, sent: nil, at: 61)
+        note("gw-3", applied: 1, sent: nil, at: 61)
+        #expect(publish(1000, over: ["gw-2", "gw-3"], at: 62) == [450, 450])
+        // 950 less the 95 that the first goes on having.
+        #expect(room.fallbacks[Resource.requests.rawValue] == 95 + 427 + 427)
     }
 }
