@@ -58,6 +58,7 @@ package struct Auditor: Sendable {
         published = nil
         before = nil
         floats = [:]
+        if !unwritten.isEmpty, let lastWritten { room.resume(from: lastWritten, at: now) }
         unwritten = []
         inherited = lastWritten.map { ($0, now.adding(seconds: rules.policy.loop.learningSeconds)) }
     }

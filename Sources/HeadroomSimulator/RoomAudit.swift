@@ -13,13 +13,25 @@ struct RoomAudit: Sendable {
         let version: SnapshotVersion
         let at: Timestamp
         let rates: [PoolID: Rates]
-        let capacity: [PoolID: Rates]
+        let fallback: [PoolID: Rates]
         /// Once every gateway has something newer than this limit: what each of them has to have for it to be over.
         var settledBy: SnapshotVersion?
+
+        init(_ whole: Snapshot, at now: Timestamp) {
+            version = whole.version
+            at = now
+            rates = Dictionary(
+                uniqueKeysWithValues: whole.pools.map { pool in
+                    (pool.pool, pool.capacity.map { resource, rate in rate - (pool.float[resource] ?? 0) })
+                })
+            fallback = Dictionary(uniqueKeysWithValues: whole.pools.map { ($0.pool, $0.fallback) })
+        }
     }
 
     private struct Holder {
         var part: Snapshot
+        /// All gateways' together, when it was given its part.
+        let fallback: [PoolID: Rates]
         var leaseUntil: Timestamp
     }
 
@@ -45,15 +57,13 @@ struct RoomAudit: Sendable {
     mutating func publish(
         _ publication: Publication, isRecorded: Bool, under policy: LoopPolicy, at now: Timestamp
     ) {
-        let whole = publication.whole
-        var rates: [PoolID: Rates] = [:]
-        for pool in whole.pools {
-            rates[pool.pool] = pool.capacity.map { resource, rate in rate - (pool.float[resource] ?? 0) }
-        }
-        let capacity = Dictionary(uniqueKeysWithValues: whole.pools.map { ($0.pool, $0.capacity) })
-        limits.append(Limit(version: whole.version, at: now, rates: rates, capacity: capacity))
+        limits.append(Limit(publication.whole, at: now))
         note(publication, isRecorded: isRecorded, under: policy, at: now)
     }
+
+    /// A term begins with what the ledger had, which was behind: all of that counts as in effect, and what capacity has
+    /// lost since then it has lost now.
+    mutating func resume(from last: Snapshot, at now: Timestamp) { limits.append(Limit(last, at: now)) }
 
     /// Nobody has what was superseded before lease and grace, if it has applied something newer since; how long before,
     /// Headroom notices with its next two ticks. Of a gateway that is gone all stays, and of those that a term has not
@@ -113,7 +123,7 @@ struct RoomAudit: Sendable {
         if let known = holders[gateway], known.part.version == part.version {
             holders[gateway]?.leaseUntil = max(known.leaseUntil, leaseUntil)
         } else {
-            holders[gateway] = Holder(part: part, leaseUntil: leaseUntil)
+            holders[gateway] = Holder(part: part, fallback: limits.last?.fallback ?? [:], leaseUntil: leaseUntil)
         }
     }
 
@@ -128,7 +138,7 @@ struct RoomAudit: Sendable {
             let newest = newest[pool] ?? .none
             for resource in newest.resources.members {
                 var live = 0.0
-                var expired: [(rate: Double, ofCapacity: Double)] = []
+                var expired: [(rate: Double, ofAll: Double)] = []
                 for holder in holders.values {
                     guard let part = holder.part.pools.first(where: { $0.pool == pool }), part.enforce else { continue }
                     let budget = part.budget[resource] ?? 0
@@ -138,12 +148,13 @@ struct RoomAudit: Sendable {
                         continue
                     }
                     let isSettled = now >= holder.leaseUntil.adding(seconds: seconds)
-                    expired.append((isSettled ? fallback : min(budget, fallback), part.capacity[resource] ?? 0))
+                    expired.append(
+                        (isSettled ? fallback : min(budget, fallback), holder.fallback[pool]?[resource] ?? 0))
                 }
                 let most = limits.map { limit in
-                    let capacity = limit.capacity[pool]?[resource] ?? 0
+                    let all = limit.fallback[pool]?[resource] ?? 0
                     let left = expired.reduce(limit.rates[pool]?[resource] ?? 0) { left, expired in
-                        left - expired.rate * min(1, expired.ofCapacity > 0 ? capacity / expired.ofCapacity : 1)
+                        left - expired.rate * min(1, expired.ofAll > 0 ? all / expired.ofAll : 1)
                     }
                     return max(0, left)
                 }.max()

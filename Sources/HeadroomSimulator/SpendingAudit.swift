@@ -6,7 +6,8 @@ import HeadroomModel
 /// keeps its level in proportion when the budget changes, and lets one call more pass as long as it is above 0.
 ///
 /// A gateway that draws gives up what its bucket cannot hold, and says so: instead of a bucket that is full, it has what
-/// came in less what it returned. Drawn calls go on what was granted for them, until its next request.
+/// came in less what it returned. What its bucket holds is so little that a mean request need not fit: it grows with the
+/// budget, however small that is. Drawn calls go on what was granted for them, until its next request.
 ///
 /// A gateway may be stricter at any time, since the provider's own headers bound it too; so the bucket here is an upper
 /// bound. Without an allocation, or with one that does not enforce, everything passes.
@@ -102,7 +103,10 @@ struct SpendingAudit: Sendable {
         fill(to: now)
         let returned = request.totals.returned - (draw?.returned ?? .zero)
         draw = Draw(request)
-        isDrawing = true
+        if !isDrawing {
+            isDrawing = true
+            burst = size(of: rates, isFallback: isOnFallback)
+        }
         granted = .zero
         let untold = (request.totals.grantedUsed - used).amounts
         if any((untold .> 1e-3) .| (untold .< -1e-3)) {
@@ -176,12 +180,10 @@ struct SpendingAudit: Sendable {
         let isReturning = isDrawing && isOnFallback && !isFallback
         isOnFallback = isFallback
         let new = new ?? .none
-        for resource in Resource.allCases {
-            let lane = resource.rawValue
-            let rate = new[resource] ?? 0
-            let least = rate > 0 ? (meanRequest?[resource] ?? (resource == .requests ? 1 : 0)) : 0
-            let size = max(least, rate * (terms?.burstSeconds ?? 0) / 60)
-            if rates[resource] == nil {
+        let sizes = size(of: new, isFallback: isFallback)
+        for lane in 0..<4 {
+            let size = sizes[lane]
+            if !rates.resources.lanes[lane] {
                 level[lane] = size
             } else if isDrawing {
                 level[lane] += max(0, size - burst[lane])
@@ -189,9 +191,17 @@ struct SpendingAudit: Sendable {
             } else if level[lane] > 0 {
                 level[lane] *= size / burst[lane]
             }
-            burst[lane] = size
         }
+        burst = sizes
         rates = new
+    }
+
+    /// What a bucket holds at most.
+    private func size(of rates: Rates, isFallback: Bool) -> SIMD4<Double> {
+        let size = rates.perMinute * ((terms?.burstSeconds ?? 0) / 60)
+        guard !isDrawing || isFallback else { return size }
+        let least = (meanRequest ?? Work(requests: 1)).amounts
+        return pointwiseMax(size, least).replacing(with: 0, where: rates.perMinute .<= 0)
     }
 
     private mutating func add(_ work: Work) { level = pointwiseMin(most, level + work.amounts) }

@@ -42,6 +42,8 @@ struct AuditedStory {
     var refusal: (DrawRefusal, epoch: Int64) = (.otherEpoch(5), 4)
     /// A gateway tells what it has used of what it drew.
     var tellsUsed = true
+    /// What the gateway itself has returned by then, of what its bucket could not hold.
+    var overflow = Work.zero
 
     init() {
         rules = Rules(
@@ -159,11 +161,11 @@ struct AuditedStory {
         try auditor.answer(answer, to: second)
         try auditor.refuse(refusal.0, of: request(3, epoch: refusal.epoch, returned: returned, used: .zero))
         // At the gateway itself.
-        second.totals.returned = .zero
+        second.totals.returned = overflow
         try auditor.draw(second)
         auditor.grant(answer, to: second)
         try auditor.dispatch(10_000, estimate, isDrawn: true, at: "g-1")
-        try auditor.draw(request(3, epoch: 5, returned: .zero, used: tellsUsed ? estimate : .zero))
+        try auditor.draw(request(3, epoch: 5, returned: overflow, used: tellsUsed ? estimate : .zero))
     }
 
     private func request(_ sequence: Int64, epoch: Int64, returned: Work, used: Work) -> DrawRequest {

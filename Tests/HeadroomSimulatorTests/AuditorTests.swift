@@ -167,6 +167,7 @@ import Testing
         Defect(.lease, "a second longer") { $0.leaseSeconds = 16 },
         Defect(.spending, "twice the budget for half a minute") { $0.requestsPerSecond = 20 },
         Defect(.spending, "a burst too many") { $0.burst = 60 },
+        Defect(.spending, "more is returned than it has got") { $0.overflow = Work(requests: 60) },
         Defect(.spending, "what was drawn is not told of") { $0.tellsUsed = false },
         Defect(.float, "a grant out of nothing") { $0.returned = .zero },
         Defect(.float, "a grant of more than was returned") { $0.returned = Work(requests: 3, tokens: 40) },
