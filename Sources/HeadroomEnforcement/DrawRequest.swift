@@ -92,6 +92,31 @@ package struct DrawRequest: Equatable, Sendable {
     package static let answeringSeconds = 2.0
 }
 
+extension DrawRequest {
+    /// What no gateway can say; `nil` when all is well.
+    var fault: String? {
+        func isBad(_ work: Work, least: Double) -> Bool {
+            !all((work.amounts .>= least) .& (work.amounts .< .infinity) .& (work.amounts .> -.infinity))
+        }
+        if isBad(totals.returned, least: 0) { return "totals.returned: must be numbers of at least 0" }
+        if isBad(totals.grantedUsed, least: -.infinity) { return "totals.granted_used: must be numbers" }
+        for entry in totals.spent where isBad(entry.work, least: -.infinity) {
+            return "totals.spent of \(entry.tenant): must be numbers"
+        }
+        for queue in waiting {
+            // Judged together: heads are most of what is in a request.
+            var areRight = SIMDMask<SIMD4<Int64>>(repeating: true)
+            var areFinite = true
+            for head in queue.heads {
+                areRight .&= (head.estimate.amounts .>= 0) .& (head.estimate.amounts .< .infinity)
+                areFinite = areFinite && head.waitedSeconds.isFinite
+            }
+            if !areFinite || !all(areRight) { return "waiting of \(queue.tenant): must be numbers of at least 0" }
+        }
+        return nil
+    }
+}
+
 package struct DrawAnswer: Equatable, Sendable {
     package struct Granted: Equatable, Sendable {
         package var tenant: TenantID

@@ -24,6 +24,23 @@ struct FloatAccount: Sendable {
         }
 
         mutating func removeFirst() { next += 1 }
+
+        /// Of those that were told of since, the one whose head goes first; `nil` when nothing waits.
+        static func first(of lanes: [Lane], toldSince oldest: Timestamp) -> Int? {
+            var first: Int?
+            var best: Head?
+            for index in lanes.indices where lanes[index].toldAt >= oldest && !lanes[index].isEmpty {
+                let head = lanes[index].head
+                if let best, let first, !isEarlier(head, lanes[index].boot, best, lanes[first].boot) { continue }
+                (first, best) = (index, head)
+            }
+            return first
+        }
+
+        private static func isEarlier(_ left: Head, _ leftBoot: Int, _ right: Head, _ rightBoot: Int) -> Bool {
+            if left.criticality != right.criticality { return left.criticality < right.criticality }
+            return left.arrival != right.arrival ? left.arrival < right.arrival : leftBoot < rightBoot
+        }
     }
 
     /// A call that waits.

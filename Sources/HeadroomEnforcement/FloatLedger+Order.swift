@@ -45,6 +45,19 @@ extension FloatLedger {
         return grants.keys.sorted().compactMap { grants[$0] }
     }
 
+    /// What the call takes whose turn it is; `nil` when nobody's is. Found without a copy of what waits.
+    func nextCall(at now: Timestamp) -> Work? {
+        let oldest = now.adding(seconds: -FloatLedger.headSeconds)
+        var first: Turn?
+        for (place, index) in backlogged.enumerated() {
+            guard let lane = FloatAccount.Lane.first(of: accounts[index].lanes, toldSince: oldest) else { continue }
+            var standing = accounts[index].standing
+            let turn = Turn(standing: &standing, head: accounts[index].lanes[lane].head, competitor: place, at: now)
+            if let turn, first.map({ turn < $0 }) ?? true { first = turn }
+        }
+        return first?.head.estimate
+    }
+
     /// Two batches and a round trip.
     private static let headSeconds = 0.5
 
@@ -67,10 +80,8 @@ extension FloatLedger {
 
         /// `nil` when nothing of it waits, or it is at its ceiling.
         mutating func turn(at now: Timestamp, _ competitor: Int) -> Turn? {
-            guard let lane, standing.isBelowCeiling(at: now) else { return nil }
-            return Turn(
-                isBeyondFloor: !standing.isWithinFloor(at: now), clock: standing.clock, head: lanes[lane].head,
-                competitor: competitor)
+            guard let lane else { return nil }
+            return Turn(standing: &standing, head: lanes[lane].head, competitor: competitor, at: now)
         }
 
         /// Its next head goes. Returns the boot where it waits.
@@ -82,24 +93,7 @@ extension FloatLedger {
             return lanes[served].boot
         }
 
-        private mutating func choose() {
-            lane = nil
-            var best: FloatAccount.Head?
-            for index in lanes.indices where lanes[index].toldAt >= oldest && !lanes[index].isEmpty {
-                let head = lanes[index].head
-                if let best, let lane, !Competitor.isEarlier(head, lanes[index].boot, best, lanes[lane].boot) {
-                    continue
-                }
-                (lane, best) = (index, head)
-            }
-        }
-
-        private static func isEarlier(
-            _ left: FloatAccount.Head, _ leftBoot: Int, _ right: FloatAccount.Head, _ rightBoot: Int
-        ) -> Bool {
-            if left.criticality != right.criticality { return left.criticality < right.criticality }
-            return left.arrival != right.arrival ? left.arrival < right.arrival : leftBoot < rightBoot
-        }
+        private mutating func choose() { lane = FloatAccount.Lane.first(of: lanes, toldSince: oldest) }
     }
 
     private struct Turn: Comparable {
@@ -107,6 +101,15 @@ extension FloatLedger {
         let clock: Double
         let head: FloatAccount.Head
         let competitor: Int
+
+        /// `nil` at the ceiling.
+        init?(standing: inout FloatAccount.Standing, head: FloatAccount.Head, competitor: Int, at now: Timestamp) {
+            guard standing.isBelowCeiling(at: now) else { return nil }
+            isBeyondFloor = !standing.isWithinFloor(at: now)
+            clock = standing.clock
+            self.head = head
+            self.competitor = competitor
+        }
 
         static func < (left: Turn, right: Turn) -> Bool {
             if left.isBeyondFloor != right.isBeyondFloor { return right.isBeyondFloor }

@@ -167,12 +167,17 @@ package struct FloatLedger: Sendable {
         answer.serviceClocks = places(in: request).map {
             DrawAnswer.Clock(tenant: accounts[$0].tenant, serviceClock: accounts[$0].standing.clock)
         }
-        let wanted = request.waiting.reduce(0) { $0 + min($1.heads.count, DrawRequest.mostHeads) }
-        let grants = isAnyLeft ? grants(to: boot.number, wanted: wanted, at: now) : []
-        for grant in grants { give(grant, to: &boot, at: now) }
-        answer.granted = grants.map { DrawAnswer.Granted(tenant: accounts[$0.account].tenant, calls: $0.calls) }
+        // Nearly always what is left does not cover the call whose turn it is.
+        if covers(nextCall(at: now), with: level) {
+            let wanted = request.waiting.reduce(0) { $0 + min($1.heads.count, DrawRequest.mostHeads) }
+            let grants = grants(to: boot.number, wanted: wanted, at: now)
+            for grant in grants { give(grant, to: &boot, at: now) }
+            answer.granted = grants.map { DrawAnswer.Granted(tenant: accounts[$0.account].tenant, calls: $0.calls) }
+        }
         answer.grantedTotal = boot.granted
-        if !isAnyLeft { answer.waitMilliseconds = FloatLedger.emptyMilliseconds }
+        if !FloatLedger.admits(level, in: capacity.resources) {
+            answer.waitMilliseconds = FloatLedger.emptyMilliseconds
+        }
         boot.answer = answer
         boots[name] = boot
         return answer
@@ -300,9 +305,6 @@ package struct FloatLedger: Sendable {
 
     // MARK: The level
 
-    /// Whether one more call may be granted.
-    var isAnyLeft: Bool { FloatLedger.admits(level, in: capacity.resources) }
-
     /// A call that is larger than the float can ever be goes when it is full.
     func covers(_ estimate: Work?, with left: Work) -> Bool {
         guard let estimate, FloatLedger.admits(left, in: capacity.resources) else { return false }
@@ -341,25 +343,5 @@ package struct FloatLedger: Sendable {
             boots[name] = nil
             open -= boot.open
         }
-    }
-}
-
-extension DrawRequest {
-    /// What no gateway can say; `nil` when all is well.
-    fileprivate var fault: String? {
-        func isBad(_ work: Work, least: Double) -> Bool {
-            !all((work.amounts .>= least) .& (work.amounts .< .infinity) .& (work.amounts .> -.infinity))
-        }
-        if isBad(totals.returned, least: 0) { return "totals.returned: must be numbers of at least 0" }
-        if isBad(totals.grantedUsed, least: -.infinity) { return "totals.granted_used: must be numbers" }
-        for entry in totals.spent where isBad(entry.work, least: -.infinity) {
-            return "totals.spent of \(entry.tenant): must be numbers"
-        }
-        for queue in waiting {
-            if queue.heads.contains(where: { isBad($0.estimate, least: 0) || !$0.waitedSeconds.isFinite }) {
-                return "waiting of \(queue.tenant): must be numbers of at least 0"
-            }
-        }
-        return nil
     }
 }

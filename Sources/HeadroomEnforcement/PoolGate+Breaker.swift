@@ -2,14 +2,6 @@ import HeadroomModel
 
 /// What a pool's circuit breaker keeps back, and where it goes instead.
 extension PoolGate {
-    /// Open or half-open; `nil` while it is closed, or nothing could be sent elsewhere: alone, a breaker gains nothing.
-    var breaker: PoolState? {
-        guard let allocation, allocation.enforce, !allocation.failover.isEmpty,
-            allocation.state == .open || allocation.state == .halfOpen
-        else { return nil }
-        return allocation.state
-    }
-
     /// The calls that wait although only the breaker keeps them, in the order of service: they leave this gate, and the
     /// caller enqueues them at the first pool of `failover` whose own breaker is closed. Empty while it is closed.
     ///
@@ -49,5 +41,13 @@ extension PoolGate {
         let perSecond = allocation.probesPerSecond * max(0.01, min(1, part))
         guard perSecond > 0, let probedAt else { return perSecond > 0 ? now : nil }
         return max(now, probedAt.adding(seconds: 1 / perSecond))
+    }
+}
+
+extension PoolAllocation {
+    /// The breaker's state, where it keeps work back.
+    var keptBack: PoolState? {
+        guard enforce, !failover.isEmpty, state == .open || state == .halfOpen else { return nil }
+        return state
     }
 }

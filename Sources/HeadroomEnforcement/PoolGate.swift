@@ -11,7 +11,16 @@ package struct PoolGate: Sendable {
     package let pool: PoolID
     package let gateway: GatewayID
     /// `nil` when the snapshot does not name the pool, or there is none.
-    package private(set) var allocation: PoolAllocation?
+    package private(set) var allocation: PoolAllocation? {
+        didSet {
+            isEnforcing = allocation?.enforce ?? false
+            breaker = allocation?.keptBack
+        }
+    }
+    /// False: everything passes and is counted.
+    private(set) var isEnforcing = false
+    /// Open or half-open; `nil` while it is closed, or nothing could be sent elsewhere: alone, a breaker gains nothing.
+    private(set) var breaker: PoolState?
     package internal(set) var counts = Counts()
 
     /// Calls since the start.
@@ -199,9 +208,6 @@ package struct PoolGate: Sendable {
 
     /// Of the tenant's account; 0, the shared one, without an entry.
     func index(of tenant: TenantID) -> Int { indices[tenant] ?? 0 }
-
-    /// False: everything passes and is counted.
-    var isEnforcing: Bool { allocation?.enforce ?? false }
 
     // MARK: Time
 

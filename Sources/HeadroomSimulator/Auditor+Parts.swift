@@ -103,14 +103,15 @@ extension Auditor {
         let parts = publication.parts
         // Those that share one part are given less where their own budget is less, in all that they have.
         let areShared = parts.count > rules.policy.loop.maxParts
-        func sum(_ rates: (PoolAllocation) -> SIMD4<Double>) -> SIMD4<Double> {
+        // By place: an allocation that is handed over would be copied, for each number of each tenant.
+        func sum(_ rates: (Int) -> SIMD4<Double>) -> SIMD4<Double> {
             var sum = SIMD4<Double>.zero
-            for part in parts { sum += rates(part.snapshot.pools[index]) }
+            for part in parts.indices { sum += rates(part) }
             return sum
         }
         func check(
             _ field: String, of tenant: Int? = nil, _ all: SIMD4<Double>, mayMiss: Bool,
-            _ rates: (PoolAllocation) -> SIMD4<Double>
+            _ rates: (Int) -> SIMD4<Double>
         ) throws(AuditViolation) -> SIMD4<Double> {
             let sum = sum(rates)
             if sum == all || (mayMiss || areShared) && !any(sum .> all) { return all - sum }
@@ -118,35 +119,39 @@ extension Auditor {
             throw broken(.parts, "\(whole.pool): \(field)\(name) \(sum) of \(all)")
         }
 
-        var missing = try check("unlisted", whole.unlisted.perMinute, mayMiss: true) { $0.unlisted.perMinute }
+        var missing = try check("unlisted", whole.unlisted.perMinute, mayMiss: true) {
+            parts[$0].snapshot.pools[index].unlisted.perMinute
+        }
         var missingSafe = SIMD4<Double>.zero
         for tenant in whole.tenants.indices {
             let entry = whole.tenants[tenant]
             let cut = try check("assured", of: tenant, entry.assured.perMinute, mayMiss: true) {
-                $0.tenants[tenant].assured.perMinute
+                parts[$0].snapshot.pools[index].tenants[tenant].assured.perMinute
             }
             missing += cut
             missingSafe += try check("safe", of: tenant, entry.safe.perMinute, mayMiss: true) {
-                $0.tenants[tenant].safe.perMinute
+                parts[$0].snapshot.pools[index].tenants[tenant].safe.perMinute
             }
             _ = try check("plain", of: tenant, entry.plain.perMinute, mayMiss: false) {
-                $0.tenants[tenant].plain.perMinute
+                parts[$0].snapshot.pools[index].tenants[tenant].plain.perMinute
             }
             _ = try check("ceiling", of: tenant, entry.ceiling.perMinute, mayMiss: false) {
-                $0.tenants[tenant].ceiling.perMinute
+                parts[$0].snapshot.pools[index].tenants[tenant].ceiling.perMinute
             }
             for criticality in Criticality.allCases {
                 _ = try check(
                     criticality.name, of: tenant, entry.criticality[criticality].perMinute, mayMiss: cut != .zero
-                ) { $0.tenants[tenant].criticality[criticality].perMinute }
+                ) { parts[$0].snapshot.pools[index].tenants[tenant].criticality[criticality].perMinute }
             }
         }
         guard !areShared else { return }
-        let unused = sum { pool in
-            pool.tenants.reduce(pool.budget.perMinute - pool.unlisted.perMinute) { $0 - $1.assured.perMinute }
+        let unused = sum { part in
+            let pool = parts[part].snapshot.pools[index]
+            return pool.tenants.reduce(pool.budget.perMinute - pool.unlisted.perMinute) { $0 - $1.assured.perMinute }
         }
-        let unusedFallback = sum { pool in
-            pool.tenants.reduce(pool.fallback.perMinute) { $0 - $1.safe.perMinute }
+        let unusedFallback = sum { part in
+            let pool = parts[part].snapshot.pools[index]
+            return pool.tenants.reduce(pool.fallback.perMinute) { $0 - $1.safe.perMinute }
         }
         if any((missing .> 0) .& (unused .> 0)) || any((missingSafe .> 0) .& (unusedFallback .> 0)) {
             throw broken(

@@ -52,11 +52,10 @@ struct SimulatedGateway: Sendable {
     }
 
     /// When a gate has to be asked again; `nil` when nothing waits.
-    func nextWake(after now: Timestamp) -> Timestamp? {
+    mutating func nextWake(after now: Timestamp) -> Timestamp? {
         var next: Timestamp?
         for pool in gates.indices {
-            // Through a span, or the gate would be copied to be asked.
-            if let wake = gates.span[pool].nextWake(after: now) { next = min(next ?? wake, wake) }
+            if let wake = gates[pool].wakeInPlace(after: now) { next = min(next ?? wake, wake) }
         }
         return next
     }
@@ -82,4 +81,9 @@ struct SimulatedGateway: Sendable {
         guard isUp, let allocation = gates[pool].allocation else { return 0 }
         return allocation.tenants.reduce(0) { $0 + ($1.assured[resource] ?? 0) }
     }
+}
+
+extension PoolGate {
+    /// Asked as what may change: to be read only, it would be copied out of its array.
+    fileprivate mutating func wakeInPlace(after now: Timestamp) -> Timestamp? { nextWake(after: now) }
 }

@@ -188,7 +188,7 @@ extension Simulation {
             divert(from: pool, at: gateway)
         }
         draw(gateway)
-        guard let next = gateways.span[gateway].nextWake(after: now) else { return }
+        guard let next = gateways[gateway].nextWake(after: now) else { return }
         let wake = max(next, now.adding(seconds: 0.005))
         if let planned = gateways[gateway].plannedWake, planned <= wake, planned > now { return }
         gateways[gateway].plannedWake = wake
