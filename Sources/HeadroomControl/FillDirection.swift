@@ -73,4 +73,40 @@ extension SIMD4<Double> {
 
     @inline(__always)
     var largest: Double { Swift.max(Swift.max(self[0], self[1]), Swift.max(self[2], self[3])) }
+
+    // What follows is for numbers only: the library's own takes care of NaN and of negative numbers, lane by lane, and
+    // calls a function for each.
+
+    @inline(__always)
+    func lowered(to most: Self) -> Self { replacing(with: most, where: most .< self) }
+
+    @inline(__always)
+    func raised(to least: Self) -> Self { replacing(with: least, where: self .< least) }
+
+    /// Of numbers that are not negative.
+    @inline(__always)
+    var roundedDown: Self {
+        let near = nearestEven
+        return near - Self.zero.replacing(with: 1, where: self .< near)
+    }
+
+    @inline(__always)
+    var roundedUp: Self {
+        let near = nearestEven
+        return near + Self.zero.replacing(with: 1, where: near .< self)
+    }
+
+    /// Halves go up.
+    @inline(__always)
+    var roundedToNearest: Self {
+        let down = roundedDown
+        return down + Self.zero.replacing(with: 1, where: self - down .>= 0.5)
+    }
+
+    /// From 2^52 on every double is whole, and below it adding so much leaves no room for a fraction.
+    @inline(__always)
+    private var nearestEven: Self {
+        let whole = Self(repeating: 0x1p52)
+        return replacing(with: (self + whole) - whole, where: self .< whole)
+    }
 }

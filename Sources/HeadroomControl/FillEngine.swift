@@ -204,8 +204,8 @@ package struct FillEngine: Sendable {
             let lane = resources[column].rawValue
             let part = lanes { rows[$0].cost[lane] } / capacity.perMinute[lane]
             costs[column][block] = part
-            dominant = pointwiseMax(dominant, part)
-            ceilings[column][block] = pointwiseMin(lanes { rows[$0].ceilings[lane] } / capacity.perMinute[lane], two)
+            dominant = dominant.raised(to: part)
+            ceilings[column][block] = (lanes { rows[$0].ceilings[lane] } / capacity.perMinute[lane]).lowered(to: two)
         }
         let weight = lanes { rows[$0].weight }
         for column in resources.indices { costs[column][block] *= weight / dominant }
@@ -214,8 +214,8 @@ package struct FillEngine: Sendable {
         let most = lanes { rows[$0].most }
         for column in raises.indices {
             let raise = raises[column]
-            let bound = pointwiseMin(lanes { rows[$0].bound(raise) }, most)
-            var limit = pointwiseMin(bound * dominant, two) / weight
+            let bound = lanes { rows[$0].bound(raise) }.lowered(to: most)
+            var limit = (bound * dominant).lowered(to: two) / weight
             if raise.isRestricted { limit *= lanes { raise.raises(rows[$0]) ? 1 : 0 } }
             limits[column][block] = limit
         }

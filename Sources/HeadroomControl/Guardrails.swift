@@ -9,7 +9,7 @@ extension PoolAllocator {
         let (cost, floor) = (members[index].nominalCost, fill[index].promised)
         var most = max(policy.mostOfNominal / cost, floor)
         var least = policy.leastOfFloor * floor
-        if !turn.approved.isEmpty, let change = turn.approved[members[index].id] {
+        if !turn.approved.isEmpty, let change = turn.approved[tenants[index]] {
             let activity = activity(within: change.to, of: index)
             (least, most) = (min(least, activity), max(most, activity))
         }
@@ -43,12 +43,12 @@ extension PoolAllocator {
         decision.withdrawn = turn.proposals.filter { proposal in
             guard proposal.state == .pending else { return false }
             let standing = wishes.first { $0.kind == proposal.kind }?.wishes ?? []
-            return !standing.contains { members[$0.index].id == proposal.tenant }
+            return !standing.contains { tenants[$0.index] == proposal.tenant }
         }.map(\.id)
 
         for (kind, wishes) in wishes {
             for wish in wishes where wish.isNew && decision.questions.count < Self.mostQuestions {
-                let tenant = members[wish.index].id
+                let tenant = tenants[wish.index]
                 let known = turn.proposals.filter { $0.kind == kind && $0.tenant == tenant }
                 if known.contains(where: { $0.state == .denied }) { continue }
                 let question = question(kind, wish, target, turn)
@@ -118,7 +118,7 @@ extension PoolAllocator {
     func heldInGuarded(_ index: Int, _ turn: PoolTurn) -> Double {
         let wanted = members[index].credibleDemand / members[index].nominalCost
         let held = min(members[index].activity, wanted)
-        guard !turn.applied.isEmpty, let applied = turn.applied[members[index].id] else { return held }
+        guard !turn.applied.isEmpty, let applied = turn.applied[tenants[index]] else { return held }
         return min(held, activity(within: applied.to, of: index))
     }
 
@@ -136,7 +136,7 @@ extension PoolAllocator {
             rows[index].start = 0
             var interval = guardrail(index, turn)
             interval.least = 0
-            if !turn.applied.isEmpty, let applied = turn.applied[members[index].id] {
+            if !turn.applied.isEmpty, let applied = turn.applied[tenants[index]] {
                 interval.least = activity(within: applied.to, of: index)
                 interval.most = interval.least
             }
@@ -159,7 +159,7 @@ extension PoolAllocator {
             isGuarded
             ? kept(turn, but: wish.index, wish.to)
             : wish.to.map { appliedNumbers(turn, changing: (wish.index, $0)) } ?? unguarded(wish.index, turn)
-        let tenant = members[wish.index].id
+        let tenant = tenants[wish.index]
         let resources = turn.pool.nominal.resources
         let to = whole(after[wish.index], of: wish.index)
         let from = whole(before[wish.index], of: wish.index)
@@ -171,7 +171,7 @@ extension PoolAllocator {
         let largest = changed.sorted { (-size($0), $0) < (-size($1), $1) }.prefix(Self.mostEffects).sorted()
         let effects = largest.map { index in
             Proposal.Effect(
-                tenant: members[index].id, from: whole(before[index], of: index), to: whole(after[index], of: index))
+                tenant: tenants[index], from: whole(before[index], of: index), to: whole(after[index], of: index))
         }
         let resource = resources.contains(.tokens) ? .tokens : resources.members.first ?? .requests
         let unit = "\(resource.name.split(separator: "_").joined(separator: " ")) a minute"

@@ -3,15 +3,17 @@ import HeadroomModel
 /// The time of a pool's observation windows: a dozen buckets of equal length. One for all tenants of a pool, since they
 /// are observed at the same instants.
 struct ObservationClock: Sendable {
-    static let buckets = 12
+    typealias Buckets = InlineArray<12, Double>
 
     private(set) var now: Timestamp
     /// Since the observation before; 0 when there is none.
     private(set) var elapsed = 0.0
-    /// Observed in each bucket, in seconds.
-    @Quartered fileprivate private(set) var seconds = SIMD16<Double>.zero
+    /// Observed in all buckets, in seconds.
+    private(set) var observed = 0.0
+    /// Observed in each.
+    private var seconds = Buckets(repeating: 0)
     /// 1 for a bucket that still counts, 0 for one that begins anew.
-    @Quartered fileprivate private(set) var kept = SIMD16<Double>.zero
+    fileprivate private(set) var kept = Buckets(repeating: 0)
     /// What `elapsed` is booked to, and what the observation before was booked to.
     fileprivate private(set) var bucket = 0
     fileprivate private(set) var lastBucket = 0
@@ -25,25 +27,23 @@ struct ObservationClock: Sendable {
 
     /// - Parameter first: stands for the time since the observation before, when there is none.
     mutating func advance(to next: Timestamp, window: Double, first: Double) {
-        let length = max(1, Int64(window * 1000 / Double(Self.buckets)))
+        let count = Int64(Buckets.count)
+        let length = max(1, Int64(window * 1000 / Double(count)))
         let current = next.milliseconds / length
         elapsed = number == nil ? first : max(0, next.seconds(since: now))
-        kept = SIMD16(repeating: 1)
+        kept = Buckets(repeating: 1)
         // Another length makes other buckets: then all begin anew, as after a gap.
         let begun = number.map { current - $0 } ?? .max
-        for offset in 0..<min(begun < 0 ? .max : begun, Int64(Self.buckets)) {
-            kept[Int((current - offset) % Int64(Self.buckets))] = 0
-        }
+        for offset in 0..<min(begun < 0 ? .max : begun, count) { kept[Int((current - offset) % count)] = 0 }
         lastBucket = bucket
-        bucket = Int(current % Int64(Self.buckets))
+        bucket = Int(current % count)
         hasTurned = begun != 0
-        seconds *= kept
+        seconds.keep(kept)
         seconds[bucket] += elapsed
+        observed = seconds.total
         number = current
         now = next
     }
-
-    fileprivate var observed: Double { seconds.total }
 }
 
 /// The mean of one number over the last ``DampeningPolicy/observationSeconds``, by real elapsed time; or over the time
@@ -55,63 +55,36 @@ struct ObservationWindow: Sendable {
     /// Of the present bucket, and of all others: while the bucket stays the same, nothing else is touched.
     private var present = 0.0
     private var others = 0.0
-    private var since: Timestamp
     /// By bucket; the present one's as of when it was turned to.
-    @Quartered private var sums = SIMD16<Double>.zero
+    private var sums = ObservationClock.Buckets(repeating: 0)
 
-    init(at clock: ObservationClock) {
-        since = clock.now.adding(seconds: -clock.elapsed)
-    }
-
-    /// What is in it speaks of something that is no more.
-    mutating func restart(at clock: ObservationClock) { self = ObservationWindow(at: clock) }
-
-    /// Takes in what held since the observation before, and returns the mean.
-    mutating func observe(_ value: Double, at clock: ObservationClock) -> Double {
+    /// Takes in what held since the observation before, and returns the mean over `seconds`.
+    mutating func observe(_ value: Double, over seconds: Double, at clock: borrowing ObservationClock) -> Double {
         if clock.hasTurned { turn(clock) }
         present += value * clock.elapsed
-        let seconds = min(clock.observed, clock.now.seconds(since: since))
         guard seconds > 0 else { return value }
         let mean = (others + present) / seconds
         // What has not moved is its own mean, to the bit: the rounding of sums is no movement.
         return abs(mean - value) <= value * 1e-9 ? value : mean
     }
 
-    private mutating func turn(_ clock: ObservationClock) {
+    private mutating func turn(_ clock: borrowing ObservationClock) {
         sums[clock.lastBucket] = present
-        sums *= clock.kept
+        sums.keep(clock.kept)
         present = sums[clock.bucket]
         sums[clock.bucket] = 0
         others = sums.total
     }
 }
 
-extension SIMD16<Double> {
+extension ObservationClock.Buckets {
+    fileprivate mutating func keep(_ kept: Self) {
+        for bucket in indices { self[bucket] *= kept[bucket] }
+    }
+
+    /// Four sums side by side.
     fileprivate var total: Double {
-        let eight = lowHalf + highHalf
-        let four = eight.lowHalf + eight.highHalf
-        return (four[0] + four[1]) + (four[2] + four[3])
-    }
-}
-
-/// Sixteen lanes that are stored as narrower ones: see ``Halved``.
-@propertyWrapper
-private struct Quartered: Sendable {
-    @Halved private var first: SIMD4<Double>
-    @Halved private var second: SIMD4<Double>
-    @Halved private var third: SIMD4<Double>
-    @Halved private var fourth: SIMD4<Double>
-
-    init(wrappedValue: SIMD16<Double>) {
-        (first, second) = (wrappedValue.lowHalf.lowHalf, wrappedValue.lowHalf.highHalf)
-        (third, fourth) = (wrappedValue.highHalf.lowHalf, wrappedValue.highHalf.highHalf)
-    }
-
-    var wrappedValue: SIMD16<Double> {
-        get {
-            SIMD16(
-                lowHalf: SIMD8(lowHalf: first, highHalf: second), highHalf: SIMD8(lowHalf: third, highHalf: fourth))
-        }
-        set { self = Quartered(wrappedValue: newValue) }
+        func part(_ lane: Int) -> Double { self[lane] + self[lane + 8] + self[lane + 4] }
+        return (part(0) + part(1)) + (part(2) + part(3))
     }
 }

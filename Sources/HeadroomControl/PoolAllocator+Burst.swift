@@ -17,7 +17,7 @@ extension PoolAllocator {
         let claims = members.indices.map { index -> BurstCredit.Claim in
             // Short by more than rounding.
             var claim = BurstCredit.Claim(
-                tenant: members[index].id, weight: fill[index].weight,
+                tenant: tenants[index], weight: fill[index].weight,
                 assured: (fill[index].cost * unit).sum() * step.before[index],
                 isShort: members[index].credibleDemand > members[index].share * (1 + 1e-9))
             if let seen = members[index].demandIndex {
@@ -32,7 +32,7 @@ extension PoolAllocator {
 
         var granted: [Int] = []
         for index in members.indices where granted.count < grants.count {
-            if grants[granted.count].tenant == members[index].id { granted.append(index) }
+            if grants[granted.count].tenant == tenants[index] { granted.append(index) }
         }
         let room = turn.whole.map { resource, most in
             max(0, most - assured.reduce(0) { $0 + $1[resource.rawValue] })
@@ -41,8 +41,8 @@ extension PoolAllocator {
         let rows = zip(granted, grants).map { index, grant -> FillRow in
             var row = FillRow()
             (row.weight, row.cost) = (fill[index].weight, fill[index].cost)
-            let most = pointwiseMin(fill[index].ceilings, guardrail)
-            row.ceilings = pointwiseMax(most - assured[index], .zero)
+            let most = fill[index].ceilings.lowered(to: guardrail)
+            row.ceilings = (most - assured[index]).raised(to: .zero)
             row.ceiling = (row.ceilings / row.cost).least
             row.burst = grant.perMinute / (fill[index].cost * unit).sum()
             return row

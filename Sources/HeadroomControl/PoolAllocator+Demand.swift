@@ -46,6 +46,7 @@ extension PoolAllocator {
             members[index].demand = 0
             return
         }
+        let demand = demand.span
         let resources = turn.pool.nominal.resources
         let total =
             demand[seen].demand.interactive.perMinute + demand[seen].demand.nearRealTime.perMinute
@@ -65,6 +66,7 @@ extension PoolAllocator {
             (fill[index].interactive, fill[index].nearRealTime, fill[index].batch) = (0, 0, 0)
             return
         }
+        let demand = demand.span
         let (wanted, trust, cost) = (members[index].demand, members[index].trust, members[index].nominalCost)
         var counted = trust * wanted + (1 - trust) * prior
         if demand[seen].isDiscounted {

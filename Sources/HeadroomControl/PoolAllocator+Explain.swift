@@ -46,7 +46,7 @@ extension PoolAllocator {
         // Nothing is known of it: its demand, told in the pool's resources, is none.
         let asked = seen.map { demand[$0].total } ?? assured * 0
         return Explanation.TenantFacts(
-            tenant: members[index].id, tier: terms.tier, weight: terms.weight, override: terms.override,
+            tenant: tenants[index], tier: terms.tier, weight: terms.weight, override: terms.override,
             demand: asked,
             credibleDemand: PerCriticality(
                 interactive: rates(row.interactive, of: index),

@@ -10,7 +10,7 @@ extension PoolAllocator {
         if membership?.areStill(turn.rules) != true || !isSameLimit {
             membership = MembershipRules(turn.rules, for: turn.pool)
             for index in members.indices {
-                terms[index] = MemberTerms(of: members[index].id, in: turn.pool, under: turn.rules)
+                terms[index] = MemberTerms(of: tenants[index], in: turn.pool, under: turn.rules)
                 follow(termsOf: index, turn)
             }
         }
@@ -26,7 +26,8 @@ extension PoolAllocator {
         fill = moved(fill) { _ in FillRow() }
         published = moved(published) { TenantAllocation(tenant: places[$0].id, assured: .none) }
         kept = moved(kept) { _ in nil }
-        members = moved(members) { PoolMember(places[$0].id, at: clock) }
+        members = moved(members) { _ in PoolMember(at: clock) }
+        tenants = places.map(\.id)
         for index in members.indices {
             members[index].demandIndex = places[index].seen
             if known[index] == nil { follow(termsOf: index, turn) }
@@ -38,14 +39,14 @@ extension PoolAllocator {
         of demand: [TenantDemand], _ contracted: [TenantID]
     ) -> [(id: TenantID, known: Int?, seen: Int?)] {
         var places: [(id: TenantID, known: Int?, seen: Int?)] = []
-        places.reserveCapacity(max(members.count, demand.count))
+        places.reserveCapacity(max(tenants.count, demand.count))
         var (here, seen, named) = (0, 0, 0)
         while seen < demand.count || named < contracted.count {
             let isNamedFirst =
                 named < contracted.count && (seen == demand.count || contracted[named] < demand[seen].tenant)
             let id = isNamedFirst ? contracted[named] : demand[seen].tenant
-            while here < members.count, members[here].id < id { here += 1 }
-            let isKnown = here < members.count && members[here].id == id
+            while here < tenants.count, tenants[here] < id { here += 1 }
+            let isKnown = here < tenants.count && tenants[here] == id
             let isSeen = seen < demand.count && demand[seen].tenant == id
             places.append((id, isKnown ? here : nil, isSeen ? seen : nil))
             if isSeen { seen += 1 }
@@ -58,8 +59,8 @@ extension PoolAllocator {
     private mutating func isComplete(_ demand: [TenantDemand], _ contracted: [TenantID]) -> Bool {
         var (seen, named) = (0, 0)
         for index in members.indices {
-            let isSeen = seen < demand.count && demand[seen].tenant == members[index].id
-            let isNamed = named < contracted.count && contracted[named] == members[index].id
+            let isSeen = seen < demand.count && demand[seen].tenant == tenants[index]
+            let isNamed = named < contracted.count && contracted[named] == tenants[index]
             guard isSeen || isNamed else { return false }
             members[index].demandIndex = isSeen ? seen : nil
             if isSeen { seen += 1 }

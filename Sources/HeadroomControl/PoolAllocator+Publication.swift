@@ -27,15 +27,15 @@ extension PoolAllocator {
             if let kept = kept[index],
                 abs(activity * members[index].nominalCost - kept.share) <= 1e-9 * kept.share
             {
-                exact[index] = pointwiseMin(kept.rates.perMinute, fill[index].ceilings)
+                exact[index] = kept.rates.perMinute.lowered(to: fill[index].ceilings)
             } else {
                 let filled = fill[index].cost * activity
-                let lifted = pointwiseMax(filled, pointwiseMin(filled * slack, guardrail))
-                exact[index] = pointwiseMin(lifted, fill[index].ceilings)
+                let lifted = filled.raised(to: (filled * slack).lowered(to: guardrail))
+                exact[index] = lifted.lowered(to: fill[index].ceilings)
             }
         }
         var sum = SIMD4<Double>.zero
-        for index in exact.indices { sum += exact[index].rounded(.toNearestOrAwayFromZero) }
+        for index in exact.indices { sum += exact[index].roundedToNearest }
         for resource in Resource.allCases {
             let lane = resource.rawValue
             guard resources.contains(resource) else {
@@ -111,12 +111,12 @@ extension PoolAllocator {
             }
             settle(index, at: given.activities[index], isForced: step.isEmergency)
             write(index, assured, burst: burst?.published ?? .none, demand, turn)
-            let promised = pointwiseMax(assured.perMinute, terms[index].floor.perMinute)
+            let promised = assured.perMinute.raised(to: terms[index].floor.perMinute)
             entitlements.append(
                 PoolDecision.Entitlement(
-                    tenant: members[index].id,
+                    tenant: tenants[index],
                     rates: Rates(
-                        perMinute: pointwiseMax(promised, fill[index].cost * target.entitled[index]),
+                        perMinute: promised.raised(to: fill[index].cost * target.entitled[index]),
                         resources: resources)))
         }
         return PoolDecision(
@@ -164,8 +164,11 @@ extension PoolAllocator {
         let hasMoved = assured != published[index].assured
         var parts = ServiceOrder(of: assured.perMinute)
         if let seen = members[index].demandIndex {
+            let demand = demand.span
             published[index].serviceClock = demand[seen].serviceClock
-            published[index].flags = demand[seen].flags
+            if !demand[seen].flags.isEmpty || !published[index].flags.isEmpty {
+                published[index].flags = demand[seen].flags
+            }
             published[index].retryOffsetMilliseconds = demand[seen].retryOffsetMilliseconds
             parts.serve(demand[seen].demand)
         } else {
@@ -183,10 +186,10 @@ extension PoolAllocator {
         published[index].ceiling = terms[index].ceiling
         published[index].tier = terms[index].tier
         published[index].weight = terms[index].weight
-        let plain = pointwiseMin(assured.perMinute * Self.plainOverbooking, fill[index].ceilings)
-        published[index].plain = Rates(perMinute: plain.rounded(.down), resources: assured.resources)
+        let plain = (assured.perMinute * Self.plainOverbooking).lowered(to: fill[index].ceilings)
+        published[index].plain = Rates(perMinute: plain.roundedDown, resources: assured.resources)
         let safe = assured.perMinute * turn.rules.policy.loop.fallbackShare
-        published[index].safe = Rates(perMinute: safe.rounded(.down), resources: assured.resources)
+        published[index].safe = Rates(perMinute: safe.roundedDown, resources: assured.resources)
     }
 }
 
@@ -209,9 +212,9 @@ private struct ServiceOrder {
     private var interactive: SIMD4<Double> { whole - nearRealTime - batch }
 
     mutating func serve(_ demand: PerCriticality<Rates>) {
-        let left = whole - pointwiseMin(whole, demand.interactive.perMinute.rounded(.up))
-        nearRealTime = pointwiseMin(left, demand.nearRealTime.perMinute.rounded(.up))
-        batch = pointwiseMin(left - nearRealTime, demand.batch.perMinute.rounded(.up))
+        let left = whole - whole.lowered(to: demand.interactive.perMinute.roundedUp)
+        nearRealTime = left.lowered(to: demand.nearRealTime.perMinute.roundedUp)
+        batch = (left - nearRealTime).lowered(to: demand.batch.perMinute.roundedUp)
     }
 
     /// True when no part differs by more than `tolerance` of the whole.

@@ -123,8 +123,8 @@ extension PoolAllocator {
         let numbers = inForce.numbers.first { $0.pool == turn.pool.pool }
         var old = (numbers?.tenants ?? [])[...]
         for index in members.indices {
-            while let first = old.first, first.tenant < members[index].id { old.removeFirst() }
-            if let first = old.first, first.tenant == members[index].id {
+            while let first = old.first, first.tenant < tenants[index] { old.removeFirst() }
+            if let first = old.first, first.tenant == tenants[index] {
                 let activity = activity(within: first.assured, of: index)
                 kept[index] = KeptNumber(share: activity * members[index].nominalCost, rates: first.assured)
             } else if !members[index].isNew {
@@ -145,8 +145,8 @@ extension PoolAllocator {
     mutating func keep(_ held: PoolAllocation, _ turn: PoolTurn) {
         var old = held.tenants[...]
         for index in members.indices {
-            while let first = old.first, first.tenant < members[index].id { old.removeFirst() }
-            if let known = old.first, known.tenant == members[index].id {
+            while let first = old.first, first.tenant < tenants[index] { old.removeFirst() }
+            if let known = old.first, known.tenant == tenants[index] {
                 resume(index, known)
             } else {
                 members[index].isNew = true

@@ -29,9 +29,10 @@ package struct PoolDecision: Sendable {
 /// the fill inside the intervals is what is published, in whole numbers. Each step is a file. State is a row for each
 /// tenant in some columns, ascending by id, and what the fills keep, which changes speed and not results.
 package struct PoolAllocator: Sendable {
-    var members: [PoolMember] = []
-    /// In the same order as these: what the rules say of them, what the pool observes of them, what the fills read of
+    var tenants: [TenantID] = []
+    /// In the same order as these: what every decision reads of them, what the rules say of them, what the pool observes of them, what the fills read of
     /// them, and what is published of them.
+    var members: [PoolMember] = []
     var terms: [MemberTerms] = []
     var windows: [MemberWindows] = []
     var fill: [FillRow] = []
@@ -152,8 +153,9 @@ package struct PoolAllocator: Sendable {
             let (cost, activity) = (members[index].nominalCost, means[index])
             let share = turn.isOpen ? members[index].share : activity * cost
             let needed = max(members[index].credibleDemand, fill[index].promised * cost)
-            members[index].needed = windows[index].needs.observe(min(share, needed), at: clock)
-            let mean = windows[index].target.observe(share, at: clock) / cost
+            let seconds = windows[index].seconds(at: clock)
+            members[index].needed = windows[index].needs.observe(min(share, needed), over: seconds, at: clock)
+            let mean = windows[index].target.observe(share, over: seconds, at: clock) / cost
             if !turn.isOpen, abs(mean - activity) > mean * 1e-9 { means[index] = mean }
         }
         return means

@@ -6,7 +6,6 @@ import HeadroomModel
 /// Shares are dominant shares of the pool's *nominal* capacity: they mean the same whatever the upstream grants just now
 /// and however the tenant's mean request changes. Activities are shares over ``nominalCost``.
 struct PoolMember: Sendable {
-    let id: TenantID
     /// Where it stands in the list of demands of this tick; `nil` when it has not been heard of.
     var demandIndex: Int?
 
@@ -35,8 +34,7 @@ struct PoolMember: Sendable {
     /// The last move of more than a hundredth, for whatever reason: 1 up, -1 down.
     var lastMove = 0.0
 
-    init(_ id: TenantID, at clock: ObservationClock) {
-        self.id = id
+    init(at clock: ObservationClock) {
         course = Course(at: clock.now)
         toldAt = clock.now
     }
@@ -51,7 +49,7 @@ struct PoolMember: Sendable {
             return true
         }
         let few = SIMD4(repeating: 1e-6)
-        let ratios = pointwiseMax(mean.perMinute, few) / pointwiseMax(unit.perMinute, few)
+        let ratios = mean.perMinute.raised(to: few) / unit.perMinute.raised(to: few)
         var (least, most) = (Double.infinity, 0.0)
         for resource in mean.resources.members {
             least = min(least, ratios[resource.rawValue])
@@ -66,13 +64,18 @@ struct PoolMember: Sendable {
 /// What a pool observes of one tenant.
 struct MemberWindows: Sendable {
     /// Of its target …
-    var target: ObservationWindow
+    var target = ObservationWindow()
     /// … and of the part of the target that it needs.
-    var needs: ObservationWindow
+    var needs = ObservationWindow()
+    private let since: Timestamp
 
     init(at clock: ObservationClock) {
-        target = ObservationWindow(at: clock)
-        needs = target
+        since = clock.now.adding(seconds: -clock.elapsed)
+    }
+
+    /// How much of the observation window it has been here.
+    func seconds(at clock: borrowing ObservationClock) -> Double {
+        min(clock.observed, clock.now.seconds(since: since))
     }
 }
 

@@ -8,13 +8,13 @@ package struct Halved: Equatable, Sendable {
     @usableFromInline var low: SIMD2<Double>
     @usableFromInline var high: SIMD2<Double>
 
-    @inlinable
+    @inlinable @inline(__always)
     package init(wrappedValue: SIMD4<Double>) {
         low = wrappedValue.lowHalf
         high = wrappedValue.highHalf
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     package var wrappedValue: SIMD4<Double> {
         get { SIMD4(lowHalf: low, highHalf: high) }
         set {

@@ -82,7 +82,7 @@ package struct ResourceSet: OptionSet, Sendable, Hashable {
     package var members: Members { Members(of: self) }
 
     /// True in the lanes of its members.
-    @inlinable
+    @inlinable @inline(__always)
     package var lanes: SIMDMask<SIMD4<Int64>> {
         (SIMD4(repeating: Int64(rawValue)) & SIMD4(1, 2, 4, 8)) .!= 0
     }
@@ -115,7 +115,7 @@ package struct Rates: Equatable, Sendable {
     @usableFromInline var present: ResourceSet
 
     /// Lanes in the order of ``Resource``; a lane that is absent holds 0.
-    @inlinable
+    @inlinable @inline(__always)
     package var perMinute: SIMD4<Double> { halves.wrappedValue }
     @inlinable
     package var resources: ResourceSet { present }
@@ -133,7 +133,7 @@ package struct Rates: Equatable, Sendable {
     }
 
     /// The lanes of `resources`; the others are absent.
-    @inlinable
+    @inlinable @inline(__always)
     package init(perMinute: SIMD4<Double>, resources: ResourceSet) {
         halves = Halved(wrappedValue: SIMD4.zero.replacing(with: perMinute, where: resources.lanes))
         present = resources
