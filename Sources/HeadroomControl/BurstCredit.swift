@@ -167,6 +167,7 @@ package struct BurstCredit: Sendable {
 
     /// Returns whether everyone has an account; -1 stands for none.
     private mutating func locate(_ claims: [Claim]) -> Bool {
+        if isLocated(claims) { return true }
         places.removeAll(keepingCapacity: true)
         var (place, isComplete) = (0, true)
         for index in claims.indices {
@@ -179,6 +180,18 @@ package struct BurstCredit: Sendable {
             if isHere { place += 1 } else { isComplete = false }
         }
         return isComplete
+    }
+
+    /// True when the claims are those of the same tenants as last time.
+    private func isLocated(_ claims: [Claim]) -> Bool {
+        guard places.count == claims.count else { return false }
+        let (claims, accounts) = (claims.span, accounts.span)
+        for index in places.indices {
+            let place = places[index]
+            guard accounts.indices.contains(place) else { return false }
+            if accounts[place].balance.tenant != claims[index].tenant { return false }
+        }
+        return true
     }
 
     private func place(of tenant: TenantID) -> Int? {

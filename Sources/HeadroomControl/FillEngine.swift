@@ -11,8 +11,6 @@ import HeadroomModel
 package struct FillEngine: Sendable {
     /// Per limited resource: the part of its capacity that a tenant uses for each unit of weighted dominant share.
     private var costs: [[FillLanes]] = []
-    /// Per limited resource: the tenants' ceilings as parts of its capacity.
-    private var ceilings: [[FillLanes]] = []
     /// Per band: how far it raises the tenants.
     private var limits: [[FillLanes]] = []
     /// Where the tenants stand before the present band, and where it may raise them to.
@@ -25,6 +23,7 @@ package struct FillEngine: Sendable {
 
     /// Use from here on counts as all of a resource.
     private static let full = 1 - 1e-9
+    private static let mostOfCapacity = FillLanes(repeating: 2)
 
     package init() {}
 
@@ -38,7 +37,10 @@ package struct FillEngine: Sendable {
     }
 
     /// The same for rows, which stand for tenants of a pool with the resources of `capacity`.
-    mutating func solve(_ rows: [FillRow], _ raises: [FillRaise], in capacity: Rates) -> FillOutcome {
+    /// - Parameter findsSlack: whether the outcome's slack is asked for; else it is 1.
+    mutating func solve(
+        _ rows: [FillRow], _ raises: [FillRaise], in capacity: Rates, findsSlack: Bool = true
+    ) -> FillOutcome {
         let resources = Array(capacity.resources.members)
         if let exhausted = resources.first(where: { capacity[$0] == 0 }) {
             // A pool that has none of it gives nothing to anybody.
@@ -77,10 +79,12 @@ package struct FillEngine: Sendable {
         }
 
         let activities = activities(of: rows.count)
-        let shares = high
         var slack = SIMD4<Double>(repeating: 1)
-        for (index, resource) in resources.enumerated() where use[index] < 1 - FillLevel.tolerance {
-            slack[resource.rawValue] = slackFactor(of: index, used: use[index], by: shares)
+        if findsSlack {
+            for (index, resource) in resources.enumerated() where use[index] < 1 - FillLevel.tolerance {
+                let lane = resource.rawValue
+                slack[lane] = slackFactor(of: index, used: use[index], rows, lane, capacity.perMinute[lane])
+            }
         }
         return FillOutcome(
             bands: bands, activities: activities, slack: slack, stop: FillStop(bands: Array(raises[..<bandsRun])))
@@ -144,16 +148,19 @@ package struct FillEngine: Sendable {
     }
 
     /// The largest factor by which all tenants' use of one resource can grow, each up to its ceiling; infinite where
-    /// the ceilings alone fit. Overwrites the columns of that resource, and `low`.
-    private mutating func slackFactor(of index: Int, used: Double, by shares: [FillLanes]) -> Double {
-        for block in shares.indices {
-            let use = shares[block] * costs[index][block]
-            let room = (ceilings[index][block] / use).replacing(with: 1, where: use .<= 0)
+    /// the ceilings alone fit. Overwrites the costs in that resource, and `low`.
+    private mutating func slackFactor(
+        of index: Int, used: Double, _ rows: [FillRow], _ lane: Int, _ capacity: Double
+    ) -> Double {
+        var room = Array(repeating: FillLanes.zero, count: high.count)
+        for block in high.indices {
+            let use = high[block] * costs[index][block]
+            let ceiling = (rows.lanes(block) { $0.ceilings[lane] } / capacity).lowered(to: FillEngine.mostOfCapacity)
+            room[block] = (ceiling / use).replacing(with: 1, where: use .<= 0).raised(to: FillLanes(repeating: 1))
             costs[index][block] = use
-            ceilings[index][block] = room.replacing(with: 1, where: room .< 1)
             low[block] = .zero
         }
-        let (use, room) = (costs[index], ceilings[index])
+        let use = costs[index]
         guard FillLevel.total(room, times: use) > 1 + FillLevel.tolerance else { return .infinity }
         return FillLevel.rise(
             low: low, high: room, cost: use, least: 1 / used, most: FillLevel.greatest(room), hint: 1 / used)
@@ -161,14 +168,13 @@ package struct FillEngine: Sendable {
 
     // MARK: Columns
 
-    /// Turns the rows into columns.
+    /// Turns the rows into columns, a few at a time: they are read once, and by column from the nearest cache.
     private mutating func load(
         _ rows: [FillRow], _ raises: [FillRaise], _ capacity: FillCapacity, _ resources: [Resource]
     ) {
         let width = FillLanes.scalarCount
         let blocks = (rows.count + width - 1) / width
         resize(&costs, to: resources.count, blocks)
-        resize(&ceilings, to: resources.count, blocks)
         resize(&limits, to: raises.count, blocks)
         if low.count != blocks {
             low = Array(repeating: .zero, count: blocks)
@@ -176,56 +182,66 @@ package struct FillEngine: Sendable {
             dominantCosts = low
             weights = low
         }
-        for block in 0..<blocks {
-            high[block] = .zero
-            let first = block * width
-            // What is missing in the last block is the first of it again, until it is taken out.
-            let here = min(width, rows.count - first)
-            let places = SIMD4(
-                first, first + (here > 1 ? 1 : 0), first + (here > 2 ? 2 : 0), first + (here > 3 ? 3 : 0))
-            load(block, rows, places, raises, capacity, resources)
-            for lane in here..<width { clear(lane, of: block) }
+        for first in stride(from: 0, to: blocks, by: 16) {
+            let chunk = first..<min(first + 16, blocks)
+            loadCosts(chunk, rows, capacity, resources)
+            // Where they may rise to at all stands in `low` meanwhile.
+            for block in chunk { low[block] = rows.lanes(block) { $0.most } }
+            for column in raises.indices { loadLimits(column, chunk, rows, raises[column]) }
+            for block in chunk { high[block] = .zero }
+        }
+        // What is missing in the last block is the last row again, until it is taken out.
+        for lane in rows.count..<blocks * width { clear(lane % width, of: blocks - 1) }
+    }
+
+    private mutating func loadCosts(
+        _ chunk: Range<Int>, _ rows: [FillRow], _ capacity: FillCapacity, _ resources: [Resource]
+    ) {
+        for block in chunk {
+            weights[block] = rows.lanes(block) { $0.weight }
+            dominantCosts[block] = .zero
+        }
+        for column in resources.indices {
+            let lane = resources[column].rawValue
+            for block in chunk {
+                let part = rows.lanes(block) { $0.cost[lane] } / capacity.perMinute[lane]
+                costs[column][block] = part
+                dominantCosts[block] = dominantCosts[block].raised(to: part)
+            }
+        }
+        for column in resources.indices {
+            for block in chunk { costs[column][block] *= weights[block] / dominantCosts[block] }
         }
     }
 
     /// A bound of more than twice the capacity is one of twice the capacity: that never fits either, and keeps infinity
     /// out of the sums.
-    @inline(__always)
-    private mutating func load(
-        _ block: Int, _ rows: [FillRow], _ places: SIMD4<Int>, _ raises: [FillRaise], _ capacity: FillCapacity,
-        _ resources: [Resource]
-    ) {
-        @inline(__always) func lanes(_ value: (Int) -> Double) -> FillLanes {
-            FillLanes(value(places[0]), value(places[1]), value(places[2]), value(places[3]))
+    private mutating func loadLimits(_ column: Int, _ chunk: Range<Int>, _ rows: [FillRow], _ raise: FillRaise) {
+        @inline(__always) func set(_ bound: (FillRow) -> Double) {
+            for block in chunk {
+                let bound = rows.lanes(block, bound).lowered(to: low[block])
+                let limit = (bound * dominantCosts[block]).lowered(to: FillEngine.mostOfCapacity) / weights[block]
+                limits[column][block] = limit
+            }
         }
-        let two = FillLanes(repeating: 2)
-        var dominant = FillLanes.zero
-        for column in resources.indices {
-            let lane = resources[column].rawValue
-            let part = lanes { rows[$0].cost[lane] } / capacity.perMinute[lane]
-            costs[column][block] = part
-            dominant = dominant.raised(to: part)
-            ceilings[column][block] = (lanes { rows[$0].ceilings[lane] } / capacity.perMinute[lane]).lowered(to: two)
+        switch (raise.bound, raise.criticality) {
+        case (.least, _): set { $0.interval.least }
+        case (.floor, _): set { $0.floor }
+        case (.start, _): set { $0.start }
+        case (.demand, .interactive): set { $0.interactive }
+        case (.demand, .nearRealTime): set { $0.nearRealTime }
+        case (.demand, _): set { $0.batch }
+        case (.burst, _): set { $0.burst }
+        case (.ceiling, _): set { _ in .infinity }
+        case (.floorInDemand, _): set { $0.bound(raise) }
         }
-        let weight = lanes { rows[$0].weight }
-        for column in resources.indices { costs[column][block] *= weight / dominant }
-        dominantCosts[block] = dominant
-        weights[block] = weight
-        let most = lanes { rows[$0].most }
-        for column in raises.indices {
-            let raise = raises[column]
-            let bound = lanes { rows[$0].bound(raise) }.lowered(to: most)
-            var limit = (bound * dominant).lowered(to: two) / weight
-            if raise.isRestricted { limit *= lanes { raise.raises(rows[$0]) ? 1 : 0 } }
-            limits[column][block] = limit
+        if raise.isRestricted {
+            for block in chunk { limits[column][block] *= rows.lanes(block) { raise.raises($0) ? 1 : 0 } }
         }
     }
 
     private mutating func clear(_ lane: Int, of block: Int) {
-        for column in costs.indices {
-            costs[column][block][lane] = 0
-            ceilings[column][block][lane] = 0
-        }
+        for column in costs.indices { costs[column][block][lane] = 0 }
         for column in limits.indices { limits[column][block][lane] = 0 }
     }
 
@@ -233,5 +249,17 @@ package struct FillEngine: Sendable {
         if columns.count != count || columns.first?.count != blocks {
             columns = Array(repeating: Array(repeating: .zero, count: blocks), count: count)
         }
+    }
+}
+
+extension [FillRow] {
+    /// One number of each row of a block; those past the end repeat the last row's.
+    @inline(__always)
+    fileprivate func lanes(_ block: Int, _ value: (FillRow) -> Double) -> FillLanes {
+        let first = block * FillLanes.scalarCount
+        let last = count - 1
+        return FillLanes(
+            value(self[first]), value(self[Swift.min(first + 1, last)]), value(self[Swift.min(first + 2, last)]),
+            value(self[Swift.min(first + 3, last)]))
     }
 }

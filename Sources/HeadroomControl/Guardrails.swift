@@ -5,7 +5,7 @@ extension PoolAllocator {
     /// Between these it may move the tenant by itself. An approved change that holds widens the bound to where it goes;
     /// whether there is room for it the fill decides as ever. A floor is a promise and goes before the upper bound.
     func guardrail(_ index: Int, _ turn: PoolTurn) -> FillInterval {
-        let policy = turn.rules.policy.guardrails
+        let policy = turn.guardrails
         let (cost, floor) = (members[index].nominalCost, fill[index].promised)
         var most = max(policy.mostOfNominal / cost, floor)
         var least = policy.leastOfFloor * floor
@@ -91,7 +91,7 @@ extension PoolAllocator {
     /// Those whose target lies on average outside the deadband about what is applied; the largest changes first.
     private func recommended(_ means: [Double], _ turn: PoolTurn) -> [Wish] {
         let applied = appliedNumbers(turn)
-        let deadband = turn.rules.policy.dampening.deadband
+        let deadband = turn.deadband
         let wishes: [Wish] = members.indices.compactMap { index in
             let deviation = abs(means[index] - applied[index])
             guard deviation > deadband / 2 * applied[index] else { return nil }
@@ -104,7 +104,7 @@ extension PoolAllocator {
     /// Those of a guarded pool that keep what they want though the fill has on average given them clearly less: only a
     /// person takes that from them. The largest changes first.
     private func withheld(_ means: [Double], _ turn: PoolTurn) -> [Wish] {
-        let deadband = turn.rules.policy.dampening.deadband
+        let deadband = turn.deadband
         let wishes: [Wish] = members.indices.compactMap { index in
             let wanted = heldInGuarded(index, turn)
             let excess = wanted - means[index]

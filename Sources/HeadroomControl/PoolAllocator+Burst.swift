@@ -37,7 +37,7 @@ extension PoolAllocator {
         let room = turn.whole.map { resource, most in
             max(0, most - assured.reduce(0) { $0 + $1[resource.rawValue] })
         }
-        let guardrail = (turn.pool.nominal * turn.rules.policy.guardrails.mostOfNominal).orUnlimited
+        let guardrail = (turn.pool.nominal * turn.guardrails.mostOfNominal).orUnlimited
         let rows = zip(granted, grants).map { index, grant -> FillRow in
             var row = FillRow()
             (row.weight, row.cost) = (fill[index].weight, fill[index].cost)

@@ -47,7 +47,7 @@ extension PoolAllocator {
             return
         }
         let demand = demand.span
-        let resources = turn.pool.nominal.resources
+        let resources = nominal.resources
         let total =
             demand[seen].demand.interactive.perMinute + demand[seen].demand.nearRealTime.perMinute
             + demand[seen].demand.batch.perMinute
@@ -72,7 +72,7 @@ extension PoolAllocator {
         if demand[seen].isDiscounted {
             let consumed = turn.nominal.dominantCost(of: demand[seen].consumed.perMinute)
             let floor = min(fill[index].floor * cost, wanted)
-            counted = min(counted, max(turn.rules.policy.trust.flaggedDemandFactor * consumed, floor))
+            counted = min(counted, max(turn.flaggedDemandFactor * consumed, floor))
         }
         members[index].credibleDemand = counted
 

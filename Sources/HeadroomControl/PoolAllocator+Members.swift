@@ -9,14 +9,14 @@ extension PoolAllocator {
         nominal = turn.pool.nominal
         if membership?.areStill(turn.rules) != true || !isSameLimit {
             membership = MembershipRules(turn.rules, for: turn.pool)
+            hasNewContracts = true
             for index in members.indices {
                 terms[index] = MemberTerms(of: tenants[index], in: turn.pool, under: turn.rules)
                 follow(termsOf: index, turn)
             }
         }
-        let contracted = membership?.contracted ?? []
-        guard !isComplete(demand, contracted) else { return }
-        let places = places(of: demand, contracted)
+        guard !isComplete(demand) else { return }
+        let places = places(of: demand, membership?.contracted ?? [])
         let known = places.map(\.known)
         func moved<Row>(_ rows: [Row], _ new: (Int) -> Row) -> [Row] {
             known.indices.map { index in known[index].map { rows[$0] } ?? new(index) }
@@ -30,6 +30,7 @@ extension PoolAllocator {
         tenants = places.map(\.id)
         for index in members.indices {
             members[index].demandIndex = places[index].seen
+            members[index].isContracted = places[index].isContracted
             if known[index] == nil { follow(termsOf: index, turn) }
         }
     }
@@ -37,8 +38,8 @@ extension PoolAllocator {
     /// Who is to be here, ascending: with the place among those that are here already, and in the list of demands.
     private func places(
         of demand: [TenantDemand], _ contracted: [TenantID]
-    ) -> [(id: TenantID, known: Int?, seen: Int?)] {
-        var places: [(id: TenantID, known: Int?, seen: Int?)] = []
+    ) -> [(id: TenantID, known: Int?, seen: Int?, isContracted: Bool)] {
+        var places: [(id: TenantID, known: Int?, seen: Int?, isContracted: Bool)] = []
         places.reserveCapacity(max(tenants.count, demand.count))
         var (here, seen, named) = (0, 0, 0)
         while seen < demand.count || named < contracted.count {
@@ -48,25 +49,31 @@ extension PoolAllocator {
             while here < tenants.count, tenants[here] < id { here += 1 }
             let isKnown = here < tenants.count && tenants[here] == id
             let isSeen = seen < demand.count && demand[seen].tenant == id
-            places.append((id, isKnown ? here : nil, isSeen ? seen : nil))
+            let isContracted = named < contracted.count && contracted[named] == id
+            places.append((id, isKnown ? here : nil, isSeen ? seen : nil, isContracted))
             if isSeen { seen += 1 }
-            if named < contracted.count, contracted[named] == id { named += 1 }
+            if isContracted { named += 1 }
         }
         return places
     }
 
-    /// True when the members are just these; notes where each one's demand stands.
-    private mutating func isComplete(_ demand: [TenantDemand], _ contracted: [TenantID]) -> Bool {
-        var (seen, named) = (0, 0)
+    /// True when the members are just those with a contract and these; notes where each one's demand stands.
+    private mutating func isComplete(_ demand: [TenantDemand]) -> Bool {
+        guard !hasNewContracts else {
+            hasNewContracts = false
+            return false
+        }
+        let tenants = tenants
+        let (demand, names) = (demand.span, tenants.span)
+        var seen = 0
         for index in members.indices {
-            let isSeen = seen < demand.count && demand[seen].tenant == tenants[index]
-            let isNamed = named < contracted.count && contracted[named] == tenants[index]
-            guard isSeen || isNamed else { return false }
+            var isSeen = false
+            if seen < demand.count { isSeen = demand[seen].tenant == names[index] }
+            guard isSeen || members[index].isContracted else { return false }
             members[index].demandIndex = isSeen ? seen : nil
             if isSeen { seen += 1 }
-            if isNamed { named += 1 }
         }
-        return seen == demand.count && named == contracted.count
+        return seen == demand.count
     }
 
     private mutating func follow(termsOf index: Int, _ turn: PoolTurn) {

@@ -19,7 +19,7 @@ extension PoolAllocator {
         let resources = turn.pool.nominal.resources
         let slack = slack
         // What no band used up lifts nobody over a guardrail.
-        let guardrail = turn.pool.nominal.perMinute * turn.rules.policy.guardrails.mostOfNominal
+        let guardrail = turn.pool.nominal.perMinute * turn.guardrails.mostOfNominal
         var exact = Array(repeating: SIMD4<Double>.zero, count: members.count)
         for index in members.indices {
             let activity = given.activities[index]
@@ -34,26 +34,22 @@ extension PoolAllocator {
                 exact[index] = lifted.lowered(to: fill[index].ceilings)
             }
         }
+        var rounded = exact
         var sum = SIMD4<Double>.zero
-        for index in exact.indices { sum += exact[index].roundedToNearest }
-        for resource in Resource.allCases {
-            let lane = resource.rawValue
-            guard resources.contains(resource) else {
-                for index in exact.indices { exact[index][lane] = 0 }
-                continue
-            }
-            let most = turn.whole[resource] ?? 0
-            if sum[lane] <= most {
-                for index in exact.indices { exact[index][lane].round() }
-            } else {
-                let parts = exact.map { $0[lane] }
-                // A sum of shares of 100 may end as 99.999…: that is rounding and no reason to lose a unit.
-                let total = min(most, parts.reduce(0, +) * (1 + 1e-12))
-                let integers = LargestRemainder.integers(of: parts, total: Int(total.rounded(.down)))
-                for index in exact.indices { exact[index][lane] = Double(integers[index]) }
-            }
+        for index in exact.indices {
+            rounded[index] = SIMD4.zero.replacing(with: exact[index].roundedToNearest, where: resources.lanes)
+            sum += rounded[index]
         }
-        return exact
+        for resource in resources.members {
+            let (lane, most) = (resource.rawValue, turn.whole[resource] ?? 0)
+            guard sum[lane] > most else { continue }
+            let parts = exact.map { $0[lane] }
+            // A sum of shares of 100 may end as 99.999…: that is rounding and no reason to lose a unit.
+            let total = min(most, parts.reduce(0, +) * (1 + 1e-12))
+            let integers = LargestRemainder.integers(of: parts, total: Int(total.rounded(.down)))
+            for index in rounded.indices { rounded[index][lane] = Double(integers[index]) }
+        }
+        return rounded
     }
 
     /// Follows the fill's λ where the one in use no longer fits, or is not half as large, and keeps a quarter below it: it
@@ -131,7 +127,7 @@ extension PoolAllocator {
     }
 
     private func allocation(_ given: Given, _ turn: PoolTurn) -> PoolAllocation {
-        let fallbackShare = turn.rules.policy.loop.fallbackShare
+        let fallbackShare = turn.fallbackShare
         return PoolAllocation(
             pool: turn.pool.pool, state: turn.capacity.state, models: turn.capacity.models, mode: turn.pool.mode,
             enforce: turn.pool.mode != .observe, level: given.outcome.bands.last?.level ?? 0,
@@ -188,7 +184,7 @@ extension PoolAllocator {
         published[index].weight = terms[index].weight
         let plain = (assured.perMinute * Self.plainOverbooking).lowered(to: fill[index].ceilings)
         published[index].plain = Rates(perMinute: plain.roundedDown, resources: assured.resources)
-        let safe = assured.perMinute * turn.rules.policy.loop.fallbackShare
+        let safe = assured.perMinute * turn.fallbackShare
         published[index].safe = Rates(perMinute: safe.roundedDown, resources: assured.resources)
     }
 }

@@ -14,22 +14,24 @@ extension PoolAllocator {
     /// Writes the intervals into the fill.
     mutating func step(_ target: Target, _ means: [Double], _ turn: PoolTurn) -> Step {
         followFreeze(turn)
-        let applied = turn.pool.mode == .recommend ? appliedNumbers(turn) : []
+        let mode = turn.pool.mode
+        let dampening = turn.dampening
+        let applied = mode == .recommend ? appliedNumbers(turn) : []
         var step = Step(before: members.indices.map { members[$0].activity }, capacity: turn.assurable)
         for index in members.indices {
             if freeze != nil {
                 fill[index].interval = frozen(index, turn)
             } else if turn.isOpen, !members[index].isNew {
                 fill[index].interval = FillInterval(exactly: step.before[index], .breaker)
-            } else if turn.pool.mode == .recommend {
+            } else if mode == .recommend {
                 fill[index].interval = FillInterval(exactly: applied[index], .mode)
                 let demand = applied[index]
                 (fill[index].interactive, fill[index].nearRealTime, fill[index].batch) = (demand, demand, demand)
             } else {
-                let interval = turn.dampening.interval(
+                let interval = dampening.interval(
                     from: step.before[index], toward: means[index], target: target.activities[index],
                     dominantCost: turn.shared.dominantCost(of: fill[index].cost), course: &members[index].course)
-                fill[index].interval = bounded(interval, index, target.activities[index], turn)
+                fill[index].interval = bounded(interval, index, target.activities[index], mode, turn)
             }
             // Whatever holds a rate: a ceiling that came down is a bound at once.
             fill[index].interval.lowerMost(to: fill[index].ceiling, .ceiling)
@@ -66,13 +68,13 @@ extension PoolAllocator {
 
     /// `interval` with what contracts, guardrails and the pool's mode say besides.
     private func bounded(
-        _ interval: FillInterval, _ index: Int, _ target: Double, _ turn: PoolTurn
+        _ interval: FillInterval, _ index: Int, _ target: Double, _ mode: PoolMode, _ turn: PoolTurn
     ) -> FillInterval {
         var interval = interval
         let cost = members[index].nominalCost
         // Room to grow is kept for nobody while others want it: what lies beyond the deadband about the mean of what the
         // tenant needed. What it needs at the moment says little: a rate that gave way to that would soon turn back.
-        let kept = members[index].needed * (1 + turn.rules.policy.dampening.deadband)
+        let kept = members[index].needed * (1 + turn.deadband)
         interval.lowerLeast(to: max(kept / cost, fill[index].start), .level)
         // A floor is there the moment it is promised or fits again.
         let floor = fill[index].promised
@@ -80,7 +82,7 @@ extension PoolAllocator {
             (interval.least, interval.leastConstraint) = (floor, .floor)
             if floor > interval.most { (interval.most, interval.mostConstraint) = (floor, .floor) }
         }
-        if turn.pool.mode == .guarded {
+        if mode == .guarded {
             let (current, demand) = (members[index].activity, members[index].credibleDemand / cost)
             interval.raiseLeast(to: heldInGuarded(index, turn), .mode)
             interval.lowerMost(to: max(current, demand, floor), .mode)

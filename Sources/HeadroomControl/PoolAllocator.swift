@@ -40,6 +40,8 @@ package struct PoolAllocator: Sendable {
     /// What a freeze keeps them at, while there is one.
     var kept: [KeptNumber?] = []
     var membership: MembershipRules?
+    /// Who has a contract is to be looked at anew.
+    var hasNewContracts = true
     /// What directions and the bounds that follow from them were made for.
     var nominal = Rates.none
     var clock: ObservationClock
@@ -132,10 +134,11 @@ package struct PoolAllocator: Sendable {
             fill[index].interval = guardrail(index, turn)
             fill[index].burst = 0
         }
-        let outcome = targetEngine.solve(fill, turn.bands, in: turn.assurable)
+        let outcome = targetEngine.solve(fill, turn.bands, in: turn.assurable, findsSlack: false)
         let entitled =
             turn.hasLostCapacity
-            ? nominalEngine.solve(fill, turn.bands, in: turn.pool.nominal).activities : outcome.activities
+            ? nominalEngine.solve(fill, turn.bands, in: turn.pool.nominal, findsSlack: false).activities
+            : outcome.activities
         return Target(outcome: outcome, entitled: entitled)
     }
 

@@ -8,6 +8,8 @@ import HeadroomModel
 struct PoolMember: Sendable {
     /// Where it stands in the list of demands of this tick; `nil` when it has not been heard of.
     var demandIndex: Int?
+    /// It has terms in the pool, and so a place, whether it is heard of or not.
+    var isContracted = false
 
     /// What one unit of its activity costs: its mean request. Held until the mean has moved by a quarter, so that the
     /// rates of one who neither rises nor falls stay the numbers they are.

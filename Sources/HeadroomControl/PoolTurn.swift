@@ -6,7 +6,12 @@ final class PoolTurn {
     let capacity: PoolCapacity
     let rules: Rules
     let now: Timestamp
+    /// Of the rules, what is asked for every tenant: they are a kilobyte, and reading one number copies them.
     let dampening: Dampening
+    let guardrails: GuardrailPolicy
+    let deadband: Double
+    let flaggedDemandFactor: Double
+    let fallbackShare: Double
     /// The bands of the policy, inside the intervals.
     let bands: [FillRaise]
 
@@ -37,6 +42,10 @@ final class PoolTurn {
         self.rules = rules
         self.now = now
         dampening = Dampening(rules.policy.dampening, elapsed: elapsed, growth: capacity.growth, at: now)
+        guardrails = rules.policy.guardrails
+        deadband = rules.policy.dampening.deadband
+        flaggedDemandFactor = rules.policy.trust.flaggedDemandFactor
+        fallbackShare = rules.policy.loop.fallbackShare
         let tiers = rules.policy.tiers.map(\.name)
         bands = ([FillBand(.least)] + rules.policy.bands.map(FillBand.init)).map { FillRaise($0, tiers: tiers) }
 

@@ -49,14 +49,14 @@ package struct PerCriticality<Value> {
     package var batch: Value
 
     // Inlinable, since every tick makes some of each tenant: unspecialized they cost more than what fills them.
-    @inlinable
+    @inlinable @inline(__always)
     package init(interactive: Value, nearRealTime: Value, batch: Value) {
         self.interactive = interactive
         self.nearRealTime = nearRealTime
         self.batch = batch
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     package init(repeating value: Value) {
         self.init(interactive: value, nearRealTime: value, batch: value)
     }

@@ -14,10 +14,10 @@ package struct Halved: Equatable, Sendable {
         high = wrappedValue.highHalf
     }
 
-    @inlinable @inline(__always)
+    @inlinable
     package var wrappedValue: SIMD4<Double> {
-        get { SIMD4(lowHalf: low, highHalf: high) }
-        set {
+        @inline(__always) get { SIMD4(lowHalf: low, highHalf: high) }
+        @inline(__always) set {
             low = newValue.lowHalf
             high = newValue.highHalf
         }
