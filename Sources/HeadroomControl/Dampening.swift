@@ -23,7 +23,9 @@ struct Course: Sendable {
 /// and their work is lent meanwhile. A riser may go from c as far as the slew allows, a faller down to m at once. Nobody who
 /// rises can fall in the same step nor the other way round, so with constant input nobody ever turns back.
 struct Dampening: Sendable {
-    private let policy: DampeningPolicy
+    private let observationSeconds: Double
+    private let deadband: Double
+    private let deadbandSeconds: Double
     private let now: Timestamp
     /// Most that a rate may grow in this step: as a factor, and as a part of capacity.
     private let factor: Double
@@ -36,7 +38,9 @@ struct Dampening: Sendable {
     ///   - elapsed: since the last step.
     ///   - growth: part of the usual slew; below 1 while the provider refuses fast growth.
     init(_ policy: DampeningPolicy, elapsed: Double, growth: Double, at now: Timestamp) {
-        self.policy = policy
+        observationSeconds = policy.observationSeconds
+        deadband = policy.deadband
+        deadbandSeconds = policy.deadbandSeconds
         self.now = now
         let steps = elapsed * growth / policy.slewSeconds
         factor = Dampening.power(policy.slewFactor, steps)
@@ -60,7 +64,7 @@ struct Dampening: Sendable {
             course.direction = direction
             course.since = now
         }
-        let turnsBack = direction * course.moved < 0 && now.seconds(since: course.since) < policy.observationSeconds
+        let turnsBack = direction * course.moved < 0 && now.seconds(since: course.since) < observationSeconds
         if current > 0, turnsBack || abs(deviation) <= deadband(since: course.since) * current {
             return FillInterval(
                 least: current, leastConstraint: .deadband, most: current, mostConstraint: .deadband)
@@ -82,8 +86,8 @@ struct Dampening: Sendable {
     }
 
     private func deadband(since: Timestamp) -> Double {
-        guard policy.deadbandSeconds > 0 else { return 0 }
-        return policy.deadband * max(0, 1 - now.seconds(since: since) / policy.deadbandSeconds)
+        guard deadbandSeconds > 0 else { return 0 }
+        return deadband * max(0, 1 - now.seconds(since: since) / deadbandSeconds)
     }
 
     /// `base` to the power of `exponent`, or a little less: between whole powers the harmonic mean, which lies below.

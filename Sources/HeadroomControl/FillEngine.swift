@@ -23,7 +23,6 @@ package struct FillEngine: Sendable {
 
     /// Use from here on counts as all of a resource.
     private static let full = 1 - 1e-9
-    private static let mostOfCapacity = FillLanes(repeating: 2)
 
     package init() {}
 
@@ -155,7 +154,8 @@ package struct FillEngine: Sendable {
         var room = Array(repeating: FillLanes.zero, count: high.count)
         for block in high.indices {
             let use = high[block] * costs[index][block]
-            let ceiling = (rows.lanes(block) { $0.ceilings[lane] } / capacity).lowered(to: FillEngine.mostOfCapacity)
+            let ceiling = (FillEngine.lanes(block, rows.count) { rows[$0].ceilings[lane] } / capacity).lowered(
+                to: FillLanes(repeating: 2))
             room[block] = (ceiling / use).replacing(with: 1, where: use .<= 0).raised(to: FillLanes(repeating: 1))
             costs[index][block] = use
             low[block] = .zero
@@ -186,7 +186,7 @@ package struct FillEngine: Sendable {
             let chunk = first..<min(first + 16, blocks)
             loadCosts(chunk, rows, capacity, resources)
             // Where they may rise to at all stands in `low` meanwhile.
-            for block in chunk { low[block] = rows.lanes(block) { $0.most } }
+            for block in chunk { low[block] = FillEngine.lanes(block, rows.count) { rows[$0].most } }
             for column in raises.indices { loadLimits(column, chunk, rows, raises[column]) }
             for block in chunk { high[block] = .zero }
         }
@@ -198,13 +198,13 @@ package struct FillEngine: Sendable {
         _ chunk: Range<Int>, _ rows: [FillRow], _ capacity: FillCapacity, _ resources: [Resource]
     ) {
         for block in chunk {
-            weights[block] = rows.lanes(block) { $0.weight }
+            weights[block] = FillEngine.lanes(block, rows.count) { rows[$0].weight }
             dominantCosts[block] = .zero
         }
         for column in resources.indices {
             let lane = resources[column].rawValue
             for block in chunk {
-                let part = rows.lanes(block) { $0.cost[lane] } / capacity.perMinute[lane]
+                let part = FillEngine.lanes(block, rows.count) { rows[$0].cost[lane] } / capacity.perMinute[lane]
                 costs[column][block] = part
                 dominantCosts[block] = dominantCosts[block].raised(to: part)
             }
@@ -217,26 +217,28 @@ package struct FillEngine: Sendable {
     /// A bound of more than twice the capacity is one of twice the capacity: that never fits either, and keeps infinity
     /// out of the sums.
     private mutating func loadLimits(_ column: Int, _ chunk: Range<Int>, _ rows: [FillRow], _ raise: FillRaise) {
-        @inline(__always) func set(_ bound: (FillRow) -> Double) {
+        let two = FillLanes(repeating: 2)
+        @inline(__always) func set(_ bound: (Int) -> Double) {
             for block in chunk {
-                let bound = rows.lanes(block, bound).lowered(to: low[block])
-                let limit = (bound * dominantCosts[block]).lowered(to: FillEngine.mostOfCapacity) / weights[block]
-                limits[column][block] = limit
+                let bound = FillEngine.lanes(block, rows.count, bound).lowered(to: low[block])
+                limits[column][block] = (bound * dominantCosts[block]).lowered(to: two) / weights[block]
             }
         }
         switch (raise.bound, raise.criticality) {
-        case (.least, _): set { $0.interval.least }
-        case (.floor, _): set { $0.floor }
-        case (.start, _): set { $0.start }
-        case (.demand, .interactive): set { $0.interactive }
-        case (.demand, .nearRealTime): set { $0.nearRealTime }
-        case (.demand, _): set { $0.batch }
-        case (.burst, _): set { $0.burst }
+        case (.least, _): set { rows[$0].interval.least }
+        case (.floor, _): set { rows[$0].floor }
+        case (.start, _): set { rows[$0].start }
+        case (.demand, .interactive): set { rows[$0].interactive }
+        case (.demand, .nearRealTime): set { rows[$0].nearRealTime }
+        case (.demand, _): set { rows[$0].batch }
+        case (.burst, _): set { rows[$0].burst }
         case (.ceiling, _): set { _ in .infinity }
-        case (.floorInDemand, _): set { $0.bound(raise) }
+        case (.floorInDemand, _): set { rows[$0].bound(raise) }
         }
         if raise.isRestricted {
-            for block in chunk { limits[column][block] *= rows.lanes(block) { raise.raises($0) ? 1 : 0 } }
+            for block in chunk {
+                limits[column][block] *= FillEngine.lanes(block, rows.count) { raise.raises(rows[$0]) ? 1 : 0 }
+            }
         }
     }
 
@@ -250,16 +252,13 @@ package struct FillEngine: Sendable {
             columns = Array(repeating: Array(repeating: .zero, count: blocks), count: count)
         }
     }
-}
 
-extension [FillRow] {
     /// One number of each row of a block; those past the end repeat the last row's.
     @inline(__always)
-    fileprivate func lanes(_ block: Int, _ value: (FillRow) -> Double) -> FillLanes {
+    private static func lanes(_ block: Int, _ count: Int, _ value: (Int) -> Double) -> FillLanes {
         let first = block * FillLanes.scalarCount
         let last = count - 1
         return FillLanes(
-            value(self[first]), value(self[Swift.min(first + 1, last)]), value(self[Swift.min(first + 2, last)]),
-            value(self[Swift.min(first + 3, last)]))
+            value(first), value(min(first + 1, last)), value(min(first + 2, last)), value(min(first + 3, last)))
     }
 }

@@ -53,6 +53,10 @@ struct FillRow: Sendable {
     @inline(__always)
     var promised: Double { min(floor, ceiling) }
 
+    /// Without a floor, which would be there the moment it is needed.
+    @inline(__always)
+    var startsAtOnce: Bool { floor == 0 }
+
     /// How far the band raises it, its ceiling aside.
     @inline(__always)
     func bound(_ raise: FillRaise) -> Double {

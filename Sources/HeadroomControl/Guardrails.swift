@@ -1,21 +1,31 @@
 import HeadroomModel
 
 /// What automation may not cross without a person's approval (DESIGN §5.4).
-extension PoolAllocator {
-    /// Between these it may move the tenant by itself. An approved change that holds widens the bound to where it goes;
+extension PoolTurn {
+    /// Between these it may move a tenant by itself. An approved change that holds widens the bound to where it goes;
     /// whether there is room for it the fill decides as ever. A floor is a promise and goes before the upper bound.
-    func guardrail(_ index: Int, _ turn: PoolTurn) -> FillInterval {
-        let policy = turn.guardrails
-        let (cost, floor) = (members[index].nominalCost, fill[index].promised)
-        var most = max(policy.mostOfNominal / cost, floor)
-        var least = policy.leastOfFloor * floor
-        if !turn.approved.isEmpty, let change = turn.approved[tenants[index]] {
-            let activity = activity(within: change.to, of: index)
-            (least, most) = (min(least, activity), max(most, activity))
-        }
+    func guardrail(cost: Double, floor: Double, demand: Double, approved: Double?) -> FillInterval {
+        var most = max(guardrails.mostOfNominal / cost, floor)
+        var least = guardrails.leastOfFloor * floor
+        if let approved { (least, most) = (min(least, approved), max(most, approved)) }
         // Nobody needs to keep for a tenant what it does not ask for.
-        if members[index].credibleDemand < least * cost { least = 0 }
+        if demand < least * cost { least = 0 }
         return FillInterval(least: least, leastConstraint: .guardrail, most: most, mostConstraint: .guardrail)
+    }
+}
+
+extension PoolAllocator {
+    func guardrail(_ index: Int, _ turn: PoolTurn) -> FillInterval {
+        turn.guardrail(
+            cost: members[index].nominalCost, floor: fill[index].promised, demand: members[index].credibleDemand,
+            approved: turn.approved[tenants[index]].map { activity(within: $0.to, of: index) })
+    }
+
+    /// The activity that a person approved. Mutating by name only: who asks for each tenant in turn is changing the
+    /// pool, and would hand over a copy of it.
+    mutating func approved(_ index: Int, _ turn: PoolTurn) -> Double? {
+        guard !turn.approved.isEmpty else { return nil }
+        return turn.approved[tenants[index]].map { activity(within: $0.to, of: index) }
     }
 }
 

@@ -84,7 +84,9 @@ extension ObservationClock.Buckets {
 
     /// Four sums side by side.
     fileprivate var total: Double {
-        func part(_ lane: Int) -> Double { self[lane] + self[lane + 8] + self[lane + 4] }
-        return (part(0) + part(1)) + (part(2) + part(3))
+        let four =
+            SIMD4(self[0], self[1], self[2], self[3]) + SIMD4(self[8], self[9], self[10], self[11])
+            + SIMD4(self[4], self[5], self[6], self[7])
+        return (four[0] + four[1]) + (four[2] + four[3])
     }
 }

@@ -14,18 +14,21 @@ extension PoolAllocator {
     ) -> [Int: Burst] {
         let resources = turn.pool.nominal.resources
         let unit = BurstCredit.unit(of: resources)
-        let claims = members.indices.map { index -> BurstCredit.Claim in
+        var claims: [BurstCredit.Claim] = []
+        claims.reserveCapacity(members.count)
+        let seen = demand.span
+        for index in members.indices {
             // Short by more than rounding.
             var claim = BurstCredit.Claim(
                 tenant: tenants[index], weight: fill[index].weight,
                 assured: (fill[index].cost * unit).sum() * step.before[index],
                 isShort: members[index].credibleDemand > members[index].share * (1 + 1e-9))
-            if let seen = members[index].demandIndex {
-                claim.consumed = (demand[seen].consumed.perMinute * unit).sum()
-                claim.repayment = demand[seen].repayment
-                claim.needed = demand[seen].midTask.map { ($0.amounts * unit).sum() }
+            if let place = members[index].demandIndex {
+                claim.consumed = (seen[place].consumed.perMinute * unit).sum()
+                claim.repayment = seen[place].repayment
+                if let left = seen[place].midTask { claim.needed = (left.amounts * unit).sum() }
             }
-            return claim
+            claims.append(claim)
         }
         let grants = credit.decide(claims, budget: turn.budget, policy: turn.rules.policy.credit, at: turn.now)
         guard !grants.isEmpty else { return [:] }

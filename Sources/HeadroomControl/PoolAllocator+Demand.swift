@@ -21,7 +21,7 @@ extension PoolAllocator {
                 known[rank] += trust * members[index].demand
                 weights[rank] += trust
                 if trust < 1 { coldCount += 1 }
-            } else if startsAtOnce(index) {
+            } else if fill[index].startsAtOnce {
                 idleCount += 1
             }
         }
@@ -31,13 +31,10 @@ extension PoolAllocator {
         let priors = zip(known, weights).map { $1 > 0 ? min($0 / $1, cold) : cold }
         for index in members.indices {
             count(index, demand, prior: priors[fill[index].tier], turn)
-            let begins = members[index].demand == 0 && startsAtOnce(index)
+            let begins = members[index].demand == 0 && fill[index].startsAtOnce
             fill[index].start = begins ? idle / turn.shared.dominantCost(of: fill[index].cost) : 0
         }
     }
-
-    /// Without a floor, which would be there the moment it is needed.
-    private func startsAtOnce(_ index: Int) -> Bool { fill[index].floor == 0 }
 
     /// Direction and size of what the tenant wants.
     private mutating func measure(_ index: Int, _ demand: [TenantDemand], _ turn: PoolTurn) {

@@ -28,8 +28,8 @@ extension PoolAllocator {
         }
         switch binds {
         case .demand where members[index].credibleDemand < members[index].demand * (1 - 1e-9):
-            let isFlagged = members[index].demandIndex.map { demand[$0].isDiscounted } ?? false
-            return isFlagged ? .gamingDiscount : .coldStart
+            guard let seen = members[index].demandIndex else { return .coldStart }
+            return demand.span[seen].isDiscounted ? .gamingDiscount : .coldStart
         case .slew where members[index].trust < 0.5: return .coldStart
         case .level where terms[index].override != nil: return .override
         default: return binds
@@ -37,28 +37,32 @@ extension PoolAllocator {
     }
 
     func facts(
-        _ index: Int, _ assured: Rates, target: Target, mean: Double, before: Double, given: Double, burst: Double,
-        excess: Double, _ demand: [TenantDemand]
+        _ index: Int, _ assured: Rates, target: Target, mean: Double, before: Double, _ given: Given, burst: Double?,
+        excess: Double, _ demand: [TenantDemand], _ turn: PoolTurn
     ) -> Explanation.TenantFacts {
-        let (terms, row) = (terms[index], fill[index])
-        let interval = row.interval
-        let seen = members[index].demandIndex
-        // Nothing is known of it: its demand, told in the pool's resources, is none.
-        let asked = seen.map { demand[$0].total } ?? assured * 0
+        let (terms, fill, members) = (terms.span, fill.span, members.span)
+        // Of whom nothing is known: its demand, told in the pool's resources, is none.
+        var (asked, confidence) = (assured * 0, 1.0)
+        if let seen = members[index].demandIndex {
+            let demand = demand.span
+            asked = demand[seen].demand.total
+            confidence = demand[seen].confidence
+        }
         return Explanation.TenantFacts(
-            tenant: tenants[index], tier: terms.tier, weight: terms.weight, override: terms.override,
+            tenant: tenants[index], tier: terms[index].tier, weight: terms[index].weight,
+            override: terms[index].override,
             demand: asked,
             credibleDemand: PerCriticality(
-                interactive: rates(row.interactive, of: index),
-                nearRealTime: rates(row.nearRealTime - row.interactive, of: index),
-                batch: rates(row.batch - row.nearRealTime, of: index)),
-            start: row.start, confidence: seen.map { demand[$0].confidence } ?? 1, floor: terms.floor,
-            ceiling: terms.ceiling, direction: rates(1, of: index),
-            target: target.activities[index], mean: mean, before: before, least: interval.least,
-            leastConstraint: interval.leastConstraint, most: interval.most,
-            mostConstraint: interval.mostConstraint, fill: given, assured: assured,
-            constraint: published[index].constraint,
-            burst: burst, excessShare: excess > 0 ? self.excess(of: index, target) / excess : 0)
+                interactive: rates(fill[index].interactive, of: index),
+                nearRealTime: rates(fill[index].nearRealTime - fill[index].interactive, of: index),
+                batch: rates(fill[index].batch - fill[index].nearRealTime, of: index)),
+            start: fill[index].start, confidence: confidence, floor: terms[index].floor,
+            ceiling: terms[index].ceiling, direction: rates(1, of: index),
+            target: target.activities[index], mean: mean, before: before, least: fill[index].interval.least,
+            leastConstraint: fill[index].interval.leastConstraint, most: fill[index].interval.most,
+            mostConstraint: fill[index].interval.mostConstraint, fill: given.activities[index], assured: assured,
+            constraint: burst != nil ? .burst : constraint(index, target, given, demand, turn),
+            burst: burst ?? 0, excessShare: excess > 0 ? self.excess(of: index, target) / excess : 0)
     }
 
     func poolFacts(_ target: Target, _ given: Given, _ turn: PoolTurn) -> Explanation.PoolFacts {

@@ -25,7 +25,8 @@ extension PoolAllocator {
         windows = moved(windows) { _ in MemberWindows(at: clock) }
         fill = moved(fill) { _ in FillRow() }
         published = moved(published) { TenantAllocation(tenant: places[$0].id, assured: .none) }
-        kept = moved(kept) { _ in nil }
+        assured = moved(assured) { _ in .none }
+        if !kept.isEmpty { kept = moved(kept) { _ in nil } }
         members = moved(members) { _ in PoolMember(at: clock) }
         tenants = places.map(\.id)
         for index in members.indices {

@@ -24,7 +24,7 @@ extension PoolAllocator {
         for index in members.indices {
             let activity = given.activities[index]
             guard activity > 0 else { continue }
-            if let kept = kept[index],
+            if !kept.isEmpty, let kept = kept[index],
                 abs(activity * members[index].nominalCost - kept.share) <= 1e-9 * kept.share
             {
                 exact[index] = kept.rates.perMinute.lowered(to: fill[index].ceilings)
@@ -79,35 +79,23 @@ extension PoolAllocator {
         let resources = turn.pool.nominal.resources
         var entitlements: [PoolDecision.Entitlement] = []
         entitlements.reserveCapacity(members.count)
-        var changes: [Explanation.TenantFacts] = []
-        changes.reserveCapacity(members.count / 4)
-        // A chain goes by age: what has stood for half of that is told again, a few at a time, in a generation that is
-        // published anyway.
-        let retellingSeconds = turn.rules.policy.telemetry.ledgerHours * 1800
-        var retold = isPublished(base, bursts) ? Self.mostRetold : 0
-
+        let told = told(base, bursts, turn)
+        let changes = told.map { index in
+            facts(
+                index, assured(index, base, bursts), target: target, mean: means[index], before: step.before[index],
+                given, burst: bursts[index]?.activity, excess: excess, demand, turn)
+        }
+        for (index, facts) in zip(told, changes) {
+            members[index].toldAt = turn.now
+            published[index].constraint = facts.constraint
+        }
+        let terms = terms
         for index in members.indices {
-            let burst = bursts.isEmpty ? nil : bursts[index]
-            let assured = Rates(
-                perMinute: base[index] + (burst?.published.rates.perMinute ?? .zero), resources: resources)
-            if assured != published[index].assured || members[index].isNew {
-                tell(index)
-            } else if retold > 0, turn.now.seconds(since: members[index].toldAt) > retellingSeconds {
-                retold -= 1
-                tell(index)
-            }
-            func tell(_ index: Int) {
-                members[index].toldAt = turn.now
-                published[index].constraint =
-                    burst != nil ? .burst : constraint(index, target, given, demand, turn)
-                changes.append(
-                    facts(
-                        index, assured, target: target, mean: means[index], before: step.before[index],
-                        given: given.activities[index], burst: burst?.activity ?? 0, excess: excess, demand))
-            }
+            let burst = bursts.isEmpty ? nil : bursts[index]?.published
+            let assured = Rates(perMinute: base[index] + (burst?.rates.perMinute ?? .zero), resources: resources)
             settle(index, at: given.activities[index], isForced: step.isEmergency)
-            write(index, assured, burst: burst?.published ?? .none, demand, turn)
-            let promised = assured.perMinute.raised(to: terms[index].floor.perMinute)
+            write(index, assured, burst: burst ?? .none, demand, turn)
+            let promised = assured.perMinute.raised(to: terms.span[index].floor.perMinute)
             entitlements.append(
                 PoolDecision.Entitlement(
                     tenant: tenants[index],
@@ -121,9 +109,29 @@ extension PoolAllocator {
             reversals: reversals)
     }
 
-    /// True when somebody's rate is another one than before.
-    private func isPublished(_ base: [SIMD4<Double>], _ bursts: [Int: Burst]) -> Bool {
-        bursts.isEmpty && members.indices.contains { base[$0] != published[$0].assured.perMinute }
+    /// What one is assured, with its burst.
+    private func assured(_ index: Int, _ base: [SIMD4<Double>], _ bursts: [Int: Burst]) -> Rates {
+        let burst = bursts.isEmpty ? nil : bursts[index]?.published.rates.perMinute
+        return Rates(perMinute: base[index] + (burst ?? .zero), resources: nominal.resources)
+    }
+
+    /// Those whose numbers are to be explained: because they change, or because of their age. A chain goes by age: what
+    /// has stood for half of that is told again, a few at a time, in a generation that is published anyway.
+    private func told(_ base: [SIMD4<Double>], _ bursts: [Int: Burst], _ turn: PoolTurn) -> [Int] {
+        let isPublished = bursts.isEmpty && members.indices.contains { base[$0] != assured[$0].perMinute }
+        var left = isPublished ? Self.mostRetold : 0
+        let seconds = turn.rules.policy.telemetry.ledgerHours * 1800
+        let (members, known) = (members.span, assured.span)
+        var told: [Int] = []
+        for index in members.indices {
+            if members[index].isNew || assured(index, base, bursts) != known[index] {
+                told.append(index)
+            } else if left > 0, turn.now.seconds(since: members[index].toldAt) > seconds {
+                left -= 1
+                told.append(index)
+            }
+        }
+        return told
     }
 
     private func allocation(_ given: Given, _ turn: PoolTurn) -> PoolAllocation {
@@ -155,37 +163,53 @@ extension PoolAllocator {
 
     /// What is published of one tenant: as it was, but for what has changed.
     private mutating func write(
-        _ index: Int, _ assured: Rates, burst: TenantAllocation.Burst, _ demand: [TenantDemand], _ turn: PoolTurn
+        _ index: Int, _ rates: Rates, burst: TenantAllocation.Burst, _ demand: [TenantDemand], _ turn: PoolTurn
     ) {
-        let hasMoved = assured != published[index].assured
-        var parts = ServiceOrder(of: assured.perMinute)
+        let hasMoved = rates != assured[index]
+        var order = ServiceOrder(of: rates.perMinute)
         if let seen = members[index].demandIndex {
             let demand = demand.span
-            published[index].serviceClock = demand[seen].serviceClock
-            if !demand[seen].flags.isEmpty || !published[index].flags.isEmpty {
-                published[index].flags = demand[seen].flags
-            }
-            published[index].retryOffsetMilliseconds = demand[seen].retryOffsetMilliseconds
-            parts.serve(demand[seen].demand)
+            order.serve(
+                demand[seen].demand.interactive.perMinute, demand[seen].demand.nearRealTime.perMinute,
+                demand[seen].demand.batch.perMinute)
+            published[index].report(demand[seen].serviceClock, demand[seen].retryOffsetMilliseconds, demand[seen].flags)
         } else {
-            published[index].serviceClock = 0
-            published[index].flags = []
-            published[index].retryOffsetMilliseconds = 0
+            published[index].report(0, 0, [])
         }
-        if hasMoved || !parts.isClose(to: published[index].criticality, within: Self.partsTolerance) {
-            published[index].criticality = parts.rates(of: assured.resources)
-        }
+        published[index].follow(order, hasMoved: hasMoved, tolerance: Self.partsTolerance, of: rates.resources)
         published[index].burst = burst
         guard hasMoved || members[index].isRewritten else { return }
         members[index].isRewritten = false
-        published[index].assured = assured
+        assured[index] = rates
+        published[index].assured = rates
         published[index].ceiling = terms[index].ceiling
         published[index].tier = terms[index].tier
         published[index].weight = terms[index].weight
-        let plain = (assured.perMinute * Self.plainOverbooking).lowered(to: fill[index].ceilings)
-        published[index].plain = Rates(perMinute: plain.roundedDown, resources: assured.resources)
-        let safe = assured.perMinute * turn.fallbackShare
-        published[index].safe = Rates(perMinute: safe.roundedDown, resources: assured.resources)
+        let plain = (rates.perMinute * Self.plainOverbooking).lowered(to: fill[index].ceilings)
+        published[index].plain = Rates(perMinute: plain.roundedDown, resources: rates.resources)
+        let safe = rates.perMinute * turn.fallbackShare
+        published[index].safe = Rates(perMinute: safe.roundedDown, resources: rates.resources)
+    }
+}
+
+/// Of a row that is too long to be copied to read one number.
+extension TenantAllocation {
+    fileprivate mutating func report(_ clock: Double, _ retryOffset: Int64, _ flags: [String]) {
+        serviceClock = clock
+        retryOffsetMilliseconds = retryOffset
+        if !flags.isEmpty || !self.flags.isEmpty { self.flags = flags }
+    }
+
+    fileprivate mutating func follow(
+        _ order: ServiceOrder, hasMoved: Bool, tolerance: Double, of resources: ResourceSet
+    ) {
+        let before = (
+            criticality.interactive.perMinute, criticality.nearRealTime.perMinute, criticality.batch.perMinute
+        )
+        guard hasMoved || !order.isClose(to: before, within: tolerance) else { return }
+        criticality.interactive = Rates(perMinute: order.interactive, resources: resources)
+        criticality.nearRealTime = Rates(perMinute: order.nearRealTime, resources: resources)
+        criticality.batch = Rates(perMinute: order.batch, resources: resources)
     }
 }
 
@@ -198,36 +222,34 @@ extension PoolCapacity {
 /// `interactive`. The parts sum to the rate.
 private struct ServiceOrder {
     private let whole: SIMD4<Double>
-    private var nearRealTime = SIMD4<Double>.zero
-    private var batch = SIMD4<Double>.zero
+    private(set) var nearRealTime = SIMD4<Double>.zero
+    private(set) var batch = SIMD4<Double>.zero
 
     init(of whole: SIMD4<Double>) {
         self.whole = whole
     }
 
-    private var interactive: SIMD4<Double> { whole - nearRealTime - batch }
+    var interactive: SIMD4<Double> { whole - nearRealTime - batch }
 
-    mutating func serve(_ demand: PerCriticality<Rates>) {
-        let left = whole - whole.lowered(to: demand.interactive.perMinute.roundedUp)
-        nearRealTime = left.lowered(to: demand.nearRealTime.perMinute.roundedUp)
-        batch = (left - nearRealTime).lowered(to: demand.batch.perMinute.roundedUp)
+    mutating func serve(
+        _ interactive: SIMD4<Double>, _ nearRealTime: SIMD4<Double>, _ batch: SIMD4<Double>
+    ) {
+        let left = whole - whole.lowered(to: interactive.roundedUp)
+        self.nearRealTime = left.lowered(to: nearRealTime.roundedUp)
+        self.batch = (left - self.nearRealTime).lowered(to: batch.roundedUp)
     }
 
     /// True when no part differs by more than `tolerance` of the whole.
-    func isClose(to other: PerCriticality<Rates>, within tolerance: Double) -> Bool {
+    func isClose(
+        to other: (interactive: SIMD4<Double>, nearRealTime: SIMD4<Double>, batch: SIMD4<Double>),
+        within tolerance: Double
+    ) -> Bool {
         let most = whole * tolerance
         func differs(_ left: SIMD4<Double>, _ right: SIMD4<Double>) -> Bool {
             let distance = left - right
             return any((distance .> most) .| (distance .< -most))
         }
-        return !differs(interactive, other.interactive.perMinute)
-            && !differs(nearRealTime, other.nearRealTime.perMinute) && !differs(batch, other.batch.perMinute)
-    }
-
-    func rates(of resources: ResourceSet) -> PerCriticality<Rates> {
-        PerCriticality(
-            interactive: Rates(perMinute: interactive, resources: resources),
-            nearRealTime: Rates(perMinute: nearRealTime, resources: resources),
-            batch: Rates(perMinute: batch, resources: resources))
+        return !differs(interactive, other.interactive)
+            && !differs(nearRealTime, other.nearRealTime) && !differs(batch, other.batch)
     }
 }

@@ -31,7 +31,7 @@ extension PoolAllocator {
                 let interval = dampening.interval(
                     from: step.before[index], toward: means[index], target: target.activities[index],
                     dominantCost: turn.shared.dominantCost(of: fill[index].cost), course: &members[index].course)
-                fill[index].interval = bounded(interval, index, target.activities[index], mode, turn)
+                bound(index, interval, target.activities[index], mode, turn)
             }
             // Whatever holds a rate: a ceiling that came down is a bound at once.
             fill[index].interval.lowerMost(to: fill[index].ceiling, .ceiling)
@@ -66,10 +66,10 @@ extension PoolAllocator {
 
     // MARK: Bounds
 
-    /// `interval` with what contracts, guardrails and the pool's mode say besides.
-    private func bounded(
-        _ interval: FillInterval, _ index: Int, _ target: Double, _ mode: PoolMode, _ turn: PoolTurn
-    ) -> FillInterval {
+    /// Writes `interval` with what contracts, guardrails and the pool's mode say besides.
+    private mutating func bound(
+        _ index: Int, _ interval: FillInterval, _ target: Double, _ mode: PoolMode, _ turn: PoolTurn
+    ) {
         var interval = interval
         let cost = members[index].nominalCost
         // Room to grow is kept for nobody while others want it: what lies beyond the deadband about the mean of what the
@@ -87,10 +87,11 @@ extension PoolAllocator {
             interval.raiseLeast(to: heldInGuarded(index, turn), .mode)
             interval.lowerMost(to: max(current, demand, floor), .mode)
         }
-        let guardrail = guardrail(index, turn)
+        let guardrail = turn.guardrail(
+            cost: cost, floor: floor, demand: members[index].credibleDemand, approved: approved(index, turn))
         interval.lowerMost(to: guardrail.most, .guardrail)
         interval.raiseLeast(to: min(guardrail.least, interval.most), .guardrail)
-        return interval
+        fill[index].interval = interval
     }
 
     /// Lets everyone fall if what nobody may fall below does not fit. Up to all that tenants share it fits: the part that
@@ -120,8 +121,9 @@ extension PoolAllocator {
         let inForce = turn.rules.steering.freezes.last { $0.pool == nil || $0.pool == turn.pool.pool }
         guard inForce?.id != freeze else { return }
         freeze = inForce?.id
-        for index in kept.indices { kept[index] = nil }
+        kept = []
         guard let inForce else { return }
+        kept = Array(repeating: nil, count: members.count)
         let numbers = inForce.numbers.first { $0.pool == turn.pool.pool }
         var old = (numbers?.tenants ?? [])[...]
         for index in members.indices {
@@ -130,7 +132,7 @@ extension PoolAllocator {
                 let activity = activity(within: first.assured, of: index)
                 kept[index] = KeptNumber(share: activity * members[index].nominalCost, rates: first.assured)
             } else if !members[index].isNew {
-                kept[index] = KeptNumber(share: members[index].share, rates: published[index].assured)
+                kept[index] = KeptNumber(share: members[index].share, rates: assured[index])
             }
         }
     }
@@ -138,7 +140,7 @@ extension PoolAllocator {
     /// One who was not there when the freeze began may start as an idle tenant does.
     private func frozen(_ index: Int, _ turn: PoolTurn) -> FillInterval {
         if let kept = kept[index] { return FillInterval(exactly: kept.share / members[index].nominalCost, .frozen) }
-        let start = turn.rules.policy.start.shareEach / turn.shared.dominantCost(of: fill[index].cost)
+        let start = turn.startShare / turn.shared.dominantCost(of: fill[index].cost)
         return FillInterval(
             least: 0, leastConstraint: .frozen, most: max(members[index].activity, start), mostConstraint: .frozen)
     }
@@ -165,6 +167,7 @@ extension PoolAllocator {
         members[index].toldAt = Timestamp(milliseconds: 0)
         members[index].share = activity(within: allocation.assured, of: index) * members[index].nominalCost
         published[index] = allocation
+        assured[index] = allocation.assured
     }
 }
 

@@ -37,7 +37,9 @@ package struct PoolAllocator: Sendable {
     var windows: [MemberWindows] = []
     var fill: [FillRow] = []
     var published: [TenantAllocation] = []
-    /// What a freeze keeps them at, while there is one.
+    /// The rates of what is published: most of them do not change, and their rows are long.
+    var assured: [Rates] = []
+    /// What a freeze keeps them at; empty without one.
     var kept: [KeptNumber?] = []
     var membership: MembershipRules?
     /// Who has a contract is to be looked at anew.
@@ -131,7 +133,9 @@ package struct PoolAllocator: Sendable {
 
     private mutating func target(_ turn: PoolTurn) -> Target {
         for index in fill.indices {
-            fill[index].interval = guardrail(index, turn)
+            fill[index].interval = turn.guardrail(
+                cost: members[index].nominalCost, floor: fill[index].promised, demand: members[index].credibleDemand,
+                approved: approved(index, turn))
             fill[index].burst = 0
         }
         let outcome = targetEngine.solve(fill, turn.bands, in: turn.assurable, findsSlack: false)

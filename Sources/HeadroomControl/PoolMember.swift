@@ -41,6 +41,7 @@ struct PoolMember: Sendable {
         toldAt = clock.now
     }
 
+    @inline(__always)
     var activity: Double { nominalCost > 0 ? share / nominalCost : 0 }
 
     /// Follows the tenant's mean request, once it lies far enough from the one in use. Returns true when it moved.

@@ -12,6 +12,9 @@ final class PoolTurn {
     let deadband: Double
     let flaggedDemandFactor: Double
     let fallbackShare: Double
+    /// What one idle tenant may start with at most.
+    let startShare: Double
+    let isOpen: Bool
     /// The bands of the policy, inside the intervals.
     let bands: [FillRaise]
 
@@ -46,6 +49,8 @@ final class PoolTurn {
         deadband = rules.policy.dampening.deadband
         flaggedDemandFactor = rules.policy.trust.flaggedDemandFactor
         fallbackShare = rules.policy.loop.fallbackShare
+        startShare = rules.policy.start.shareEach
+        isOpen = capacity.state == .open
         let tiers = rules.policy.tiers.map(\.name)
         bands = ([FillBand(.least)] + rules.policy.bands.map(FillBand.init)).map { FillRaise($0, tiers: tiers) }
 
@@ -78,8 +83,6 @@ final class PoolTurn {
             assurable[resource] = min(whole[resource] ?? 0, max(assurable[resource] ?? 0, needed))
         }
     }
-
-    var isOpen: Bool { capacity.state == .open }
 
     /// True when the pool grants clearly less than its contract: else the target tells what nominal capacity gives.
     var hasLostCapacity: Bool {

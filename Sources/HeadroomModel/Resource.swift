@@ -157,6 +157,10 @@ package struct Rates: Equatable, Sendable {
         left.halves == right.halves && left.present == right.present
     }
 
+    // Written out, as the standard library's asks a table which `==` it is.
+    @inlinable
+    package static func != (left: Rates, right: Rates) -> Bool { !(left == right) }
+
     @inlinable
     package var isEmpty: Bool { resources.isEmpty }
 
