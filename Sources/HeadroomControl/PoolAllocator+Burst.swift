@@ -26,7 +26,10 @@ extension PoolAllocator {
             if let place = members[index].demandIndex {
                 claim.consumed = (seen[place].consumed.perMinute * unit).sum()
                 claim.repayment = seen[place].repayment
-                if let left = seen[place].midTask { claim.needed = (left.amounts * unit).sum() }
+                // Of a flagged one no claim is believed, and what it draws at the moment ends.
+                if let left = seen[place].midTask, !seen[place].isDiscounted {
+                    claim.needed = (left.amounts * unit).sum()
+                }
             }
             claims.append(claim)
         }

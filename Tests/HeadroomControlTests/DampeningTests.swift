@@ -85,6 +85,33 @@ import Testing
         }
     }
 
+    @Test func `where every tenant's needs swing faster than half the window nobody moves`() {
+        for seed in 1...12 as ClosedRange<UInt64> {
+            var random = SplitMix64(seed: seed)
+            var story = DecisionStory.drawn(using: &random)
+            let means = story.needs.sorted { $0.key < $1.key }
+            let half = 2 * Int.random(in: 1...15, using: &random)
+            let phases = means.map { _ in Int.random(in: 0..<60, using: &random) }
+            var settled: [Double] = []
+            for second in stride(from: 0, to: 1500, by: 2) {
+                for (mean, phase) in zip(means, phases) {
+                    let wave = (second + phase) / half % 2 == 0 ? 1.2 : 0.8
+                    story.needs[mean.key]!.interactive = mean.value.interactive * wave
+                    story.needs[mean.key]!.batch = mean.value.batch * wave
+                }
+                story.tick()
+                let rates = means.map { story.assured($0.key) }
+                if second == 400 { settled = rates }
+                guard second > 400 else { continue }
+                for (index, rate) in rates.enumerated() {
+                    #expect(
+                        abs(rate - settled[index]) <= 0.01 * settled[index] + 1000,
+                        "seed \(seed), half-wave \(half) s, second \(second): \(means[index].key)")
+                }
+            }
+        }
+    }
+
     @Test func `a need that comes and goes within the window gives up nothing while others want more`() {
         for period in [10, 20, 30] {
             var story = DecisionStory()
