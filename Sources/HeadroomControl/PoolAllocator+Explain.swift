@@ -36,6 +36,9 @@ extension PoolAllocator {
         }
     }
 
+    /// Filled part by part: across modules the initializer of a generic type looks up that type every time.
+    private static let nothing = PerCriticality(repeating: Rates.none)
+
     func facts(
         _ index: Int, _ assured: Rates, target: Target, mean: Double, before: Double, _ given: Given, burst: Double?,
         excess: Double, _ demand: [TenantDemand], _ turn: PoolTurn
@@ -48,14 +51,15 @@ extension PoolAllocator {
             asked = demand[seen].demand.total
             confidence = demand[seen].confidence
         }
+        var credible = Self.nothing
+        credible.interactive = rates(fill[index].interactive, of: index)
+        credible.nearRealTime = rates(fill[index].nearRealTime - fill[index].interactive, of: index)
+        credible.batch = rates(fill[index].batch - fill[index].nearRealTime, of: index)
         return Explanation.TenantFacts(
             tenant: tenants[index], tier: terms[index].tier, weight: terms[index].weight,
             override: terms[index].override,
             demand: asked,
-            credibleDemand: PerCriticality(
-                interactive: rates(fill[index].interactive, of: index),
-                nearRealTime: rates(fill[index].nearRealTime - fill[index].interactive, of: index),
-                batch: rates(fill[index].batch - fill[index].nearRealTime, of: index)),
+            credibleDemand: credible,
             start: fill[index].start, confidence: confidence, floor: terms[index].floor,
             ceiling: terms[index].ceiling, direction: rates(1, of: index),
             target: target.activities[index], mean: mean, before: before, least: fill[index].interval.least,

@@ -85,9 +85,10 @@ extension PoolAllocator {
                 index, assured(index, base, bursts), target: target, mean: means[index], before: step.before[index],
                 given, burst: bursts[index]?.activity, excess: excess, demand, turn)
         }
-        for (index, facts) in zip(told, changes) {
+        let explained = changes.span
+        for (position, index) in told.enumerated() {
             members[index].toldAt = turn.now
-            published[index].constraint = facts.constraint
+            published[index].constraint = explained[position].constraint
         }
         let terms = terms
         for index in members.indices {

@@ -2,15 +2,32 @@ import HeadroomModel
 
 /// What a tenant needs in one pool, and what it gets.
 package struct TenantDemand: Equatable, Sendable {
+    // What every decision reads of every tenant comes first: the rest is not in its way.
+
     package var tenant: TenantID
     /// What it would use if unlimited, by criticality: up at once, down by half-life.
     package var demand: PerCriticality<Rates>
-    /// What it wants at this moment, without what is remembered of a minute ago: the measure of starvation.
-    package var wanted: Rates
     /// Its mean request; `nil` before the first.
     package var shape: Work?
     /// What it used, over the demand window.
     package var consumed: Rates
+    /// 0 to 1, by the amount of evidence: what a cold start waits for.
+    package var confidence: Double
+    /// 0 to 1: how reliably it returns to its base after a burst.
+    package var repayment: Double
+    /// Seconds of the pool's capacity that it was served, divided by its weight.
+    package var serviceClock = 0.0
+    /// How much later than others it may try again while a retry storm lasts.
+    package var retryOffsetMilliseconds: Int64
+    /// Names of the gaming flags that stand, in the order of ``GamingFlag/Kind``.
+    package var flags: [String]
+    /// A gaming flag stands: its credible demand is at most a factor of what it consumed.
+    package var isDiscounted: Bool
+    /// What its tasks in progress say that they still need, as far as its claims are believed; `nil` without one.
+    package var midTask: Work?
+
+    /// What it wants at this moment, without what is remembered of a minute ago: the measure of starvation.
+    package var wanted: Rates
     /// What it was served since the estimate before.
     package var served: Work
     package var queue: PerCriticality<TenantReport.Queue>
@@ -21,20 +38,6 @@ package struct TenantDemand: Equatable, Sendable {
     /// Where its work arrives: counted seconds of the pool's nominal capacity of about the last minute. Ascending by
     /// gateway.
     package var gateways: [GatewayTraffic]
-    /// 0 to 1, by the amount of evidence: what a cold start waits for.
-    package var confidence: Double
-    /// 0 to 1: how reliably it returns to its base after a burst.
-    package var repayment: Double
-    /// What its tasks in progress say that they still need, as far as its claims are believed; `nil` without one.
-    package var midTask: Work?
-    /// Names of the gaming flags that stand, in the order of ``GamingFlag/Kind``.
-    package var flags: [String]
-    /// A gaming flag stands: its credible demand is at most a factor of what it consumed.
-    package var isDiscounted: Bool
-    /// Seconds of the pool's capacity that it was served, divided by its weight.
-    package var serviceClock = 0.0
-    /// How much later than others it may try again while a retry storm lasts.
-    package var retryOffsetMilliseconds: Int64
     package var profile: TenantProfileReport?
 
     package init(
