@@ -4,7 +4,7 @@ import HeadroomModel
 /// fades from turn to turn, demand above all, may differ by what the turns between the checkpoint and the end of the
 /// process would have raised it to: at most one half-life of a checkpoint's period.
 extension DemandEstimator {
-    private static let version: UInt16 = 2
+    private static let version: UInt16 = 3
 
     package func write(to writer: inout ByteWriter) {
         writer.write(DemandEstimator.version)
@@ -13,6 +13,8 @@ extension DemandEstimator {
         writer.write(untracked)
         writer.write(gateways) { $0.write($1.text) }
         for arrivals in gatewayArrivals { arrivals.write(to: &writer) }
+        writer.write(hourlyMeans) { $0.write($1) }
+        writer.write(hourlyMeansMinute)
         let written = places.values.sorted { profiles[Int($0)].tenant < profiles[Int($1)].tenant }
         writer.write(written) { writer, place in profiles[Int(place)].write(to: &writer) }
         requests.write(to: &writer)
@@ -36,7 +38,10 @@ extension DemandEstimator {
         }
         guard gateways.count <= DemandEstimator.maxGateways else { throw .absurdCount }
         gatewayArrivals = []
-        for _ in gateways { gatewayArrivals.append(try Fading(from: &reader)) }
+        for _ in gateways { gatewayArrivals.append(try GatewayArrivals(from: &reader)) }
+        hourlyMeans = try reader.readArray(leastBytes: 8) { (reader) throws(ByteCodingError) in try reader.readAmount()
+        }
+        hourlyMeansMinute = try reader.read()
         gatewayNumbers = Dictionary(
             gateways.indices.map { (gateways[$0], UInt16($0)) }, uniquingKeysWith: { first, _ in first })
         let gatewayCount = gateways.count

@@ -29,6 +29,7 @@ extension DemandEstimator {
         }
         result.consumed = consumed.rates(overSeconds: Double(moment.windowSeconds), of: pool.nominal.resources)
         result.gateways = gatewayTraffic(backlog: backlog, at: now)
+        result.hourlyGateways = hourlyTraffic(at: now)
         return result
     }
 
@@ -98,10 +99,19 @@ extension DemandEstimator {
     /// Arrivals and a fifth of the backlog, both in seconds of the pool (control-law, `s_g`).
     private func gatewayTraffic(backlog: [Double], at now: Timestamp) -> [GatewayTraffic] {
         gateways.indices.compactMap { index -> GatewayTraffic? in
-            guard now.seconds(since: gatewayArrivals[index].at) < 600 || backlog[index] > 0 else { return nil }
-            let arrived = Double(gatewayArrivals[index].value(at: now, halfLife: Self.poolHalfLife))
+            guard now.seconds(since: gatewayArrivals[index].lately.at) < 600 || backlog[index] > 0 else { return nil }
+            let arrived = Double(gatewayArrivals[index].lately.value(at: now, halfLife: Self.poolHalfLife))
             return GatewayTraffic(gateway: gateways[index], weight: arrived + backlog[index] / 5)
         }
         .sorted { $0.gateway < $1.gateway }
+    }
+
+    private mutating func hourlyTraffic(at now: Timestamp) -> [GatewayTraffic] {
+        if now.minute != hourlyMeansMinute || gateways.count != hourlyMeans.count {
+            hourlyMeans = GatewayArrivals.hourlyMeans(of: gatewayArrivals, at: now)
+            hourlyMeansMinute = now.minute
+        }
+        return zip(gateways, hourlyMeans).map { GatewayTraffic(gateway: $0, weight: $1) }
+            .sorted { $0.gateway < $1.gateway }
     }
 }

@@ -68,16 +68,17 @@ extension DemandEstimator {
         var number = UInt16(gateways.count)
         if gateways.count < Self.maxGateways {
             gateways.append(gateway)
-            gatewayArrivals.append(Fading(at: now))
+            gatewayArrivals.append(GatewayArrivals(at: now))
         } else {
             // Gateways come and go; one that brought nothing for ten minutes gives way.
-            let silent = gatewayArrivals.firstIndex { now.seconds(since: $0.at) > 600 }
+            let silent = gatewayArrivals.firstIndex { now.seconds(since: $0.lately.at) > 600 }
             guard let silent else { return nil }
             number = UInt16(silent)
             for index in profiles.indices { profiles[index].forget(gateway: number) }
             gatewayNumbers[gateways[silent]] = nil
             gateways[silent] = gateway
-            gatewayArrivals[silent] = Fading(at: now)
+            gatewayArrivals[silent] = GatewayArrivals(at: now)
+            hourlyMeansMinute = .min
         }
         gatewayNumbers[gateway] = number
         return number
@@ -85,7 +86,7 @@ extension DemandEstimator {
 
     mutating func noteArrivals(_ cost: Double, of index: Int, from gateway: GatewayID, at now: Timestamp) {
         guard cost > 0, let number = number(of: gateway, at: now) else { return }
-        gatewayArrivals[Int(number)].add(Float(cost), at: now, halfLife: Self.poolHalfLife)
+        gatewayArrivals[Int(number)].add(Float(cost), at: now, latelyHalfLife: Self.poolHalfLife)
         profiles[index].noteArrivals(Float(cost), from: number, names: gateways, at: now)
     }
 }

@@ -51,7 +51,11 @@ package struct DemandEstimator: Sendable {
     var vacant: [Int32] = []
     var gateways: [GatewayID] = []
     var gatewayNumbers: [GatewayID: UInt16] = [:]
-    var gatewayArrivals: [Fading] = []
+    var gatewayArrivals: [GatewayArrivals] = []
+    /// Mean arrivals of the last hour or so, one a gateway: made anew with each minute, so that fallbacks stand still
+    /// within it.
+    var hourlyMeans: [Double] = []
+    var hourlyMeansMinute = Int64.min
     var requests = RecentRequests(capacity: 250_000)
     /// What was denied, and as much of what was served, to see what comes again.
     var denials: RecentContents

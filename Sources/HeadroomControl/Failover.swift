@@ -44,6 +44,8 @@ package struct Failover: Sendable {
             if next < seen.count, seen[next].tenant == tenant.tenant {
                 both = seen[next]
                 both.confidence = max(both.confidence, tenant.confidence)
+                // The past of either pool says nothing of what one has to carry now.
+                both.profile = nil
                 next += 1
             } else {
                 // Its gateways, queue and tasks are told where they are.

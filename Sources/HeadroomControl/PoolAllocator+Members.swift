@@ -10,6 +10,7 @@ extension PoolAllocator {
         if membership?.areStill(turn.rules) != true || !isSameLimit {
             membership = MembershipRules(turn.rules, for: turn.pool)
             hasNewContracts = true
+            safe.at = nil
             for index in members.indices {
                 terms[index] = MemberTerms(of: tenants[index], in: turn.pool, under: turn.rules)
                 follow(termsOf: index, turn)
@@ -18,13 +19,16 @@ extension PoolAllocator {
         guard !isComplete(demand) else { return }
         let places = places(of: demand, membership?.contracted ?? [])
         let known = places.map(\.known)
+        if known.contains(nil) { safe.hasNewcomers = true }
         func moved<Row>(_ rows: [Row], _ new: (Int) -> Row) -> [Row] {
             known.indices.map { index in known[index].map { rows[$0] } ?? new(index) }
         }
         terms = moved(terms) { MemberTerms(of: places[$0].id, in: turn.pool, under: turn.rules) }
         windows = moved(windows) { _ in MemberWindows(at: clock) }
         fill = moved(fill) { _ in FillRow() }
-        published = moved(published) { TenantAllocation(tenant: places[$0].id, assured: .none) }
+        published = moved(published) {
+            TenantAllocation(tenant: places[$0].id, assured: .none, safe: turn.pool.nominal * 0)
+        }
         assured = moved(assured) { _ in .none }
         if !kept.isEmpty { kept = moved(kept) { _ in nil } }
         members = moved(members) { _ in PoolMember(at: clock) }

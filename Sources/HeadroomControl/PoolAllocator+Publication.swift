@@ -16,7 +16,6 @@ extension PoolAllocator {
     ///
     /// Rounded one by one where the sum allows it, so that a number does not move because another one did.
     func assuredRates(_ given: Given, _ turn: PoolTurn) -> [SIMD4<Double>] {
-        let resources = turn.pool.nominal.resources
         let slack = slack
         // What no band used up lifts nobody over a guardrail.
         let guardrail = turn.pool.nominal.perMinute * turn.guardrails.mostOfNominal
@@ -34,6 +33,12 @@ extension PoolAllocator {
                 exact[index] = lifted.lowered(to: fill[index].ceilings)
             }
         }
+        return Self.whole(exact, within: turn.whole)
+    }
+
+    /// In whole numbers, which sum to `whole` at most as these do; none of a resource that it does not name.
+    static func whole(_ exact: [SIMD4<Double>], within whole: Rates) -> [SIMD4<Double>] {
+        let resources = whole.resources
         var rounded = exact
         var sum = SIMD4<Double>.zero
         for index in exact.indices {
@@ -41,7 +46,7 @@ extension PoolAllocator {
             sum += rounded[index]
         }
         for resource in resources.members {
-            let (lane, most) = (resource.rawValue, turn.whole[resource] ?? 0)
+            let (lane, most) = (resource.rawValue, whole[resource] ?? 0)
             guard sum[lane] > most else { continue }
             let parts = exact.map { $0[lane] }
             // A sum of shares of 100 may end as 99.999…: that is rounding and no reason to lose a unit.
@@ -104,6 +109,7 @@ extension PoolAllocator {
                         perMinute: promised.raised(to: fill[index].cost * target.entitled[index]),
                         resources: resources)))
         }
+        divideFallback(demand, turn)
         return PoolDecision(
             allocation: allocation(given, turn), entitlements: entitlements, facts: poolFacts(target, given, turn),
             changes: changes, questions: [], withdrawn: [], credits: credit.takeChanges(at: turn.now),
@@ -188,8 +194,6 @@ extension PoolAllocator {
         published[index].weight = terms[index].weight
         let plain = (rates.perMinute * Self.plainOverbooking).lowered(to: fill[index].ceilings)
         published[index].plain = Rates(perMinute: plain.roundedDown, resources: rates.resources)
-        let safe = rates.perMinute * turn.fallbackShare
-        published[index].safe = Rates(perMinute: safe.roundedDown, resources: rates.resources)
     }
 }
 

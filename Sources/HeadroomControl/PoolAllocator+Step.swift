@@ -147,6 +147,7 @@ extension PoolAllocator {
 
     /// While `held` stays in force, it is what the next step starts from.
     mutating func keep(_ held: PoolAllocation, _ turn: PoolTurn) {
+        safe.at = nil
         var old = held.tenants[...]
         for index in members.indices {
             while let first = old.first, first.tenant < tenants[index] { old.removeFirst() }

@@ -56,6 +56,7 @@ package struct PoolAllocator: Sendable {
     var nominalEngine = FillEngine()
     var engine = FillEngine()
 
+    var safe = SafeDivision()
     var credit: BurstCredit
     /// λ of what was published.
     @Halved var slack = SIMD4<Double>(repeating: 1)

@@ -89,6 +89,8 @@ package struct PoolDemand: Equatable, Sendable {
     package var tenants: [TenantDemand]
     /// Arrivals of about the last 10 s and backlog. Ascending by gateway.
     package var gateways: [GatewayTraffic]
+    /// Mean arrivals of the last hour or so. Ascending by gateway.
+    package var hourlyGateways: [GatewayTraffic]
     package var consumed: Rates
     /// Tenants that found no place in the table since the estimator began.
     package var untracked: Int
@@ -98,13 +100,15 @@ package struct PoolDemand: Equatable, Sendable {
     package var retry: PoolAllocation.Retry
 
     package init(
-        pool: PoolID, tenants: [TenantDemand] = [], gateways: [GatewayTraffic] = [], consumed: Rates = .none,
+        pool: PoolID, tenants: [TenantDemand] = [], gateways: [GatewayTraffic] = [],
+        hourlyGateways: [GatewayTraffic] = [], consumed: Rates = .none,
         untracked: Int = 0, retryStorm: RetryStorm? = nil,
         retry: PoolAllocation.Retry = PoolAllocation.Retry(afterMilliseconds: 1000, jitterMilliseconds: 1000)
     ) {
         self.pool = pool
         self.tenants = tenants
         self.gateways = gateways
+        self.hourlyGateways = hourlyGateways
         self.consumed = consumed
         self.untracked = untracked
         self.retryStorm = retryStorm

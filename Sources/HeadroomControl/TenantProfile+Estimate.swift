@@ -164,11 +164,13 @@ extension TenantProfile {
         let flows = flows.map { flow in
             let fast = fast(flow, at: now)
             let slow = slow(flow)
+            let usual = usual(flow, at: now)
             perMinute += Double(max(fast.x, slow?.x ?? 0))
             return TenantProfileReport.Flow(
                 criticality: flow.criticality, demand: result.demand[flow.criticality],
-                burnFast: burn(fast, flow).rates(overSeconds: 60, of: resources),
-                burnSlow: burn(slow ?? .zero, flow).rates(overSeconds: 60, of: resources),
+                burnFast: work(requests: fast.z, tokens: fast.w).rates(overSeconds: 60, of: resources),
+                burnSlow: work(requests: slow?.z ?? 0, tokens: slow?.w ?? 0).rates(overSeconds: 60, of: resources),
+                usualDemand: work(requests: usual.x, tokens: usual.y).rates(overSeconds: 60, of: resources),
                 trend: trend(from: slow, to: fast), shape: flow.shape.isKnown ? flow.shape.mean : nil)
         }
         return TenantProfileReport(
@@ -179,9 +181,9 @@ extension TenantProfile {
             repayment: result.repayment, flags: watch.flags)
     }
 
-    private func burn(_ amounts: MinuteSeries.Amounts, _ flow: Flow) -> Work {
-        var work = split(tokens: Double(amounts.w))
-        work[.requests] = Double(amounts.z)
+    private func work(requests: Float, tokens: Float) -> Work {
+        var work = split(tokens: Double(tokens))
+        work[.requests] = Double(requests)
         return work
     }
 

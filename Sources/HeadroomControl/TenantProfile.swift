@@ -196,6 +196,22 @@ struct TenantProfile: Sendable {
         return sum / max(minutes, 1 / 3)
     }
 
+    /// Per minute over the last hour or so, the minutes that are open among them: over what is known of a tenant that
+    /// is not known for so long.
+    func usual(_ flow: Flow, at now: Timestamp) -> MinuteSeries.Amounts {
+        let oldest = max(newestMinute - Int64(MinuteSeries.open) + 1, firstMinute)
+        var sum = MinuteSeries.Amounts.zero
+        for minute in oldest...newestMinute { sum += flow.minutes[minute] }
+        // The minutes of one that is idle are not closed.
+        let idleMinutes = max(0, now.minute - newestMinute)
+        let minutes =
+            idleMinutes > 0 ? Double(newestMinute + 1 - oldest) : Double(now.milliseconds - oldest * 60_000) / 60_000
+        let kept = Float(decay(Double(idleMinutes), halfLife: MinuteSeries.halfLifeMinutes))
+        let each = 1 - MinuteSeries.keptPerMinute
+        let weight = (closedWeight + each * Float(max(minutes, 1 / 3))) * kept + (1 - kept)
+        return (flow.minutes.closed + sum * each) * (kept / weight)
+    }
+
     /// Per minute over the last hour or so; `nil` before ten minutes were closed.
     func slow(_ flow: Flow) -> MinuteSeries.Amounts? {
         closedWeight >= 0.1 ? flow.minutes.closed / closedWeight : nil

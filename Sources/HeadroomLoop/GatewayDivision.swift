@@ -93,19 +93,25 @@ extension PoolTraffic {
     ///
     /// A gateway that has just joined is taken to get its even part of the traffic; after that what it reports counts.
     fileprivate init(of demand: PoolDemand?, at living: [GatewayID], isNew: [Bool]) {
-        var weights = [Double](repeating: 0, count: living.count)
-        PoolTraffic.spread(demand?.gateways ?? [], over: living, into: &weights, from: 0)
-        // Without any traffic all have the same.
-        let known = weights.filter { $0 > 0 }
-        let even = known.reduce(0, +) / Double(max(known.count, 1))
-        for index in living.indices where isNew[index] && weights[index] == 0 { weights[index] = even }
-
         let tenants = demand?.tenants ?? []
         var cells = [Double](repeating: 0, count: tenants.count * living.count)
         for (row, tenant) in tenants.enumerated() {
             PoolTraffic.spread(tenant.gateways, over: living, into: &cells, from: row * living.count)
         }
-        self.init(gateways: living, budgetWeights: weights, tenants: tenants.map(\.tenant), demand: cells)
+        self.init(
+            gateways: living, budgetWeights: PoolTraffic.weights(demand?.gateways ?? [], at: living, isNew),
+            fallbackWeights: PoolTraffic.weights(demand?.hourlyGateways ?? [], at: living, isNew),
+            tenants: tenants.map(\.tenant), demand: cells)
+    }
+
+    private static func weights(_ traffic: [GatewayTraffic], at living: [GatewayID], _ isNew: [Bool]) -> [Double] {
+        var weights = [Double](repeating: 0, count: living.count)
+        spread(traffic, over: living, into: &weights, from: 0)
+        // Without any traffic all have the same.
+        let known = weights.filter { $0 > 0 }
+        let even = known.reduce(0, +) / Double(max(known.count, 1))
+        for index in living.indices where isNew[index] && weights[index] == 0 { weights[index] = even }
+        return weights
     }
 
     /// Both ascend by gateway.

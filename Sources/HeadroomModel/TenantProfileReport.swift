@@ -7,18 +7,22 @@ package struct TenantProfileReport: Equatable, Sendable {
         /// Served over the last five minutes, and over the last hour or so.
         package var burnFast: Rates
         package var burnSlow: Rates
+        /// Unique work over the last hour or so, or over the time for which the tenant is known: what it is safe to expect.
+        package var usualDemand: Rates
         /// Fast over slow, less 1: 0.5 burns half as fast again as it used to. 0 while there is no past to compare with.
         package var trend: Double
         /// Its mean request; `nil` before the first.
         package var shape: Work?
 
         package init(
-            criticality: Criticality, demand: Rates, burnFast: Rates, burnSlow: Rates, trend: Double, shape: Work?
+            criticality: Criticality, demand: Rates, burnFast: Rates, burnSlow: Rates, usualDemand: Rates,
+            trend: Double, shape: Work?
         ) {
             self.criticality = criticality
             self.demand = demand
             self.burnFast = burnFast
             self.burnSlow = burnSlow
+            self.usualDemand = usualDemand
             self.trend = trend
             self.shape = shape
         }

@@ -102,6 +102,7 @@ struct DecisionHistory {
         if Bool.random(using: &random) { needs.confidence = .random(in: 0...1, using: &random) }
         needs.isDiscounted = Int.random(in: 0..<10, using: &random) == 0
         needs.repayment = .random(in: 0...1, using: &random)
+        if Bool.random(using: &random) { needs.usual = .random(in: 0...3e6, using: &random) }
         if Int.random(in: 0..<3, using: &random) == 0 {
             needs.midTask = Work(requests: 50, tokens: .random(in: 1e3...2e5, using: &random))
         }

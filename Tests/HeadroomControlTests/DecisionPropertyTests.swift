@@ -18,13 +18,18 @@ import Testing
         }
     }
 
-    /// Rates are whole and fit together; parts by criticality sum; nobody is above its ceiling.
+    /// Rates are whole and fit together, safe ones into the fallback; parts by criticality sum; nobody is above its ceiling.
     private func wrongSum(_ decision: PoolDecision, _ story: DecisionStory) -> String? {
         let pool = decision.allocation
         for resource in [Resource.requests, .tokens] {
             let rates = pool.tenants.map { $0.assured[resource] ?? -1 }
             if !rates.allSatisfy({ $0 >= 0 && $0 == $0.rounded() }) { return "\(resource.name) are not whole" }
             if rates.reduce(0, +) > (pool.budget[resource] ?? 0) { return "the sum of \(resource.name)" }
+            let safe = pool.tenants.map { $0.safe[resource] ?? -1 }
+            if !safe.allSatisfy({ $0 >= 0 && $0 == $0.rounded() }) { return "safe \(resource.name) are not whole" }
+            let fallback = pool.fallback[resource]!
+            if safe.reduce(0, +) > fallback { return "the sum of safe \(resource.name)" }
+            if story.held == nil, fallback > 0.95 * story.capacity[resource]! { return "the fallback" }
             if pool.budget[resource]! > story.capacity[resource]! { return "a budget above capacity" }
             for tenant in pool.tenants {
                 if tenant.assured[resource]! > tenant.ceiling[resource] ?? .infinity {

@@ -16,6 +16,8 @@ struct DecisionStory {
         var midTask: Work?
         var repayment = 1.0
         var tokensPerRequest = 1000.0
+        /// Interactive work of the last hour; `nil`: nothing is known of it.
+        var usual: Double?
     }
 
     var policy: PoolPolicy
@@ -56,7 +58,14 @@ struct DecisionStory {
                     interactive: rates(need.interactive), nearRealTime: rates(0), batch: rates(need.batch)),
                 shape: Work(requests: 1, tokens: need.tokensPerRequest), consumed: rates(need.consumed),
                 confidence: need.confidence, repayment: need.repayment, midTask: need.midTask,
-                isDiscounted: need.isDiscounted)
+                isDiscounted: need.isDiscounted,
+                profile: need.usual.map { usual in
+                    TenantProfileReport(flows: [
+                        TenantProfileReport.Flow(
+                            criticality: .interactive, demand: rates(need.interactive), burnFast: rates(0),
+                            burnSlow: rates(0), usualDemand: rates(usual), trend: 0, shape: nil)
+                    ])
+                })
         }
         let decision = allocator.decide(
             policy,

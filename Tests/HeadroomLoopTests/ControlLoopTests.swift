@@ -49,6 +49,35 @@ import Testing
         publication?.whole.pools.first?.tenants.first { $0.tenant == tenant }?.assured[.tokens]
     }
 
+    @Test func `budgets go where the work is, fallbacks where it has been`() async throws {
+        let loop = loop()
+        let gateways: [GatewayID] = ["gw-1", "gw-2"]
+        func run(_ seconds: Range<Int>, calling busy: [GatewayID]) async {
+            for second in stride(from: seconds.lowerBound, to: seconds.upperBound, by: 2) {
+                for gateway in busy {
+                    let tenant: TenantID = gateway == "gw-1" ? "acme" : "beta"
+                    telemetry.append(calls(tenant, rate: 2, over: second..<second + 2, gateway: gateway))
+                }
+                let newest = board.publications.last?.whole.version
+                for gateway in gateways {
+                    board.poll(gateway, applied: newest, sent: newest, at: at(Double(second) + 2))
+                }
+                await loop.tick(at: at(Double(second) + 2))
+            }
+        }
+        func part(_ rates: (PoolAllocation) -> Rates) -> Double {
+            let pools = board.publications.last?.parts.compactMap(\.snapshot.pools.first) ?? []
+            let amounts = pools.map { rates($0)[.tokens] ?? 0 }
+            return amounts[1] / (amounts[0] + amounts[1])
+        }
+        await run(0..<600, calling: gateways)
+        #expect(abs(part(\.budget) - 0.5) < 0.05)
+        #expect(abs(part(\.fallback) - 0.5) < 0.01)
+        await run(600..<660, calling: ["gw-1"])
+        #expect(part(\.budget) < 0.1)
+        #expect(part(\.fallback) > 0.45)
+    }
+
     @Test func `the first tick publishes the contract, numbered and in the ledger`() async throws {
         let report = await loop().tick(at: at(0))
         let published = try #require(board.publications.first)

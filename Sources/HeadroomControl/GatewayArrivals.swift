@@ -1,0 +1,58 @@
+import HeadroomModel
+
+/// What arrives for a pool at one gateway, in seconds of the pool's nominal capacity.
+struct GatewayArrivals: Sendable {
+    /// Of about the last ten seconds: what budgets follow.
+    private(set) var lately: Fading
+    /// Of about the last hour: what fallbacks follow.
+    private var hourly: Fading
+    private var since: Timestamp
+
+    /// As ``MinuteSeries/halfLifeMinutes``: what arrived an hour ago counts half.
+    private static let halfLife = MinuteSeries.halfLifeMinutes * 60
+    /// A gateway counts as if it had been an average one for so long before it was known, lest the burst with which one
+    /// begins be taken for its hour.
+    private static let averageSeconds = 300.0
+
+    init(at now: Timestamp) {
+        lately = Fading(at: now)
+        hourly = Fading(at: now)
+        since = now
+    }
+
+    mutating func add(_ cost: Float, at now: Timestamp, latelyHalfLife: Double) {
+        lately.add(cost, at: now, halfLife: latelyHalfLife)
+        hourly.add(cost, at: now, halfLife: Self.halfLife)
+    }
+
+    /// What arrived, each second of it weighted by its age, and the sum of these weights since the gateway is known.
+    private func history(at now: Timestamp) -> (amount: Double, seconds: Double) {
+        let kept = decay(now.seconds(since: since), halfLife: Self.halfLife)
+        return (
+            Double(hourly.value(at: now, halfLife: Self.halfLife)), (1 - kept) * Self.halfLife / 0.693147180559945309417
+        )
+    }
+
+    /// Means of the last hour or so, one a gateway, in the order of `all`: each over the time for which it is known, and
+    /// over ``averageSeconds`` of the mean of all.
+    static func hourlyMeans(of all: [GatewayArrivals], at now: Timestamp) -> [Double] {
+        let histories = all.map { $0.history(at: now) }
+        let sum = histories.reduce((amount: 0, seconds: 0)) { ($0.amount + $1.amount, $0.seconds + $1.seconds) }
+        let mean = sum.amount / max(sum.seconds, 1)
+        return histories.map { ($0.amount + averageSeconds * mean) / ($0.seconds + averageSeconds) }
+    }
+}
+
+extension GatewayArrivals {
+    func write(to writer: inout ByteWriter) {
+        lately.write(to: &writer)
+        hourly.write(to: &writer)
+        writer.write(since)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteCodingError) {
+        lately = try Fading(from: &reader)
+        hourly = try Fading(from: &reader)
+        since = try reader.readTimestamp()
+    }
+}
