@@ -57,6 +57,22 @@ import Testing
         note("gw-1", applied: generation, sent: generation, at: 25)
     }
 
+    @Test mutating func `after a start nobody is given the budget that it may have lost, where it is not known`() {
+        func sent(_ gateway: GatewayID, _ budget: Double, _ fallback: Double) -> SentBudget {
+            SentBudget(
+                version: version(1), gateway: gateway, pool: "demo:pool", budget: Rates(rpm: budget),
+                fallback: Rates(rpm: fallback), publishedAt: after(0))
+        }
+        // For all that is known they may be on their budgets, or, after a long outage, on their fallbacks.
+        room = Room(
+            remembering: [sent("gw-1", 100, 475), sent("gw-2", 900, 475)], leaseSeconds: policy.leaseSeconds,
+            graceSeconds: policy.graceSeconds, at: after(300))
+        generation = 1
+        note("gw-2", applied: 1, sent: nil, at: 300)
+        let first = publish(1000, over: ["gw-2"], at: 300)
+        #expect(first == [475])
+    }
+
     @Test(arguments: [false, true])
     mutating func `one that comes back has its fallback and not the budget it had before`(isAnswered: Bool) {
         losesTheSecond()
