@@ -3,9 +3,10 @@ import HeadroomSimulator
 
 /// What a demo plays, fixed before it starts: the same options and seed give the same plan.
 struct DemoPlan: Sendable {
-    static let pool: PoolID = "openai:gpt-4o"
+    /// As `policies/pools` names it, so that a plan on the demo's database finds its rules.
+    static let pool: PoolID = "demo:sim-large"
     static let provider = "openai"
-    static let model = "gpt-4o-2024-11-20"
+    static let model = "sim-large-2026-11-01"
     static let gateways: [GatewayID] = ["gw-1", "gw-2", "gw-3", "gw-4"]
 
     /// The demo's own starvation rule; a service waits five minutes.
