@@ -55,6 +55,7 @@ let package = Package(
                 .embedInCode("../../migrations/0010_create_rollup.sql"),
                 .embedInCode("../../migrations/0011_create_erasure.sql"),
                 .embedInCode("../../migrations/0012_create_erased_tenant.sql"),
+                .embedInCode("../../migrations/0013_create_contract_cost.sql"),
             ]),
         library(
             "HeadroomHTTP",

@@ -9,6 +9,8 @@ import HeadroomModel
 /// work is free in any resource.
 package struct FillDirection: Sendable {
     private static var fallback: SIMD4<Double> { SIMD4(1, 1000, 800, 200) }
+    /// A request of which nothing is known.
+    static var defaultRequest: Work { Work(amounts: fallback) }
     private static var leastComponent: SIMD4<Double> { fallback * 1e-6 }
 
     /// Cost of one unit of activity. Lanes in the order of ``Resource``, all above 0; those that the pool does not

@@ -31,6 +31,9 @@ extension PoolAllocator {
             guard let seen = members[index].demandIndex else { return .coldStart }
             return demand.span[seen].isDiscounted ? .gamingDiscount : .coldStart
         case .slew where members[index].trust < 0.5: return .coldStart
+        case .ceiling: return ceilingConstraint(of: index)
+        case .floor where fill[index].ceiling < fill[index].floor && activity >= fill[index].ceiling * (1 - 1e-9):
+            return ceilingConstraint(of: index)
         case .level where terms[index].override != nil: return .override
         default: return binds
         }
@@ -66,7 +69,8 @@ extension PoolAllocator {
             leastConstraint: fill[index].interval.leastConstraint, most: fill[index].interval.most,
             mostConstraint: fill[index].interval.mostConstraint, fill: given.activities[index], assured: assured,
             constraint: burst != nil ? .burst : constraint(index, target, given, demand, turn),
-            burst: burst ?? 0, excessShare: excess > 0 ? self.excess(of: index, target) / excess : 0)
+            burst: burst ?? 0, excessShare: excess > 0 ? self.excess(of: index, target) / excess : 0,
+            cost: terms[index].cost)
     }
 
     func poolFacts(_ target: Target, _ given: Given, _ turn: PoolTurn) -> Explanation.PoolFacts {

@@ -11,6 +11,7 @@ extension PoolAllocator {
             membership = MembershipRules(turn.rules, for: turn.pool)
             hasNewContracts = true
             safe.at = nil
+            allowances = nil
             for index in members.indices {
                 terms[index] = MemberTerms(of: tenants[index], in: turn.pool, under: turn.rules)
                 follow(termsOf: index, turn)
@@ -19,7 +20,10 @@ extension PoolAllocator {
         guard !isComplete(demand) else { return }
         let places = places(of: demand, membership?.contracted ?? [])
         let known = places.map(\.known)
-        if known.contains(nil) { safe.hasNewcomers = true }
+        if known.contains(nil) {
+            safe.hasNewcomers = true
+            allowances = nil
+        }
         func moved<Row>(_ rows: [Row], _ new: (Int) -> Row) -> [Row] {
             known.indices.map { index in known[index].map { rows[$0] } ?? new(index) }
         }
@@ -81,7 +85,7 @@ extension PoolAllocator {
         return seen == demand.count
     }
 
-    private mutating func follow(termsOf index: Int, _ turn: PoolTurn) {
+    mutating func follow(termsOf index: Int, _ turn: PoolTurn) {
         fill[index].tier = terms[index].rank
         fill[index].weight = terms[index].weight
         fill[index].ceilings = terms[index].ceiling.orUnlimited

@@ -101,7 +101,8 @@ extension PoolAllocator {
             let assured = Rates(perMinute: base[index] + (burst?.rates.perMinute ?? .zero), resources: resources)
             settle(index, at: given.activities[index], isForced: step.isEmergency)
             write(index, assured, burst: burst ?? .none, demand, turn)
-            let promised = assured.perMinute.raised(to: terms.span[index].floor.perMinute)
+            let promised = assured.perMinute.raised(
+                to: terms.span[index].floor.perMinute.lowered(to: fill[index].ceilings))
             entitlements.append(
                 PoolDecision.Entitlement(
                     tenant: tenants[index],

@@ -34,7 +34,9 @@ extension PoolAllocator {
                 bound(index, interval, target.activities[index], mode, turn)
             }
             // Whatever holds a rate: a ceiling that came down is a bound at once.
-            fill[index].interval.lowerMost(to: fill[index].ceiling, .ceiling)
+            if fill[index].ceiling < fill[index].interval.most {
+                fill[index].interval.lowerMost(to: fill[index].ceiling, ceilingConstraint(of: index))
+            }
         }
         fit(&step, turn)
         return step

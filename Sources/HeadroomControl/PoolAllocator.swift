@@ -44,6 +44,8 @@ package struct PoolAllocator: Sendable {
     var membership: MembershipRules?
     /// Who has a contract is to be looked at anew.
     var hasNewContracts = true
+    /// What tenants' ceilings were made for; `nil`: they are to be made anew.
+    var allowances: [TenantID: CostAllowance]?
     /// What directions and the bounds that follow from them were made for.
     var nominal = Rates.none
     var clock: ObservationClock
@@ -87,6 +89,7 @@ package struct PoolAllocator: Sendable {
         capacityMark = CapacityMark(capacity.capacity, after: capacityMark, at: now)
 
         admit(demand.tenants, turn)
+        boundByCost(demand.tenants, turn)
         estimate(demand.tenants, turn)
         turn.cover(floors())
         let target = target(turn)

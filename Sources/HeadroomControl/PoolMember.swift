@@ -89,7 +89,12 @@ struct MemberTerms: Sendable {
     var rank: Int
     var weight: Double
     var floor: Rates
-    /// Whole, so that no rounding of what is below it ends above it.
+    /// Of its contract or its tier. Whole, so that no rounding of what is below it ends above it.
+    var contractCeiling: Rates
+    /// What its money buys, and how that came about; `nil` where its use costs nothing.
+    var costCeiling: Rates?
+    var cost: Explanation.CostFacts?
+    /// The lower of both.
     var ceiling: Rates
     /// The override that set tier or weight.
     var override: Int64?
@@ -102,7 +107,8 @@ struct MemberTerms: Sendable {
         weight = rules.weight(of: tenant, in: pool.pool)
         floor = (terms?.floor ?? .none).limited(to: pool.nominal.resources)
         let tierCeiling = tier.ceilingShare.map { pool.nominal * $0 } ?? .none
-        ceiling = Rates.least(terms?.ceiling ?? .none, tierCeiling).map { $1.rounded(.down) }
+        contractCeiling = Rates.least(terms?.ceiling ?? .none, tierCeiling).map { $1.rounded(.down) }
+        ceiling = contractCeiling
         override = rules.override(of: tenant, in: pool.pool)?.id
     }
 }

@@ -69,6 +69,31 @@ extension OpenAPIDocument {
                   "ceiling": {"$ref": "#/components/schemas/Rates"}
                 }
               }
+            },
+            "cost": {
+              "type": ["object", "null"],
+              "description": "What use costs, and the most it may cost. Money is in whole millionths of the currency's unit",
+              "additionalProperties": false,
+              "required": ["currency", "period", "most_micros", "prices"],
+              "properties": {
+                "currency": {"type": "string", "description": "ISO 4217"},
+                "period": {"enum": ["day", "month"], "description": "In UTC"},
+                "most_micros": {"type": "integer", "minimum": 0, "maximum": 100000000000000},
+                "prices": {
+                  "type": "array",
+                  "minItems": 1,
+                  "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                      "pool": {"type": ["string", "null"], "description": "null: every pool without a price of its own"},
+                      "input_micros_per_million": {"type": "integer", "minimum": 0, "maximum": 100000000000000},
+                      "output_micros_per_million": {"type": "integer", "minimum": 0, "maximum": 100000000000000},
+                      "request_micros": {"type": "integer", "minimum": 0, "maximum": 100000000000000}
+                    }
+                  }
+                }
+              }
             }
           }
         },

@@ -28,6 +28,8 @@ package actor ControlLoop {
     private var checkpointedAt: Timestamp
     /// The last erasure that the actors know of, and the last that the stored checkpoint knows of.
     private var erasedThrough: (known: Int64, stored: Int64) = (0, 0)
+    /// Of tenants whose use is priced; `nil` before it was read.
+    private var spend: SpendBook?
     private var report: LoopReport
 
     package init(
@@ -49,7 +51,8 @@ package actor ControlLoop {
     package func tick(at now: Timestamp) async -> LoopReport {
         var failures: [(stage: LoopReport.Stage, message: String)] = []
         do {
-            let rules = try await stage(.read) { try await self.rules.current() }.holding(at: now)
+            var rules = try await stage(.read) { try await self.rules.current() }.holding(at: now)
+            rules.allowances = try await stage(.read) { try await self.allowances(under: rules, at: now) }
             report.rulesRefusal = rules.refusal
             report.hasBacklog = try await stage(.read) { try await self.readTelemetry(under: rules, at: now) }
 
@@ -68,7 +71,7 @@ package actor ControlLoop {
             }
             report.describe(capacities, classified, decision, published, rules.steering)
             await record(decision.outcome(publishedAs: published.newVersion, at: now), &failures, at: now)
-            await saveCheckpointIfDue(under: rules.policy.telemetry, &failures, at: now)
+            await saveCheckpointIfDue(under: rules, &failures, at: now)
             report.ticksSucceeded += 1
         } catch {
             failures.append((error.stage, error.message))
@@ -150,6 +153,16 @@ package actor ControlLoop {
         return true
     }
 
+    /// What tenants whose use is priced may still spend, by what was saved.
+    private func allowances(under rules: Rules, at now: Timestamp) async throws -> [TenantID: CostAllowance] {
+        if spend == nil {
+            let first = CostTerms.Period.month.days(around: now).lowerBound
+            let uses = try await checkpoints.uses(since: first)
+            if spend == nil { spend = SpendBook(uses) }
+        }
+        return spend?.allowances(under: rules.contracts, at: now) ?? [:]
+    }
+
     /// Once, before the first row is read: the state of the last checkpoint. Returns where the rows since begin.
     private func restore(under policy: Policy, at now: Timestamp) async throws -> TelemetryCursor {
         guard let checkpoint = try await checkpoints.latest() else {
@@ -168,6 +181,7 @@ package actor ControlLoop {
             let erased = try await checkpoints.erasures(after: erasedThrough.known)
             guard let last = erased.last else { return }
             await classifier.erase(Set(erased.map(\.fingerprint)), at: now)
+            spend?.forget(Set(erased.map(\.fingerprint)))
             erasedThrough.known = max(erasedThrough.known, last.id)
         } catch {
             failures.append((.read, String(describing: error)))
@@ -178,17 +192,22 @@ package actor ControlLoop {
     /// the process ends, each row counts once. What cannot be stored now is stored with the next checkpoint. One that still
     /// knows an erased tenant is replaced at once.
     private func saveCheckpointIfDue(
-        under policy: TelemetryPolicy, _ failures: inout [(stage: LoopReport.Stage, message: String)],
+        under rules: Rules, _ failures: inout [(stage: LoopReport.Stage, message: String)],
         at now: Timestamp
     ) async {
         let erased = erasedThrough.known
-        let isDue = now.seconds(since: checkpointedAt) >= policy.checkpointSeconds || erased > erasedThrough.stored
+        let isDue =
+            now.seconds(since: checkpointedAt) >= rules.policy.telemetry.checkpointSeconds
+            || erased > erasedThrough.stored
         guard let cursor, isDue else { return }
         do {
             let checkpoint = Checkpoint(
                 at: now, cursor: cursor, observer: await observer.checkpoint(),
                 classifier: await classifier.checkpoint())
-            try await checkpoints.save(checkpoint, rollups: await classifier.unstoredRollups(), erasedThrough: erased)
+            let rollups = await classifier.unstoredRollups()
+            let priced = Set(rules.contracts.values.lazy.filter { $0.cost != nil }.map(\.tenant))
+            try await checkpoints.save(checkpoint, rollups: rollups, priced: priced, erasedThrough: erased)
+            spend?.add(rollups.filter { priced.contains($0.tenant) }.map(TenantUse.init))
             await classifier.forgetRollups()
             erasedThrough.stored = erased
             checkpointedAt = now

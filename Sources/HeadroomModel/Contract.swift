@@ -1,4 +1,4 @@
-/// What a tenant has bought: its tier, and per pool what it was promised and may not exceed.
+/// What a tenant has bought: its tier, per pool what it was promised and may not exceed, and what its use may cost.
 package struct Contract: Equatable, Sendable {
     /// The tenant's terms in one pool.
     package struct Terms: Equatable, Sendable {
@@ -22,11 +22,16 @@ package struct Contract: Equatable, Sendable {
     package var isStrategic: Bool
     /// Ascending by pool.
     package var terms: [Terms]
+    /// `nil`: what it uses is not priced here.
+    package var cost: CostTerms?
 
-    package init(tenant: TenantID, tier: String? = nil, isStrategic: Bool = false, terms: [Terms] = []) {
+    package init(
+        tenant: TenantID, tier: String? = nil, isStrategic: Bool = false, terms: [Terms] = [], cost: CostTerms? = nil
+    ) {
         self.tenant = tenant
         self.tier = tier
         self.isStrategic = isStrategic
         self.terms = terms
+        self.cost = cost
     }
 }

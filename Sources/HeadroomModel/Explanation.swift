@@ -13,6 +13,34 @@ package struct Explanation: Equatable, Sendable {
         self.tenant = tenant
     }
 
+    /// What a tenant's use may still cost, as rates of its mean request. Money is in millionths (see ``CostTerms``).
+    package struct CostFacts: Equatable, Sendable {
+        package var currency: String
+        package var period: CostTerms.Period
+        package var most: Double
+        package var spent: Double
+        package var until: Timestamp
+        package var minutesLeft: Double
+        /// What a mean request costs.
+        package var perRequest: Double
+
+        package init(
+            currency: String, period: CostTerms.Period, most: Double, spent: Double, until: Timestamp,
+            minutesLeft: Double, perRequest: Double
+        ) {
+            self.currency = currency
+            self.period = period
+            self.most = most
+            self.spent = spent
+            self.until = until
+            self.minutesLeft = minutesLeft
+            self.perRequest = perRequest
+        }
+
+        /// Requests a minute: what is left of the money, over what is left of the time.
+        package var affordable: Double { max(0, most - spent) / minutesLeft / perRequest }
+    }
+
     /// What all tenants of the pool have in common.
     package struct PoolFacts: Equatable, Sendable {
         package var pool: PoolID
@@ -111,6 +139,8 @@ package struct Explanation: Equatable, Sendable {
         package var burst: Double
         /// The tenant's part of the demand above what it is entitled to, of all tenants'; 0 without pressure.
         package var excessShare: Double
+        /// `nil` where its use costs nothing here.
+        package var cost: CostFacts?
 
         package init(
             tenant: TenantID, tier: String, weight: Double, override: Int64? = nil, demand: Rates,
@@ -118,7 +148,7 @@ package struct Explanation: Equatable, Sendable {
             ceiling: Rates = .none,
             direction: Rates, target: Double, mean: Double, before: Double, least: Double,
             leastConstraint: Constraint, most: Double, mostConstraint: Constraint, fill: Double, assured: Rates,
-            constraint: Constraint, burst: Double = 0, excessShare: Double = 0
+            constraint: Constraint, burst: Double = 0, excessShare: Double = 0, cost: CostFacts? = nil
         ) {
             self.tenant = tenant
             self.tier = tier
@@ -143,6 +173,7 @@ package struct Explanation: Equatable, Sendable {
             self.constraint = constraint
             self.burst = burst
             self.excessShare = excessShare
+            self.cost = cost
         }
     }
 }

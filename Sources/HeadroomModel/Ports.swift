@@ -220,9 +220,14 @@ package protocol CheckpointStore: Sendable {
     func latest() async throws -> Checkpoint?
     /// Erased after `id`, ascending, of those that no checkpoint was made without.
     func erasures(after id: Int64) async throws -> [ErasedTenant]
+    /// What was saved of tenants whose use is priced, of `day` and later days.
+    func uses(since day: Int64) async throws -> [TenantUse]
     /// In one transaction, so that every row counts once in the roll-ups: adds `rollups` to the minutes and hours that
-    /// they belong to. The checkpoint knows nobody who was erased up to `erasedThrough`.
-    func save(_ checkpoint: Checkpoint, rollups: [Rollup], erasedThrough: Int64) async throws
+    /// they belong to, and those of tenants in `priced` to their days. The checkpoint knows nobody who was erased up to
+    /// `erasedThrough`.
+    func save(
+        _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID>, erasedThrough: Int64
+    ) async throws
 }
 
 /// A tenant that was erased, and that the loop is to forget.

@@ -6,6 +6,8 @@ package struct Rules: Sendable {
     package var steering: Steering {
         didSet { overrides = Rules.ranked(steering.overrides) }
     }
+    /// What tenants whose use is priced may still spend.
+    package var allowances: [TenantID: CostAllowance] = [:]
     /// What is wrong with newer rules that were refused; `nil` while these are the newest.
     package var refusal: String?
     /// By tenant, the one that goes before the others first.

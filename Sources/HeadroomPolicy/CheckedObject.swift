@@ -106,8 +106,8 @@ struct CheckedObject {
         return nil
     }
 
-    mutating func object(_ name: String) -> CheckedObject? {
-        guard let (node, key) = value(name) else { return nil }
+    mutating func object(_ name: String, orNull: Bool = false) -> CheckedObject? {
+        guard let (node, key) = value(name), !(orNull && node.isNull) else { return nil }
         return CheckedObject(node, key: key, file: file)
     }
 

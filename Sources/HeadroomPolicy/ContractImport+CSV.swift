@@ -4,7 +4,11 @@ extension ContractImport {
     /// Of the header, in any order; only `tenant` must be there.
     package static let columns =
         ["tenant", "tier", "strategic", "pool"] + Resource.allCases.map { "floor_\($0.rateName)" }
-        + Resource.allCases.map { "ceiling_\($0.rateName)" }
+        + Resource.allCases.map { "ceiling_\($0.rateName)" } + costColumns + priceColumns
+    /// Of the tenant.
+    static let costColumns = ["currency", "period", "most_micros"]
+    /// Of the pool, or of every other pool where the row names none.
+    static let priceColumns = ["input_micros_per_million", "output_micros_per_million", "request_micros"]
 
     static func parseCSV(_ bytes: [UInt8], from start: Int) -> ([Contract], [ContractImportError.Fault]) {
         var reader = CSVReader(bytes, from: start)
@@ -23,7 +27,8 @@ extension ContractImport {
             }
             table.add(row)
         }
-        return (table.contracts, table.faults)
+        let contracts = table.contracts()
+        return (contracts, table.faults.sorted { ($0.line ?? 0) < ($1.line ?? 0) })
     }
 
     static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
@@ -40,6 +45,9 @@ private struct ContractTable {
         var tier: (name: String, line: Int)?
         var isStrategic: (value: Bool, line: Int)?
         var terms: [PoolID: (terms: Contract.Terms, line: Int)] = [:]
+        /// By column.
+        var cost: [String: (text: String, line: Int)] = [:]
+        var prices: [PoolID?: (price: CostTerms.Price, line: Int)] = [:]
     }
 
     init(header: CSVReader.Row) {
@@ -62,13 +70,32 @@ private struct ContractTable {
         faults.append(.init(line: line, message))
     }
 
-    /// In no particular order.
-    var contracts: [Contract] {
-        tenants.map { tenant, rows in
+    /// Ascending by tenant. What a tenant's rows say together is checked here.
+    mutating func contracts() -> [Contract] {
+        let tenants = tenants.sorted { $0.key < $1.key }
+        return tenants.map { tenant, rows in
             Contract(
                 tenant: tenant, tier: rows.tier?.name, isStrategic: rows.isStrategic?.value ?? false,
-                terms: rows.terms.values.map(\.terms).sorted { $0.pool < $1.pool })
+                terms: rows.terms.values.map(\.terms).sorted { $0.pool < $1.pool }, cost: cost(of: tenant, rows))
         }
+    }
+
+    private mutating func cost(of tenant: TenantID, _ rows: Tenant) -> CostTerms? {
+        let lines = rows.cost.values.map(\.line) + rows.prices.values.map(\.line)
+        guard let line = lines.min() else { return nil }
+        let missing = ContractImport.costColumns.filter { rows.cost[$0] == nil }
+        guard missing.isEmpty, !rows.prices.isEmpty else {
+            let what = missing + (rows.prices.isEmpty ? ["a price"] : [])
+            report(line, "tenant \(tenant) lacks \(ContractImport.list(what)): a cost has all of it")
+            return nil
+        }
+        let currency = rows.cost["currency"]?.text ?? ""
+        let period = CostTerms.Period.allCases.first { $0.name == rows.cost["period"]?.text }
+        let most = rows.cost["most_micros"].map { money($0.text, "most_micros", $0.line) }
+        if let fault = ContractImport.fault(inCurrency: currency) { report(line, "currency \(fault)") }
+        if period == nil { report(line, "period must be day or month") }
+        guard let period, let most else { return nil }
+        return CostTerms(currency: currency, period: period, most: most, prices: rows.prices.values.map(\.price))
     }
 
     mutating func add(_ row: CSVReader.Row) {
@@ -83,6 +110,8 @@ private struct ContractTable {
         var isStrategic: Bool?
         var floor = Rates()
         var ceiling = Rates()
+        var cost: [(column: String, text: String)] = []
+        var price: CostTerms.Price?
         for (column, field) in zip(columnNames, row.fields) {
             switch column {
             case "tenant": tenant = identifier(field, column, row.line)
@@ -90,6 +119,10 @@ private struct ContractTable {
             case "pool": pool = identifier(field, column, row.line)
             case "tier": tier = (identifier(field, column, row.line) as PoolID?)?.text
             case "strategic": isStrategic = flag(field, row.line)
+            case _ where ContractImport.costColumns.contains(column): cost.append((column, field))
+            case "input_micros_per_million": price.orFree.perMillionInputTokens = money(field, column, row.line)
+            case "output_micros_per_million": price.orFree.perMillionOutputTokens = money(field, column, row.line)
+            case "request_micros": price.orFree.perRequest = money(field, column, row.line)
             default:
                 // `floor_tpm`, `ceiling_rpm` and the like: nothing else is a known column.
                 let isFloor = column.hasPrefix("floor_")
@@ -103,6 +136,11 @@ private struct ContractTable {
         }
         guard faults.count == faultsBefore, let tenant else { return }
         enter(tenant, tier: tier, isStrategic: isStrategic, line: row.line)
+        for (column, text) in cost { enter(tenant, column, text, line: row.line) }
+        if var price {
+            price.pool = pool
+            enter(tenant, price, line: row.line)
+        }
         if let pool { enter(tenant, Contract.Terms(pool: pool, floor: floor, ceiling: ceiling), line: row.line) }
     }
 
@@ -122,6 +160,21 @@ private struct ContractTable {
             rows.isStrategic = rows.isStrategic ?? (isStrategic, line)
         }
         tenants[tenant] = rows
+    }
+
+    private mutating func enter(_ tenant: TenantID, _ column: String, _ text: String, line: Int) {
+        if let first = tenants[tenant]?.cost[column], first.text != text {
+            report(line, "tenant \(tenant) has the \(column) \(text) here and \(first.text) on line \(first.line)")
+        }
+        if tenants[tenant]?.cost[column] == nil { tenants[tenant]?.cost[column] = (text, line) }
+    }
+
+    private mutating func enter(_ tenant: TenantID, _ price: CostTerms.Price, line: Int) {
+        if let first = tenants[tenant]?.prices[price.pool] {
+            let what = price.pool.map { "in pool \($0)" } ?? "of every other pool"
+            report(line, "tenant \(tenant) has a price \(what) on line \(first.line) already")
+        }
+        tenants[tenant]?.prices[price.pool] = (price, line)
     }
 
     private mutating func enter(_ tenant: TenantID, _ terms: Contract.Terms, line: Int) {
@@ -150,6 +203,19 @@ private struct ContractTable {
         }
     }
 
+    /// What is wrong is reported, and 0 here.
+    private mutating func money(_ field: String, _ column: String, _ line: Int) -> Int64 {
+        let isWhole = !field.isEmpty && field.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+        guard isWhole, let money = Int64(field), ContractImport.moneyRange.contains(Double(money)) else {
+            report(
+                line,
+                "\(column) must be a whole number from 0 to \(CheckedObject.text(CostTerms.largest)) "
+                    + "(\(ContractImport.moneyUnit)), without separators, found \(KeyPathText.excerpt(of: field))")
+            return 0
+        }
+        return money
+    }
+
     private mutating func rate(_ field: String, _ column: String, _ line: Int) -> Double? {
         // The standard library would take "0x10", "inf" and "nan" too.
         let isDecimal = field.utf8.allSatisfy { byte in
@@ -164,5 +230,13 @@ private struct ContractTable {
             return nil
         }
         return rate
+    }
+}
+
+extension CostTerms.Price? {
+    /// One that costs nothing, where there is none yet.
+    fileprivate var orFree: CostTerms.Price {
+        get { self ?? CostTerms.Price() }
+        set { self = newValue }
     }
 }

@@ -70,6 +70,7 @@ extension Contract {
             self.terms.append(terms)
         }
         terms.sort { $0.pool < $1.pool }
+        cost = object.object("cost", orNull: true).flatMap { CostTerms($0) }
         object.end()
     }
 }

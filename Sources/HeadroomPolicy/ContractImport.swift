@@ -6,7 +6,8 @@ package enum ContractImport {
     package enum Format: String, CaseIterable, Sendable {
         /// A header, then one row for each tenant × pool; see ``columns``.
         case csv
-        /// `[{"tenant":"acme","tier":"premium","strategic":true,"pools":[{"pool":"p","floor":{"tpm":1}}]}]`
+        /// `[{"tenant":"acme","tier":"premium","strategic":true,"pools":[{"pool":"p","floor":{"tpm":1}}]}]`, each with a
+        /// `cost` where its use is priced: see ``CostTerms``.
         case json
     }
 

@@ -40,6 +40,12 @@ extension Policy {
                 for fault in Policy.faults(of: terms, tier: tier, in: pool) { report(fault) }
                 floors[terms.pool, default: []].append((contract.tenant, terms.floor))
             }
+            for pool in contract.cost?.prices.compactMap(\.pool) ?? [] where poolsByID[pool] == nil {
+                faults.append(
+                    ContractFault(
+                        tenant: contract.tenant, pool: pool,
+                        message: "has a price, and the policy has no such pool: correct the name"))
+            }
         }
         return faults + pools.flatMap { Policy.faults(ofFloors: floors[$0.pool] ?? [], in: $0) }
     }

@@ -30,7 +30,11 @@ package final class MemoryCheckpoints: CheckpointStore {
 
     package func erasures(after id: Int64) async throws -> [ErasedTenant] { [] }
 
-    package func save(_ checkpoint: Checkpoint, rollups: [Rollup], erasedThrough: Int64) async throws {
+    package func uses(since day: Int64) async throws -> [TenantUse] { [] }
+
+    package func save(
+        _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID>, erasedThrough: Int64
+    ) async throws {
         onSave()
         state.withLock { state in
             state.checkpoint = checkpoint

@@ -16,14 +16,14 @@ extension ContractStore: ContractDesk {
                 try connection.statement("DELETE FROM contract WHERE tenant = :tenant")
                     .bind(":tenant", contract.tenant.text).run()
                 try insert(contract, at: now)
-                try audit.append(
-                    AuditAct(
-                        "contract.put", by: author, tenant: contract.tenant,
-                        [
-                            ("tier", .text(contract.tier)), ("is_strategic", .integer(contract.isStrategic ? 1 : 0)),
-                            ("pools", .integer(Int64(contract.terms.count))),
-                        ]),
-                    at: now)
+                var detail: [(StaticString, AuditAct.Value)] = [
+                    ("tier", .text(contract.tier)), ("is_strategic", .integer(contract.isStrategic ? 1 : 0)),
+                    ("pools", .integer(Int64(contract.terms.count))),
+                ]
+                if let cost = contract.cost {
+                    detail += [("currency", .text(cost.currency)), ("most_micros", .integer(cost.most))]
+                }
+                try audit.append(AuditAct("contract.put", by: author, tenant: contract.tenant, detail), at: now)
                 try ChangeCounter.contracts.raise(connection)
                 return []
             }
@@ -37,6 +37,8 @@ extension ContractStore: ContractDesk {
     ) throws(SteeringError) {
         try perform { () throws(StorageError) -> Result<Void, SteeringError> in
             try connection.transaction { () throws(StorageError) in
+                try connection.execute("DELETE FROM contract_price")
+                try connection.execute("DELETE FROM contract_cost")
                 try connection.execute("DELETE FROM commitment")
                 try connection.execute("DELETE FROM contract")
                 for contract in contracts { try insert(contract, at: now) }

@@ -29,6 +29,10 @@ package actor ContractStore {
                     pool: PoolID(unchecked: pool), floor: row.rates(firstColumn: 4),
                     ceiling: row.rates(firstColumn: 8)))
         }
+        let costs = try ContractCostTable(connection: connection).all()
+        if !costs.isEmpty {
+            for index in contracts.indices { contracts[index].cost = costs[contracts[index].tenant] }
+        }
         return contracts
     }
 
@@ -47,6 +51,9 @@ package actor ContractStore {
             .bind(":imported_at_ms", now.milliseconds)
             .run()
         for terms in contract.terms { try insert(terms, of: contract.tenant) }
+        if let cost = contract.cost {
+            try ContractCostTable(connection: connection).insert(cost, of: contract.tenant)
+        }
     }
 
     private func insert(_ terms: Contract.Terms, of tenant: TenantID) throws(StorageError) {

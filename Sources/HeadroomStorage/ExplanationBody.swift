@@ -3,7 +3,9 @@ import HeadroomModel
 /// The chains of one pool in one generation as bytes: a version, the pool's facts, the names of the tiers, then the
 /// tenants'. Whose they are and what pool it is stand in the row's other columns.
 enum ExplanationBody {
-    private static let version: UInt8 = 2
+    private static let version: UInt8 = 3
+    /// Without costs.
+    private static let versionBefore: UInt8 = 2
     /// Eight rates of a byte each at least, eleven numbers, three constraints, a tier, no override.
     private static let leastTenantBytes = 8 + 11 * 8 + 3 + 2 + 1
 
@@ -26,14 +28,21 @@ enum ExplanationBody {
         _ bytes: [UInt8], pool: PoolID, tenants: [TenantID]
     ) throws(ByteCodingError) -> (pool: Explanation.PoolFacts, tenants: [Explanation.TenantFacts]) {
         var reader = ByteReader(bytes)
-        guard try reader.read(UInt8.self) == version else { throw .otherVersion }
+        let written = try reader.read(UInt8.self)
+        guard written == version || written == versionBefore else { throw .otherVersion }
         let facts = try readPool(pool, from: &reader)
         let tiers = try reader.readArray { (reader) throws(ByteCodingError) in try reader.readString() }
         let count = try reader.readCount(leastBytes: leastTenantBytes)
         guard count == tenants.count else { throw .outOfRange }
         var chains: [Explanation.TenantFacts] = []
         chains.reserveCapacity(count)
-        for tenant in tenants { chains.append(try readTenant(tenant, tiers: tiers, from: &reader)) }
+        for tenant in tenants {
+            var chain = try readTenant(tenant, tiers: tiers, from: &reader)
+            if written == version {
+                chain.cost = try reader.readOptional { (reader) throws(ByteCodingError) in try readCost(from: &reader) }
+            }
+            chains.append(chain)
+        }
         return (facts, chains)
     }
 
@@ -124,6 +133,22 @@ enum ExplanationBody {
         writer.write(UInt8(tenant.constraint.rawValue))
         writer.write(tenant.burst)
         writer.write(tenant.excessShare)
+        writer.write(tenant.cost) { writer, cost in
+            writer.write(cost.currency)
+            writer.write(UInt8(cost.period.rawValue))
+            writer.write(cost.most)
+            writer.write(cost.spent)
+            writer.write(cost.until)
+            writer.write(cost.minutesLeft)
+            writer.write(cost.perRequest)
+        }
+    }
+
+    private static func readCost(from reader: inout ByteReader) throws(ByteCodingError) -> Explanation.CostFacts {
+        Explanation.CostFacts(
+            currency: try reader.readString(), period: try reader.readCase(CostTerms.Period.init(rawValue:)),
+            most: try reader.readAmount(), spent: try reader.readAmount(), until: try reader.readTimestamp(),
+            minutesLeft: try reader.readAmount(), perRequest: try reader.readAmount())
     }
 
     private static func readTenant(

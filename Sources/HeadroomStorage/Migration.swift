@@ -30,5 +30,6 @@ package struct Migration: Sendable {
         Migration(fileName: "0010_create_rollup.sql", sql: PackageResources._010_create_rollup_sql),
         Migration(fileName: "0011_create_erasure.sql", sql: PackageResources._011_create_erasure_sql),
         Migration(fileName: "0012_create_erased_tenant.sql", sql: PackageResources._012_create_erased_tenant_sql),
+        Migration(fileName: "0013_create_contract_cost.sql", sql: PackageResources._013_create_contract_cost_sql),
     ]
 }

@@ -38,17 +38,24 @@ package actor RollupStore: CheckpointStore {
         return erasures
     }
 
+    package func uses(since day: Int64) throws(StorageError) -> [TenantUse] {
+        try TenantUseTable(connection: connection).all(since: day)
+    }
+
     package func save(
-        _ checkpoint: Checkpoint, rollups: [Rollup], erasedThrough: Int64 = 0
+        _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID> = [], erasedThrough: Int64 = 0
     ) throws(StorageError) {
         do throws(StorageError) {
             try connection.transaction { () throws(StorageError) in
                 try names.begin()
+                let uses = TenantUseTable(connection: connection)
+                try uses.prune(at: checkpoint.at)
                 for rollup in rollups {
                     let tenant = try names.id(of: rollup.tenant.text, .tenant)
                     let pool = try names.id(of: rollup.pool.text, .pool)
                     try table.add(rollup, to: .minute, tenant: tenant, pool: pool)
                     try table.add(rollup, to: .hour, tenant: tenant, pool: pool)
+                    if priced.contains(rollup.tenant) { try uses.add(TenantUse(rollup)) }
                 }
                 try replace(checkpoint)
                 try connection.statement("DELETE FROM erased_tenant WHERE id <= :id").bind(":id", erasedThrough).run()

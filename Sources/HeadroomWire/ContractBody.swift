@@ -22,10 +22,42 @@ package enum ContractBody {
             }
             terms.append(term)
         }
+        let cost = body.object("cost").flatMap(read(cost:))
         body.end()
         try body.check()
         return Contract(
-            tenant: tenant, tier: tier, isStrategic: isStrategic, terms: terms.sorted { $0.pool < $1.pool })
+            tenant: tenant, tier: tier, isStrategic: isStrategic, terms: terms.sorted { $0.pool < $1.pool },
+            cost: cost)
+    }
+
+    /// What is wrong is noted; then it does not matter what is returned.
+    private static func read(cost object: StrictObject) -> CostTerms? {
+        var object = object
+        let currency = object.text("currency", most: 3, isRequired: true)
+        if let currency, !CostTerms.currencies.contains(currency) {
+            object.report("currency", "must be a currency of ISO 4217 in capitals, such as EUR")
+        }
+        let name = object.text("period", most: 8, isRequired: true)
+        let period = CostTerms.Period.allCases.first { $0.name == name }
+        if name != nil, period == nil { object.report("period", "must be day or month") }
+        let most = object.money("most_micros", isRequired: true)
+        var prices: [CostTerms.Price] = []
+        for var object in object.objects("prices", most: mostPools) {
+            let pool: PoolID? = object.identifier("pool")
+            let price = CostTerms.Price(
+                pool: pool, perMillionInputTokens: object.money("input_micros_per_million") ?? 0,
+                perMillionOutputTokens: object.money("output_micros_per_million") ?? 0,
+                perRequest: object.money("request_micros") ?? 0)
+            if prices.contains(where: { $0.pool == pool }) {
+                object.report("pool", "\(pool?.text ?? "the price of every other pool") stands here twice: remove one")
+            }
+            object.end()
+            prices.append(price)
+        }
+        if prices.isEmpty { object.report("prices", "must list what use costs: without prices nothing is bounded") }
+        object.end()
+        guard let currency, let period, let most else { return nil }
+        return CostTerms(currency: currency, period: period, most: most, prices: prices)
     }
 
     private static func read(_ object: StrictObject) -> Contract.Terms? {
@@ -75,5 +107,33 @@ extension JSONWriter {
             endObject()
         }
         endArray()
+        key("cost")
+        if let cost = contract.cost { self.cost(cost) } else { null() }
+    }
+
+    private mutating func cost(_ cost: CostTerms) {
+        beginObject()
+        key("currency")
+        string(cost.currency)
+        key("period")
+        string(cost.period.name)
+        key("most_micros")
+        integer(cost.most)
+        key("prices")
+        beginArray()
+        for price in cost.prices {
+            beginObject()
+            key("pool")
+            text(price.pool?.text)
+            key("input_micros_per_million")
+            integer(price.perMillionInputTokens)
+            key("output_micros_per_million")
+            integer(price.perMillionOutputTokens)
+            key("request_micros")
+            integer(price.perRequest)
+            endObject()
+        }
+        endArray()
+        endObject()
     }
 }

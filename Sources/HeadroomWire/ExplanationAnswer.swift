@@ -135,6 +135,26 @@ extension JSONWriter {
             key(name)
             string(value.name)
         }
+        key("cost")
+        if let cost = facts.cost { self.cost(cost) } else { null() }
+        endObject()
+    }
+
+    private mutating func cost(_ cost: Explanation.CostFacts) {
+        beginObject()
+        key("currency")
+        string(cost.currency)
+        key("period")
+        string(cost.period.name)
+        key("until")
+        instant(cost.until)
+        for (name, value) in [
+            ("most_micros", cost.most), ("spent_micros", cost.spent), ("minutes_left", cost.minutesLeft),
+            ("request_micros", cost.perRequest),
+        ] {
+            key(name)
+            amount(value)
+        }
         endObject()
     }
 }

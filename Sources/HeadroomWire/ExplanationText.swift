@@ -28,7 +28,7 @@ package struct ExplanationText {
         let box =
             switch facts.constraint {
             case .floor: facts.floor
-            case .ceiling: facts.ceiling
+            case .ceiling, .costCeiling: facts.ceiling
             default: Rates.none
             }
         func ratio(_ resource: Resource) -> Double { (box[resource] ?? 0) / (facts.direction[resource] ?? 1) }
@@ -153,8 +153,22 @@ package struct ExplanationText {
         case .frozen: return "The pool is frozen: it keeps its numbers until a person ends that, or its time."
         case .breaker:
             return "The pool's breaker is \(pool.state.name.replacing("_", with: " ")): it keeps its numbers."
-        case .costCeiling: return "Its cost ceiling binds."
+        case .costCeiling: return costCeiling
         }
+    }
+
+    private var costCeiling: String {
+        guard let cost = facts.cost else { return "Its cost ceiling binds." }
+        let (most, spent) = (cost.most / 1e6, cost.spent / 1e6)
+        func money(_ amount: Double) -> String { GroupedNumber.plain((amount * 100).rounded() / 100) }
+        let used =
+            "\(money(spent)) of the \(money(most)) \(cost.currency) that its use may cost in a \(cost.period.name)"
+        let left = GroupedNumber.duration(seconds: cost.minutesLeft * 60)
+        guard most > spent else {
+            return "Its cost ceiling binds: \(used) are spent, and nothing is left for the \(left) until the next."
+        }
+        return "Its cost ceiling binds: \(used) are spent, and what is left buys "
+            + "\(amount(facts.ceiling[resource] ?? 0)) for the \(left) until the next."
     }
 
     /// What ran out, and while what was being handed out.

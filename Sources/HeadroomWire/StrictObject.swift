@@ -130,6 +130,22 @@ struct StrictObject {
         return rates
     }
 
+    /// In millionths of a currency's unit.
+    mutating func money(_ name: String, isRequired: Bool = false) -> Int64? {
+        number(
+            name, in: 0...CostTerms.largest, "millionths of the currency's unit", isRequired: isRequired, isWhole: true
+        ).map { Int64($0) }
+    }
+
+    mutating func object(_ name: String) -> StrictObject? {
+        guard let node = value(name, nil) else { return nil }
+        guard let members = node.members else {
+            report(name, "must be an object, found \(node.kind.article)")
+            return nil
+        }
+        return StrictObject(members: members, path: place(name), faults: faults)
+    }
+
     /// A list of at most `most` objects; absent is empty.
     mutating func objects(_ name: String, most: Int) -> [StrictObject] {
         guard let node = value(name, nil) else { return [] }

@@ -21,9 +21,14 @@ enum TenantsCommand {
           CSV    a header, then one row for each tenant × pool, columns in any order:
                  tenant,tier,strategic,pool,floor_rpm,floor_tpm,floor_itpm,floor_otpm,
                  ceiling_rpm,ceiling_tpm,ceiling_itpm,ceiling_otpm
-                 Only tenant must be there; an empty field states nothing. Rates are per minute.
+                 Only tenant must be there; an empty field states nothing. Rates are per minute. Where use is priced:
+                 currency,period,most_micros,input_micros_per_million,output_micros_per_million,request_micros
+                 Money is in millionths of the currency's unit, period is day or month; the price of a row without a
+                 pool is that of every pool that has none.
           JSON   [{"tenant":"acme","tier":"premium","strategic":true,
-                   "pools":[{"pool":"openai:gpt-4o","floor":{"tpm":100000},"ceiling":{"rpm":400}}]}]
+                   "pools":[{"pool":"openai:gpt-4o","floor":{"tpm":100000},"ceiling":{"rpm":400}}],
+                   "cost":{"currency":"EUR","period":"month","most_micros":500000000,
+                           "prices":[{"input_micros_per_million":2500000,"output_micros_per_million":10000000}]}}]
 
           --database FILE   default \(Defaults.database)
           --policies DIR    also check tiers, pools, and that floors fit into each pool's nominal capacity; a service

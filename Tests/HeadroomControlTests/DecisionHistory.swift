@@ -34,7 +34,7 @@ struct DecisionHistory {
     }
 
     private mutating func disturb() {
-        switch Int.random(in: 0..<24, using: &random) {
+        switch Int.random(in: 0..<25, using: &random) {
         case 0...7: story.needs[drawnTenant()] = drawnNeeds()
         case 8...9: story.needs[drawnTenant()] = nil
         case 10: story.capacity = DecisionStory.nominal * .random(in: 0.05...1, using: &random)
@@ -61,6 +61,7 @@ struct DecisionHistory {
                 drawnTenant(), tier: story.rules.policy.tiers.randomElement(using: &random)!.name,
                 floor: .random(in: 1e4...2e5, using: &random))
         case 21: story.promise(drawnTenant(), tier: "critical")
+        case 23: story.rules.allowances[drawnTenant()] = drawnAllowance()
         case 22:
             guard tick % 7 == 0 else { return }
             story.restart()
@@ -107,6 +108,21 @@ struct DecisionHistory {
             needs.midTask = Work(requests: 50, tokens: .random(in: 1e3...2e5, using: &random))
         }
         return needs
+    }
+
+    /// From nothing to more than anybody can spend; or none.
+    private mutating func drawnAllowance() -> CostAllowance? {
+        guard Int.random(in: 0..<3, using: &random) > 0 else { return nil }
+        let size = Double.random(in: -0.2...1, using: &random)
+        return CostAllowance(
+            terms: CostTerms(
+                currency: "EUR", period: .day, most: 1_000_000_000,
+                prices: [
+                    CostTerms.Price(
+                        perMillionInputTokens: .random(in: 0...5_000_000, using: &random),
+                        perRequest: .random(in: 0...20_000, using: &random))
+                ]), spent: 1e9 * (1 - max(0, size * size * size)), until: story.now.adding(seconds: 3600),
+            minutesLeft: 60)
     }
 
     private func authorship(seconds: Double) -> Authorship {

@@ -56,7 +56,9 @@ import Testing
             if sum > story.capacity[resource]! - Double(floors.count) { return nil }
         }
         let assured = Dictionary(uniqueKeysWithValues: decision.allocation.tenants.map { ($0.tenant, $0.assured) })
-        for (tenant, floor) in floors.sorted(by: { $0.tenant < $1.tenant }) {
+        // Money goes before a floor.
+        let isPriced = story.rules.allowances
+        for (tenant, floor) in floors.sorted(by: { $0.tenant < $1.tenant }) where isPriced[tenant] == nil {
             // The floor is a box: full in the resource that the tenant's work needs most of.
             let isKept = floor.resources.members.contains { (assured[tenant]?[$0] ?? 0) >= floor[$0]! - 1 }
             if !isKept { return "\(tenant) has \(String(describing: assured[tenant])) of its floor \(floor)" }

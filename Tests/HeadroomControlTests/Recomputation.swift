@@ -15,7 +15,7 @@ struct Recomputation {
         if abs(fill - tenant.fill) > 1e-6 * max(fill, tenant.fill) {
             return "the bands give \(fill), not \(tenant.fill)"
         }
-        return wrongRate ?? wrongConstraint
+        return wrongRate ?? wrongConstraint ?? wrongCost
     }
 
     /// Band by band: raised with the level, clamped between where the one before ended and the band's bound.
@@ -86,6 +86,15 @@ struct Recomputation {
         return nil
     }
 
+    /// What money buys is a ceiling: in mean requests, at least one while there is any.
+    private var wrongCost: String? {
+        guard let cost = tenant.cost else { return nil }
+        let affordable = max(0, cost.most - cost.spent) / cost.minutesLeft / cost.perRequest
+        let most = affordable > 0 ? max(1, affordable.rounded(.down)) : 0
+        let ceiling = tenant.ceiling[.requests] ?? .infinity
+        return ceiling <= most ? nil : "a ceiling of \(ceiling) requests, and money for \(affordable)"
+    }
+
     /// What the constraint claims must hold of the numbers.
     private var wrongConstraint: String? {
         func isClose(_ left: Double, _ right: Double) -> Bool { abs(left - right) <= 1e-6 * max(left, right) }
@@ -107,7 +116,8 @@ struct Recomputation {
             case .coldStart: tenant.confidence < 0.9
             case .gamingDiscount: share(tenant.credibleDemand.total) < share(tenant.demand)
             case .level: true
-            case .awaitingRoom, .costCeiling: false
+            case .costCeiling: tenant.cost != nil && (isClose(fill, ratio(tenant.ceiling) ?? .infinity))
+            case .awaitingRoom: false
             }
         return holds ? nil : "\(tenant.constraint.name) does not hold"
     }

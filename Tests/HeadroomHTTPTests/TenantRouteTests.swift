@@ -79,6 +79,13 @@ import Testing
             #expect(put.status == 200 && put.json["pools"]?[0]?["floor"]?["rpm"]?.number == 600)
             // What is answered can be sent again.
             #expect(try await admin.put("/v1/tenants/acme", put.text).status == 200)
+            let priced = #"""
+                {"tier":"premium","pools":[{"pool":"azure:gpt-4o","floor":{"rpm":600}}],"cost":{"currency":"EUR",
+                "period":"month","most_micros":500000000,"prices":[{"input_micros_per_million":2500000}]}}
+                """#
+            let cost = try await admin.put("/v1/tenants/acme", priced)
+            #expect(cost.status == 200 && cost.json["cost"]?["most_micros"]?.number == 500_000_000, "\(cost.text)")
+            #expect(try await admin.put("/v1/tenants/acme", cost.text).status == 200)
             let cases: [(tenant: String, body: String, faults: [String])] = [
                 ("acme", #"{"tenant":"globex","teir":"x"}"#, ["tenant: must be acme", "teir: unknown field"]),
                 ("acme", #"{"tier":"gold"}"#, ["acme: the tier must be one of"]),
@@ -90,6 +97,27 @@ import Testing
                     "globex", #"{"pools":[{"pool":"azure:gpt-4o","floor":{"rpm":401}}]}"#,
                     ["pools.azure:gpt-4o: the floors of 2 tenants sum to 1001 rpm, over the nominal 1000"]
                 ),
+                (
+                    "globex", #"{"cost":{"currency":"EURO","most_micros":-1,"prices":[{"request_micros":0.5}]}}"#,
+                    [
+                        "cost.currency: must be a text", "cost.period: is missing",
+                        "cost.most_micros: must be a whole number",
+                        "cost.prices.0.request_micros: must be a whole number",
+                    ]
+                ),
+                (
+                    "globex",
+                    #"{"cost":{"currency":"XYZ","period":"week","most_micros":1,"prices":[{"pool":"nowhere"}],"x":1}}"#,
+                    [
+                        "cost.currency: must be a currency of ISO 4217", "cost.period: must be day or month",
+                        "cost.x: unknown field",
+                    ]
+                ),
+                (
+                    "globex",
+                    #"{"cost":{"currency":"EUR","period":"day","most_micros":1,"prices":[{"pool":"nowhere"}]}}"#,
+                    ["globex.pools.nowhere: has a price, and the policy has no such pool"]
+                ),
                 ("globex", #"{"pools":[{"pool":"nowhere"}]}"#, ["globex.pools.nowhere: the policy has no such pool"]),
             ]
             for (tenant, body, faults) in cases {
@@ -100,7 +128,10 @@ import Testing
             #expect(try await Person("azure", fixture).put("/v1/tenants/acme", "{}").status == 403)
             #expect(try await admin.delete("/v1/tenants/acme").status == 204)
             #expect(try await admin.delete("/v1/tenants/acme").status == 404)
-            #expect(fixture.desk.now.audit.map(\.action) == ["contract.put", "contract.put", "tenant.erase"])
+            #expect(
+                fixture.desk.now.audit.map(\.action) == [
+                    "contract.put", "contract.put", "contract.put", "contract.put", "tenant.erase",
+                ])
         }
     }
 

@@ -13,23 +13,25 @@ import Testing
     private final class Story {
         let telemetry = MemoryTelemetry()
         let checkpoints = MemoryCheckpoints()
+        let board = MemoryBoard()
         let rules = MemoryRules(
             Rules(policy: Policy(pools: [PoolPolicy(pool: pool, nominal: Rates(rpm: 600, tpm: 600_000))])))
         private var loop: ControlLoop
 
         init() {
-            loop = Self.loop(telemetry, checkpoints, rules, at: start)
+            loop = Self.loop(telemetry, checkpoints, board, rules, at: start)
         }
 
-        func restart(at now: Timestamp) { loop = Self.loop(telemetry, checkpoints, rules, at: now) }
+        func restart(at now: Timestamp) { loop = Self.loop(telemetry, checkpoints, board, rules, at: now) }
 
         func tick(at now: Timestamp) async -> LoopReport { await loop.tick(at: now) }
 
         private static func loop(
-            _ telemetry: MemoryTelemetry, _ checkpoints: MemoryCheckpoints, _ rules: MemoryRules, at now: Timestamp
+            _ telemetry: MemoryTelemetry, _ checkpoints: MemoryCheckpoints, _ board: MemoryBoard, _ rules: MemoryRules,
+            at now: Timestamp
         ) -> ControlLoop {
             ControlLoop(
-                telemetry: telemetry, rules: rules, ledger: MemoryLedger(), board: MemoryBoard(),
+                telemetry: telemetry, rules: rules, ledger: MemoryLedger(), board: board,
                 records: MemoryRecords(), checkpoints: checkpoints, at: now)
         }
     }
@@ -143,6 +145,39 @@ import Testing
         let cursor = try #require(story.checkpoints.last?.cursor)
         let counted = story.checkpoints.rollups.reduce(0) { $0 + $1.ok + $1.denied }
         #expect(counted == cursor.call)
+    }
+
+    @Test(arguments: [nil, 100, 121, 150] as [Int?])
+    func `money that is spent bounds the ceiling, a minute later and also after a restart`(end: Int?) async throws {
+        let story = Story()
+        // A thousandth of a unit a request; 400 of them a day.
+        let cost = CostTerms(
+            currency: "EUR", period: .day, most: 400_000, prices: [CostTerms.Price(perRequest: 1_000)])
+        story.rules.change { $0.contracts["acme"] = Contract(tenant: "acme", cost: cost) }
+        func ceiling() -> Double? {
+            story.board.publications.last?.whole.pools[0].tenants.first { $0.tenant == "acme" }?.ceiling[.requests]
+        }
+        for second in 1...200 {
+            // Two a second; every tenth of them comes later than live windows reach.
+            for n in 0..<2 {
+                let isLate = (2 * second + n) % 10 == 0
+                let record = TelemetryRecord.call(
+                    CallRecord(
+                        request: "c-\(second)-\(n)", at: at(second - (isLate ? 400 : 0)), gateway: "gw-1",
+                        tenant: "acme", pool: Self.pool, outcome: .ok, inputTokens: 900, outputTokens: 100))
+                story.telemetry.append([record])
+            }
+            guard second % 2 == 0 else { continue }
+            _ = await story.tick(at: at(second))
+            if second == 10 { #expect(try #require(ceiling()) >= 1) }
+            if second == end { story.restart(at: at(second)) }
+        }
+        // 360 at the last checkpoint: less than one a minute for the rest of the day.
+        #expect(ceiling() == 1)
+        let spent = story.checkpoints.uses.reduce(0) { $0 + $1.requests }
+        #expect(spent >= 240 && spent <= 400, "\(spent)")
+        for second in 201...310 where second % 2 == 0 { _ = await story.tick(at: at(second)) }
+        #expect(ceiling() == 0)
     }
 
     @Test func `starvation is summed in the roll-ups`() async throws {

@@ -175,6 +175,7 @@ final class MemoryCheckpoints: CheckpointStore {
     private struct State {
         var checkpoint: Checkpoint?
         var rollups: [Rollup] = []
+        var uses: [TenantUse] = []
         var erased: [ErasedTenant] = []
         var erasures: Int64 = 0
         var isFull = false
@@ -184,6 +185,7 @@ final class MemoryCheckpoints: CheckpointStore {
 
     var last: Checkpoint? { state.withLock { $0.checkpoint } }
     var rollups: [Rollup] { state.withLock { $0.rollups } }
+    var uses: [TenantUse] { state.withLock { $0.uses } }
 
     func fill(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
 
@@ -201,11 +203,18 @@ final class MemoryCheckpoints: CheckpointStore {
         state.withLock { $0.erased.filter { $0.id > id } }
     }
 
-    func save(_ checkpoint: Checkpoint, rollups: [Rollup], erasedThrough: Int64) async throws {
+    func uses(since day: Int64) async throws -> [TenantUse] {
+        state.withLock { state in state.uses.filter { $0.day >= day } }
+    }
+
+    func save(
+        _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID>, erasedThrough: Int64
+    ) async throws {
         try state.withLock { state in
             if state.isFull { throw Refused() }
             state.checkpoint = checkpoint
             state.rollups += rollups
+            state.uses += rollups.filter { priced.contains($0.tenant) }.map(TenantUse.init)
             state.erased.removeAll { $0.id <= erasedThrough }
         }
     }

@@ -41,6 +41,69 @@ import Testing
         #expect(try ContractImport.parse(Array("[]".utf8), format: .json) == [])
     }
 
+    static let priced = [
+        Contract(
+            tenant: "acme", terms: [Contract.Terms(pool: "a"), Contract.Terms(pool: "b", floor: Rates(rpm: 5))],
+            cost: CostTerms(
+                currency: "EUR", period: .month, most: 500_000_000,
+                prices: [
+                    CostTerms.Price(perMillionInputTokens: 2_500_000, perMillionOutputTokens: 10_000_000),
+                    CostTerms.Price(pool: "a", perRequest: 400),
+                ]))
+    ]
+
+    @Test func `what use costs comes with the contract`() throws {
+        let csv = """
+            tenant,pool,floor_rpm,currency,period,most_micros,input_micros_per_million,output_micros_per_million,request_micros
+            acme,,,EUR,month,500000000,2500000,10000000,
+            acme,a,,,,,,,400
+            acme,b,5,EUR,,,,,
+            """
+        #expect(try ContractImport.parse(Array(csv.utf8), format: .csv) == Self.priced)
+        let json = #"""
+            [{"tenant":"acme","pools":[{"pool":"a"},{"pool":"b","floor":{"rpm":5}}],
+              "cost":{"currency":"EUR","period":"month","most_micros":500000000,"prices":[
+               {"pool":"a","request_micros":400},
+               {"pool":null,"input_micros_per_million":2500000,"output_micros_per_million":10000000}]}}]
+            """#
+        #expect(try ContractImport.parse(Array(json.utf8), format: .json) == Self.priced)
+    }
+
+    @Test func `a fault in what use costs says what would be right`() {
+        let columns = "tenant,currency,period,most_micros,request_micros\n"
+        let csv: [(String, String)] = [
+            ("acme,EUR,month,5,-1", "line 2: request_micros must be a whole number from 0 to 100000000000000 ("),
+            ("acme,EUR,month,5,nan", "line 2: request_micros must be a whole number"),
+            ("acme,EUR,month,5,1.5", "line 2: request_micros must be a whole number"),
+            ("acme,EUR,month,99999999999999999999,1", "line 2: most_micros must be a whole number"),
+            ("acme,XYZ,month,5,1", "line 2: currency must be a currency of ISO 4217 in capitals, such as EUR"),
+            ("acme,EUR,week,5,1", "line 2: period must be day or month"),
+            ("acme,EUR,month,,1", "line 2: tenant acme lacks most_micros: a cost has all of it"),
+            ("acme,EUR,month,5,", "line 2: tenant acme lacks a price: a cost has all of it"),
+            ("acme,EUR,month,5,1\nacme,,,,2", "line 3: tenant acme has a price of every other pool on line 2 already"),
+            ("acme,EUR,month,5,1\nacme,USD,,,", "line 3: tenant acme has the currency USD here and EUR on line 2"),
+        ]
+        for (text, expected) in csv { check(columns + text, .csv, expected) }
+        func cost(_ text: String) -> String { #"[{"tenant":"a","cost":{\#(text)}}]"# }
+        let start = #""currency":"EUR","period":"day","most_micros":5,"#
+        let json: [(String, String)] = [
+            (#""currency":"eur","period":"day","most_micros":5,"prices":[{}]"#, "line 1: [0].cost.currency: must be a"),
+            (#""period":"day","most_micros":5,"prices":[{}]"#, "line 1: [0].cost.currency: missing"),
+            (start + #""prices":[]"#, "line 1: [0].cost.prices: must list 1 to 1000 prices"),
+            (
+                start + #""prices":[{"request_micros":-1}]"#,
+                "line 1: [0].cost.prices[0].request_micros: must be a whole"
+            ),
+            (
+                start + #""prices":[{"request_micros":1e16}]"#,
+                "line 1: [0].cost.prices[0].request_micros: must be a whole"
+            ),
+            (start + #""prices":[{"request":1}]"#, "line 1: [0].cost.prices[0].request: unknown key"),
+            (start + #""prices":[{},{}]"#, "line 1: [0].cost.prices[1]: the price of every other pool stands at"),
+        ]
+        for (text, expected) in json { check(cost(text), .json, expected) }
+    }
+
     @Test func `a fault in CSV is named by its line`() {
         for (text, expected) in Self.faultyCSV { check(text, .csv, expected) }
     }
@@ -83,7 +146,7 @@ import Testing
         ("[1]", "line 1: [0]: must be an object"),
         (
             "[\n{\"tenant\":\"a\",\"teir\":\"x\"}]",
-            "line 2: [0].teir: unknown key: known here are tenant, tier, strategic, pools"
+            "line 2: [0].teir: unknown key: known here are tenant, tier, strategic, pools, cost"
         ),
         ("[{\"tenant\":\"a\",\"tenant\":\"b\"}]", "line 1: [0].tenant: this key stands twice"),
         ("[{\"tenant\":\"a\"},\n{\"tenant\":\"a\"}]", "line 2: [1].tenant: tenant a stands at [0] already"),

@@ -24,6 +24,12 @@ import Testing
                 "tenant a, pool q: the policy has no such pool: add pools/NAME.json5 or correct the name"
             ),
             (
+                Contract(
+                    tenant: "a",
+                    cost: CostTerms(currency: "EUR", period: .day, most: 5, prices: [CostTerms.Price(pool: "q")])),
+                "tenant a, pool q: has a price, and the policy has no such pool: correct the name"
+            ),
+            (
                 contract("a", floor: Rates(itpm: 1)),
                 "tenant a, pool p: has a floor or a ceiling in itpm, which the pool does not limit: it limits rpm, tpm"
             ),

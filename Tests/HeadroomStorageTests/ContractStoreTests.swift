@@ -10,7 +10,13 @@ import Testing
                 Contract.Terms(pool: "azure:gpt-4o", floor: Rates(tpm: 5_000.5)),
                 Contract.Terms(
                     pool: "openai:gpt-4o", floor: Rates(rpm: 1, tpm: 2, itpm: 3, otpm: 4), ceiling: Rates(rpm: 0)),
-            ]),
+            ],
+            cost: CostTerms(
+                currency: "EUR", period: .day, most: 20_000_000,
+                prices: [
+                    CostTerms.Price(perMillionInputTokens: 1, perMillionOutputTokens: 2, perRequest: 3),
+                    CostTerms.Price(pool: "azure:gpt-4o", perRequest: 4),
+                ])),
         Contract(tenant: "zeta"),
     ]
 

@@ -37,7 +37,11 @@ import Testing
                     ceiling: Rates(rpm: 1, tpm: 2, itpm: 3, otpm: 4), direction: Rates(rpm: 1, tpm: 1_000),
                     target: 400, mean: 390.5, before: 300, least: 0, leastConstraint: .demand, most: .infinity,
                     mostConstraint: .slew, fill: 268, assured: Rates(rpm: 268, tpm: tpm), constraint: .level,
-                    burst: 1, excessShare: 1 / 3)
+                    burst: 1, excessShare: 1 / 3,
+                    cost: tenant == "acme"
+                        ? Explanation.CostFacts(
+                            currency: "EUR", period: .month, most: 5e8, spent: 2.1e8, until: start, minutesLeft: 99.5,
+                            perRequest: 1250.25) : nil)
             })
     }
 

@@ -60,7 +60,8 @@ import Testing
         let cursor = TelemetryCursor.start
         try await checkpoints.save(
             Checkpoint(at: start, cursor: cursor, observer: [], classifier: []),
-            rollups: (0..<200).flatMap { minute in [gone, "stays"].map { rollup(minute: minute * 60, $0) } })
+            rollups: (0..<200).flatMap { minute in [gone, "stays"].map { rollup(minute: minute * 60, $0) } },
+            priced: [gone, "stays"])
         _ = try await TokenStore(connection: database.writer)
             .create(name: "theirs", role: .viewer, secret: "s", tenants: [gone], at: start)
     }
@@ -74,6 +75,7 @@ import Testing
         let to = hourStart.adding(seconds: 1e9)
         #expect(try await past.rollups(pool: pool, tenant: nil, from: hourStart, to: to, limit: 999).count == 200)
         #expect(try database.number("SELECT count(*) FROM rollup") == 400)
+        #expect(Set(try await RollupStore(connection: database.writer).uses(since: 0).map(\.tenant)) == ["stays"])
         #expect(try await DecisionStore(connection: database.writer).credits().map(\.tenant) == ["stays"])
         #expect(try await past.explanation(of: gone, in: pool, generation: nil) == nil)
         #expect(try await past.explanation(of: "stays", in: pool, generation: 2)?.tenant.assured == Rates(tpm: 2))

@@ -53,6 +53,29 @@ func rollup(
         #expect(try database.number("SELECT count(*) FROM checkpoint") == 1)
     }
 
+    @Test func `use of priced tenants adds up by day, with the roll-ups or not at all`() async throws {
+        let day = hourStart.day
+        try await store.save(
+            checkpoint(1), rollups: [rollup(ok: 3), rollup(minute: 1, "acme", .batch), rollup("free", ok: 9)],
+            priced: ["acme"])
+        try await store.save(
+            checkpoint(2), rollups: [rollup(minute: 1440), rollup(minute: 2, pool: "b"), rollup(ok: 5)],
+            priced: ["acme"])
+        func found(since day: Int64) async throws -> [String] {
+            try await RollupStore(connection: database.writer).uses(since: day).map {
+                "\($0.tenant) \($0.pool) \($0.day - hourStart.day) \($0.requests)"
+            }
+        }
+        let first = ["acme b 0 1", "acme openai:gpt-4o 0 9"]
+        #expect(try await found(since: day) == first + ["acme openai:gpt-4o 1 1"])
+        #expect(try await found(since: day + 1) == ["acme openai:gpt-4o 1 1"])
+        try database.execute("DROP TABLE rollup")
+        await #expect(throws: StorageError.self) {
+            try await store.save(checkpoint(3), rollups: [rollup(pool: "b")], priced: ["acme"])
+        }
+        #expect(try await found(since: day).first == "acme b 0 1")
+    }
+
     @Test func `two of the same minute add up, and the longest wait stays`() async throws {
         let first = Rollup(
             start: hourStart, tenant: "acme", pool: pool, criticality: .batch, ok: 1, quota: 2, overload: 3, error: 4,

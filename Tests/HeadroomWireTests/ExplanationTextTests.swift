@@ -107,6 +107,30 @@ import Testing
                 + "acknowledge less.")
     }
 
+    @Test(arguments: [
+        (
+            spent: 212.5e6,
+            told:
+                "Its cost ceiling binds: 212.5 of the 500 EUR that its use may cost in a month are spent, and what is "
+                + "left buys 300,000 TPM for the 8 days until the next."
+        ),
+        (
+            500.01e6,
+            "Its cost ceiling binds: 500.01 of the 500 EUR that its use may cost in a month are spent, and nothing is "
+                + "left for the 8 days until the next."
+        ),
+    ])
+    func `a cost ceiling is told in money`(spent: Double, told: String) {
+        let sentences = explanation { _, tenant in
+            tenant.constraint = .costCeiling
+            tenant.ceiling = Rates(tpm: 300_000)
+            tenant.cost = Explanation.CostFacts(
+                currency: "EUR", period: .month, most: 500e6, spent: spent, until: Self.at, minutesLeft: 8 * 1440,
+                perRequest: 1_000)
+        }
+        #expect(sentences.contains(told), "\(sentences)")
+    }
+
     @Test func `every constraint has a sentence of its own, that ends as one`() {
         var seen: Set<String> = []
         for constraint in Constraint.allCases {

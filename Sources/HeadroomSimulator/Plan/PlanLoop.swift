@@ -114,5 +114,8 @@ extension PlanPorts: DecisionRecords {
 extension PlanPorts: CheckpointStore {
     func latest() async throws -> Checkpoint? { nil }
     func erasures(after id: Int64) async throws -> [ErasedTenant] { [] }
-    func save(_ checkpoint: Checkpoint, rollups: [Rollup], erasedThrough: Int64) async throws {}
+    func uses(since day: Int64) async throws -> [TenantUse] { [] }
+    func save(
+        _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID>, erasedThrough: Int64
+    ) async throws {}
 }

@@ -1,0 +1,129 @@
+/// What a tenant's use costs, and the most that it may cost in a day or a month.
+///
+/// All money is in whole millionths of the currency's unit: 2.50 is 2,500,000. Headroom converts no currencies; the
+/// contract's is what its invoices are in.
+package struct CostTerms: Equatable, Sendable {
+    package struct Price: Equatable, Sendable {
+        /// `nil`: in every pool that has no price of its own.
+        package var pool: PoolID?
+        package var perMillionInputTokens: Int64
+        package var perMillionOutputTokens: Int64
+        package var perRequest: Int64
+
+        package init(
+            pool: PoolID? = nil, perMillionInputTokens: Int64 = 0, perMillionOutputTokens: Int64 = 0,
+            perRequest: Int64 = 0
+        ) {
+            self.pool = pool
+            self.perMillionInputTokens = perMillionInputTokens
+            self.perMillionOutputTokens = perMillionOutputTokens
+            self.perRequest = perRequest
+        }
+
+        /// In millionths.
+        package func cost(requests: Double, inputTokens: Double, outputTokens: Double) -> Double {
+            requests * Double(perRequest)
+                + (inputTokens * Double(perMillionInputTokens) + outputTokens * Double(perMillionOutputTokens)) / 1e6
+        }
+    }
+
+    /// In UTC.
+    package enum Period: Int, CaseIterable, Sendable {
+        case day, month
+
+        package var name: String {
+            switch self {
+            case .day: "day"
+            case .month: "month"
+            }
+        }
+
+        /// The days of the one that `instant` lies in.
+        package func days(around instant: Timestamp) -> Range<Int64> {
+            switch self {
+            case .day: instant.day..<instant.day + 1
+            case .month: CivilMonth(containing: instant.day).days
+            }
+        }
+    }
+
+    /// ISO 4217, as `EUR`.
+    package var currency: String
+    package var period: Period
+    package var most: Int64
+    /// The one of every pool first, then ascending by pool; each once.
+    package var prices: [Price]
+
+    /// - Parameter prices: in any order.
+    package init(currency: String, period: Period, most: Int64, prices: [Price]) {
+        self.currency = currency
+        self.period = period
+        self.most = most
+        self.prices = prices.sorted { ($0.pool?.text ?? "") < ($1.pool?.text ?? "") }
+    }
+
+    /// `nil`: use of the pool costs nothing.
+    package func price(in pool: PoolID) -> Price? {
+        prices.first { $0.pool == pool } ?? prices.first { $0.pool == nil }
+    }
+
+    /// The largest price, and the most that use may cost: a hundred millions of the unit.
+    package static let largest = 1e14
+
+    /// Of ISO 4217, those that are in use; without metals and test codes.
+    package static let currencies = Set(
+        """
+        AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP \
+        CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF \
+        IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD \
+        MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB \
+        RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD \
+        UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG
+        """.split(separator: " ").map(String.init))
+}
+
+/// What one tenant used of one pool in one day: what prices are put on.
+package struct TenantUse: Equatable, Sendable {
+    package var tenant: TenantID
+    package var pool: PoolID
+    /// Since 1970, in UTC.
+    package var day: Int64
+    /// Those that were served.
+    package var requests: Int64
+    package var inputTokens: Int64
+    package var outputTokens: Int64
+
+    package init(
+        tenant: TenantID, pool: PoolID, day: Int64, requests: Int64, inputTokens: Int64, outputTokens: Int64
+    ) {
+        self.tenant = tenant
+        self.pool = pool
+        self.day = day
+        self.requests = requests
+        self.inputTokens = inputTokens
+        self.outputTokens = outputTokens
+    }
+
+    package init(_ rollup: Rollup) {
+        self.init(
+            tenant: rollup.tenant, pool: rollup.pool, day: rollup.start.day, requests: rollup.ok,
+            inputTokens: rollup.inputTokens, outputTokens: rollup.outputTokens)
+    }
+}
+
+/// What a tenant may still spend, as of one minute.
+package struct CostAllowance: Equatable, Sendable {
+    package var terms: CostTerms
+    /// In millionths, as all money.
+    package var spent: Double
+    package var until: Timestamp
+    /// A minute at least.
+    package var minutesLeft: Double
+
+    package init(terms: CostTerms, spent: Double, until: Timestamp, minutesLeft: Double) {
+        self.terms = terms
+        self.spent = spent
+        self.until = until
+        self.minutesLeft = minutesLeft
+    }
+}
