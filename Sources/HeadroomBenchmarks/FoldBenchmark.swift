@@ -30,7 +30,7 @@ enum FoldBenchmark {
         await observer.follow(rules, at: start)
         print("fold: \(tenants) tenants x \(pools) pools, \(rate) call records a second of virtual time, one core")
 
-        let before = residentBytes()
+        let before = MemoryUse.now
         // Every pair once, so that all profiles are there.
         let first = page(second: 0, count: tenants * pools, tenants: tenants, pools: pools, isInOrder: true)
         await classifier.fold(first, at: start)
@@ -55,12 +55,11 @@ enum FoldBenchmark {
                 estimating.append(turn.duration(to: clock.now) / .seconds(1))
             }
         }
-        let active = residentBytes() - before
         line("folded into both", Double(folded) / (classifying + observing), "records/s")
         line("of it the classifier", classifying * 1e9 / Double(folded), "ns a record")
         line("of it the observer", observing * 1e9 / Double(folded), "ns a record")
         line("a turn's estimate, all active", (estimating.sorted()[estimating.count / 2]) * 1e3, "ms")
-        line("memory, all active", Double(active) / Double(tenants * pools), "bytes a tenant x pool")
+        memory("all active", since: before, pairs: tenants * pools)
 
         await idle(classifier, observer, from: seconds, pairs: tenants * pools, before: before)
     }
@@ -68,24 +67,29 @@ enum FoldBenchmark {
     /// Ten minutes later, when rings and demand are gone.
     private static func idle(
         _ classifier: TenantConsumptionClassifier, _ observer: UpstreamCapacityObserver, from second: Int, pairs: Int,
-        before: Int
+        before: MemoryUse
     ) async {
         for minute in 1...30 {
             let now = start.adding(seconds: Double(second + 60 * minute))
             _ = await classifier.estimate(capacities: await observer.estimate(at: now), at: now)
+            // As each minute's checkpoint does.
+            await classifier.forgetRollups()
         }
         let now = start.adding(seconds: Double(second + 60 * 31))
         let capacities = await observer.estimate(at: now)
-        await classifier.forgetRollups()
         let clock = ContinuousClock()
-        let began = clock.now
-        _ = await classifier.estimate(capacities: capacities, at: now)
-        line("a turn's estimate, all idle", began.duration(to: clock.now) / .milliseconds(1), "ms")
+        var turns: [Double] = []
+        for _ in 1...9 {
+            let began = clock.now
+            _ = await classifier.estimate(capacities: capacities, at: now)
+            turns.append(began.duration(to: clock.now) / .milliseconds(1))
+        }
+        line("a turn's estimate, all idle", turns.sorted()[4], "ms")
+        memory("all idle", since: before, pairs: pairs)
         let saving = clock.now
         let bytes = await classifier.checkpoint()
         line("a checkpoint of it", saving.duration(to: clock.now) / .milliseconds(1), "ms")
         line("its size", Double(bytes.count) / Double(pairs), "bytes a tenant x pool")
-        line("memory, all idle", Double(residentBytes() - before) / Double(pairs), "bytes a tenant x pool")
     }
 
     /// Requests, sizes, outcomes and gateways as telemetry has them; every pair of tenant and pool alike, which is the
@@ -115,14 +119,10 @@ enum FoldBenchmark {
 
     private static let gateways = (1...16).map { GatewayID(unchecked: "gateway-\($0)") }
 
-    /// Of this process: the second number of statm, in pages.
-    private static func residentBytes() -> Int {
-        guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
-        defer { unsafe fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 128)
-        let count = unsafe fread(&bytes, 1, bytes.count, file)
-        let numbers = String(decoding: bytes[..<count], as: UTF8.self).split(separator: " ")
-        return numbers.count > 1 ? (Int(numbers[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
+    private static func memory(_ what: String, since before: MemoryUse, pairs: Int) {
+        let use = MemoryUse.now - before
+        line("memory in use, \(what)", Double(use.allocated) / Double(pairs), "bytes a tenant x pool")
+        line("resident, \(what)", Double(use.resident) / Double(pairs), "bytes a tenant x pool")
     }
 
     private static func line(_ what: String, _ value: Double, _ unit: String) {

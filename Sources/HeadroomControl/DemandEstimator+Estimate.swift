@@ -19,14 +19,13 @@ extension DemandEstimator {
         var consumed = Work.zero
         var backlog = [Double](repeating: 0, count: gateways.count)
         for place in order {
-            let index = Int(place)
-            guard now.seconds(since: profiles[index].lastSeen) <= settings.demand.idleSeconds else { continue }
-            let (demand, served) = profiles[index].estimate(
-                moment, entitlement: entitlements.isEmpty ? nil : entitlements[profiles[index].tenant],
-                backlog: &backlog)
-            result.tenants.append(demand)
-            consumed += served
+            // One call that works in place: to look at a profile through the table is to copy it.
+            profiles[Int(place)].estimate(
+                moment, entitlements: entitlements, into: &result.tenants, consumed: &consumed, backlog: &backlog)
         }
+        requests.release(at: now.second)
+        denials.release(at: now)
+        controls.release(at: now)
         result.consumed = consumed.rates(overSeconds: Double(moment.windowSeconds), of: pool.nominal.resources)
         result.gateways = gatewayTraffic(backlog: backlog, at: now)
         result.hourlyGateways = hourlyTraffic(at: now)
@@ -40,12 +39,15 @@ extension DemandEstimator {
         starvation: [TenantID: StarvationWatch.Verdict], seconds: Double, at now: Timestamp
     ) {
         guard seconds > 0 else { return }
-        for tenant in demand.tenants {
-            guard
-                tenant.wanted.perMinute != .zero || tenant.demand.interactive.perMinute != .zero
-                    || tenant.demand.nearRealTime.perMinute != .zero || tenant.demand.batch.perMinute != .zero,
-                let place = places[tenant.tenant]
-            else { continue }
+        for index in demand.tenants.indices {
+            // Most tenants of a large table are idle, and each is a large struct to take out.
+            let wanted = demand.tenants[index].wanted.perMinute
+            let interactive = demand.tenants[index].demand.interactive.perMinute
+            let nearRealTime = demand.tenants[index].demand.nearRealTime.perMinute
+            let batch = demand.tenants[index].demand.batch.perMinute
+            guard wanted != .zero || interactive != .zero || nearRealTime != .zero || batch != .zero else { continue }
+            let tenant = demand.tenants[index]
+            guard let place = places[tenant.tenant] else { continue }
             let rates = assured[tenant.tenant]
             let starved = starvation[tenant.tenant]?.starvation
             var isFirst = true

@@ -11,6 +11,10 @@ extension DemandEstimator {
             profiles[Int(free)] = TenantProfile(tenant, at: instant)
             place = free
         } else if profiles.count < settings.maxTenants {
+            // By an eighth, and not by doubling: half a kilobyte each is too much to hold in advance.
+            if profiles.count == profiles.capacity {
+                profiles.reserveCapacity(profiles.count + max(16, profiles.count / 8))
+            }
             profiles.append(TenantProfile(tenant, at: instant))
             place = Int32(profiles.count - 1)
         } else {

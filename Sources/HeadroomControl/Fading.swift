@@ -1,9 +1,9 @@
 import HeadroomModel
 
-/// An amount that fades with time.
+/// An amount that fades with time: 12 bytes, in this order.
 struct Fading: Sendable {
-    private(set) var amount: Float = 0
     private(set) var at: Timestamp
+    private(set) var amount: Float = 0
 
     init(at now: Timestamp) {
         at = now

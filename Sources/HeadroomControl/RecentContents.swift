@@ -1,9 +1,13 @@
 import HeadroomModel
 
 /// When work of which content ended lately, so that what comes again is known: two generations, as ``RecentRequests``.
+///
+/// What comes again comes within two minutes, but is told only when it ends: a batch call may wait for minutes before.
 struct RecentContents: Sendable {
-    private static let capacity = 100_000
-    private static let seconds = 60.0
+    /// Just below three quarters of a power of two, where a table doubles.
+    private static let capacity = 98_000
+    private static let seconds = 600.0
+    private static let againSeconds = 120.0
 
     private var newer: [UInt64: Timestamp] = [:]
     private var older: [UInt64: Timestamp] = [:]
@@ -22,17 +26,28 @@ struct RecentContents: Sendable {
         newer[content] = now
     }
 
-    /// True when the same had ended before `arrival`, and forgets it: each counts for one. Work that was there already
-    /// when the other ended does not repeat it.
+    /// A pool that went silent gives the memory back.
+    mutating func release(at now: Timestamp) {
+        guard now.seconds(since: rotatedAt) >= 2 * RecentContents.seconds else { return }
+        newer = [:]
+        older = [:]
+    }
+
+    /// True when the same had ended within two minutes before `arrival`, and forgets it: each counts for one. Work that
+    /// was there already when the other ended does not repeat it.
     mutating func take(_ content: UInt64, before arrival: Timestamp) -> Bool {
         if let ended = newer[content] {
-            guard ended <= arrival else { return false }
+            guard Self.isAgain(arrival, after: ended) else { return false }
             newer[content] = nil
             return true
         }
-        guard let ended = older[content], ended <= arrival else { return false }
+        guard let ended = older[content], Self.isAgain(arrival, after: ended) else { return false }
         older[content] = nil
         return true
+    }
+
+    private static func isAgain(_ arrival: Timestamp, after ended: Timestamp) -> Bool {
+        (0...againSeconds).contains(arrival.seconds(since: ended))
     }
 }
 

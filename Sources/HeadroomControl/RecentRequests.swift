@@ -12,7 +12,9 @@ package struct RecentRequests: Sendable {
     private var older: Set<UInt64> = []
     private var rotatedAtSecond: Int64 = .min
 
-    package init(capacity: Int = 100_000, seconds: Double = 60) {
+    /// - Parameter capacity: of a generation. A set doubles when it is three quarters full: best is just below three
+    ///   quarters of a power of two.
+    package init(capacity: Int = 98_000, seconds: Double = 60) {
         self.capacity = capacity
         self.seconds = seconds
     }
@@ -26,6 +28,13 @@ package struct RecentRequests: Sendable {
         rotateIfDue(at: second)
         if older.contains(fingerprint) { return false }
         return newer.insert(fingerprint).inserted
+    }
+
+    /// A pool that went silent gives the memory back.
+    mutating func release(at second: Int64) {
+        guard rotatedAtSecond != .min, Double(second - rotatedAtSecond) >= 10 * seconds else { return }
+        newer = []
+        older = []
     }
 
     private mutating func rotateIfDue(at second: Int64) {

@@ -66,7 +66,8 @@ struct RollupBook: Sendable {
 
     /// They are stored.
     mutating func removeAll() {
-        sums.removeAll(keepingCapacity: true)
+        // As much room as the last minutes took: a burst is not kept for ever.
+        sums.removeAll(keepingCapacity: sums.count >= sums.capacity / 4)
         settled.removeAll()
     }
 

@@ -5,8 +5,9 @@ import HeadroomModel
 struct Shape: Sendable {
     private static let memory: Float = 200
 
-    private var count: Float = 0
+    // In this order 20 bytes, and not 32.
     private var sums = SIMD4<Float>.zero
+    private var count: Float = 0
 
     var isKnown: Bool { count > 0 }
     /// Of one request; zero before the first.

@@ -70,7 +70,7 @@ extension TenantProfile {
         }
         arrivals = try reader.readArray(leastBytes: 14) { (reader) throws(ByteCodingError) in
             let gateway = try reader.readGateway(of: gateways)
-            return Arrivals(gateway: gateway, amount: try Fading(from: &reader))
+            return Arrivals(amount: try Fading(from: &reader), gateway: gateway)
         }
         demandAt = try reader.readTimestamp()
         servedLately = try reader.readWork()

@@ -19,14 +19,32 @@ extension TenantProfile {
             || !watch.flags.isEmpty || now.minute <= newestMinute
     }
 
+    /// Adds what there is of it to what there is of others; nothing if it was silent for the policy's idle time.
     /// - Parameters:
-    ///   - entitlement: What the last decision entitles it to; `nil` before the first.
+    ///   - entitlements: What the last decision entitles each tenant to; empty before the first.
     ///   - backlog: Is added what waits at each gateway, in seconds of the pool.
     mutating func estimate(
+        _ moment: Moment, entitlements: [TenantID: Rates], into tenants: inout [TenantDemand],
+        consumed: inout Work, backlog: inout [Double]
+    ) {
+        guard moment.now.seconds(since: lastSeen) <= moment.settings.demand.idleSeconds else {
+            return release(at: moment.now)
+        }
+        guard isActive(at: moment.now) else {
+            release(at: moment.now)
+            tenants.append(idle(moment))
+            return
+        }
+        let (demand, served) = active(
+            moment, entitlement: entitlements.isEmpty ? nil : entitlements[tenant], backlog: &backlog)
+        tenants.append(demand)
+        consumed += served
+    }
+
+    private mutating func active(
         _ moment: Moment, entitlement: Rates?, backlog: inout [Double]
     ) -> (demand: TenantDemand, consumed: Work) {
         let now = moment.now
-        guard isActive(at: now) else { return (idle(moment), .zero) }
         advance(to: now.minute)
         var result = TenantDemand(tenant: tenant, demand: PerCriticality(repeating: .none))
         let waiting = waiting(moment, in: &result, backlog: &backlog)
@@ -77,7 +95,8 @@ extension TenantProfile {
     /// No work, no arithmetic: what is kept of it.
     private func idle(_ moment: Moment) -> TenantDemand {
         let none = Work.zero.rates(overSeconds: 60, of: moment.pool.nominal.resources)
-        var result = TenantDemand(tenant: tenant, demand: PerCriticality(repeating: none), consumed: none)
+        var result = TenantDemand(
+            tenant: tenant, demand: PerCriticality(interactive: none, nearRealTime: none, batch: none), consumed: none)
         for flow in flows {
             result.retries[flow.criticality] = Int(flow.retries)
             result.tokens[flow.criticality] = flow.tokens

@@ -40,7 +40,7 @@ extension TenantProfile {
         var place = arrivals.firstIndex { $0.gateway == gateway }
         if place == nil {
             place = arrivals.firstIndex { names[Int($0.gateway)] > names[Int(gateway)] } ?? arrivals.count
-            arrivals.insert(Arrivals(gateway: gateway, amount: Fading(at: now)), at: place!)
+            arrivals.insert(Arrivals(amount: Fading(at: now), gateway: gateway), at: place!)
         }
         arrivals[place!].amount.add(cost, at: now, halfLife: DemandEstimator.tenantHalfLife)
     }

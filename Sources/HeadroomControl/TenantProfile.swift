@@ -2,22 +2,27 @@ import HeadroomModel
 
 /// All that is known of one tenant in one pool.
 ///
-/// Rings of seconds are there only while there is something in them: an active tenant takes some 2 KB, an idle one
-/// well below 1 KB.
+/// Rings of seconds, queues and arrivals are there only while there is something in them: an active tenant of one
+/// criticality takes 1.9 KB and 16 bytes a gateway, an idle one 0.8 KB (``release(at:)``).
 struct TenantProfile: Sendable {
     /// Its work of one criticality.
     struct Flow: Sendable {
-        var criticality: Criticality
-        /// New work by the second of its end, and what was served.
-        var wanted: SecondRing?
-        var served: SecondRing?
+        // In the order that leaves no gaps: 240 bytes.
         /// As last estimated: per minute.
         var demand = Work.zero
         var minutes = MinuteSeries()
         var shape = Shape()
+        var criticality: Criticality
         var retries: UInt32 = 0
+        /// New work by the second of its end, and what was served.
+        var wanted: SecondRing?
+        var served: SecondRing?
         /// Counted, of what was served.
         var tokens = 0.0
+
+        init(criticality: Criticality) {
+            self.criticality = criticality
+        }
     }
 
     /// A gateway's last word on what waits there.
@@ -32,8 +37,9 @@ struct TenantProfile: Sendable {
 
     /// Where its work arrives: an amount that fades.
     struct Arrivals: Sendable {
-        var gateway: UInt16
+        // In this order 16 bytes.
         var amount: Fading
+        var gateway: UInt16
     }
 
     let tenant: TenantID
@@ -151,6 +157,12 @@ struct TenantProfile: Sendable {
             flows[index].wanted = nil
             flows[index].served = nil
         }
+    }
+
+    /// An idle tenant's lists make room. What arrived so long ago is below the 24 bits of whatever comes next.
+    mutating func release(at now: Timestamp) {
+        if queues.isEmpty, queues.capacity > 0 { queues = [] }
+        if !arrivals.isEmpty, now.seconds(since: lastSeen) > 25 * DemandEstimator.tenantHalfLife { arrivals = [] }
     }
 
     // MARK: Minutes

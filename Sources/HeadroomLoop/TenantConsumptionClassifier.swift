@@ -176,15 +176,14 @@ extension TenantConsumptionClassifier.Watched {
         capacity: PoolCapacity, rules: Rules, at now: Timestamp
     ) -> TenantConsumptionClassifier.Classified {
         var demand = demand.estimate(at: now, entitlements: entitlements)
-        advanceClocks(demand, capacity: capacity.capacity, rules: rules)
-        for index in demand.tenants.indices {
-            demand.tenants[index].serviceClock = clocks.clocks[demand.tenants[index].tenant] ?? 0
-        }
+        advanceClocks(&demand, capacity: capacity.capacity, rules: rules)
         let hasLostCapacity = capacity.nominal.resources.members.contains {
             (capacity.capacity[$0] ?? 0) < 0.95 * (capacity.nominal[$0] ?? 0)
         }
         var verdicts: [TenantID: StarvationWatch.Verdict] = [:]
-        for tenant in demand.tenants where tenant.wanted.perMinute != .zero {
+        // By index: most tenants of a large table are idle, and each is a large struct to take out.
+        for index in demand.tenants.indices where demand.tenants[index].wanted.perMinute != .zero {
+            let tenant = demand.tenants[index]
             guard let entitlement = entitlements[tenant.tenant] else { continue }
             let verdict = starvation.judge(
                 tenant, entitlement: entitlement, nominal: policy.nominal, hasLostCapacity: hasLostCapacity,
@@ -201,17 +200,28 @@ extension TenantConsumptionClassifier.Watched {
     }
 
     /// Service since the last tick moves the clocks; tenants that left the table leave the clocks.
-    private mutating func advanceClocks(_ demand: PoolDemand, capacity: Rates, rules: Rules) {
-        let known = clocks.clocks
-        let activities = demand.tenants.compactMap { tenant -> ServiceClocks.Activity? in
-            let isBacklogged = Criticality.allCases.contains { tenant.queue[$0].depth > 0 }
+    private mutating func advanceClocks(_ demand: inout PoolDemand, capacity: Rates, rules: Rules) {
+        var activities: [ServiceClocks.Activity] = []
+        var moving: [Int] = []
+        for index in demand.tenants.indices {
+            let tenant = demand.tenants[index].tenant
+            let queue = demand.tenants[index].queue
+            let isBacklogged =
+                queue.interactive.depth > 0 || queue.nearRealTime.depth > 0 || queue.batch.depth > 0
+            let served = demand.tenants[index].served
             // Whoever did nothing and waits for nothing stays where it is, once it stands somewhere.
-            guard isBacklogged || tenant.served != .zero || known[tenant.tenant] == nil else { return nil }
-            return ServiceClocks.Activity(
-                tenant: tenant.tenant, served: tenant.served,
-                weight: rules.weight(of: tenant.tenant, in: policy.pool), isBacklogged: isBacklogged)
+            if !isBacklogged, served == .zero, let clock = clocks.clocks[tenant] {
+                demand.tenants[index].serviceClock = clock
+                continue
+            }
+            moving.append(index)
+            activities.append(
+                ServiceClocks.Activity(
+                    tenant: tenant, served: served, weight: rules.weight(of: tenant, in: policy.pool),
+                    isBacklogged: isBacklogged))
         }
         clocks.advance(activities, capacity: capacity)
+        for index in moving { demand.tenants[index].serviceClock = clocks.clocks[demand.tenants[index].tenant] ?? 0 }
         guard clocks.clocks.count > demand.tenants.count else { return }
         let present = Set(demand.tenants.map(\.tenant))
         clocks.remove(clocks.clocks.keys.filter { !present.contains($0) })
