@@ -56,7 +56,7 @@ package struct DemandEstimator: Sendable {
     /// within it.
     var hourlyMeans: [Double] = []
     var hourlyMeansMinute = Int64.min
-    var requests = RecentRequests(capacity: 250_000)
+    var requests = RecentRequests(capacity: 196_000)
     /// What was denied, and as much of what was served, to see what comes again.
     var denials: RecentContents
     var controls: RecentContents
@@ -179,6 +179,7 @@ package struct DemandEstimator: Sendable {
         let index = Int(place)
         profiles[index].hear(at: instant)
         let flow = profiles[index].flow(window.criticality)
+        profiles[index].watch.noteEnd(ofCalls: Float(window.requests) + Float(window.denied))
         let served = window.served
         if window.ok > 0 {
             profiles[index].flows[flow].shape.learn(served)

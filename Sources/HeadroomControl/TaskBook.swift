@@ -47,8 +47,9 @@ struct TaskTally: Sendable {
 /// The agents' tasks in progress in one pool: bounded, since anyone can name a task.
 ///
 /// A task begins with the first line that names it, and ends when a line says so or when nothing has named it for a few
-/// minutes. A claim of what it still needs is checked against what happens: one that has had twice what it asked for and
-/// still asks for as much, or that nothing has come of although there was room, is broken.
+/// minutes. A claim of what it still needs is checked against what happens: one that has had half as much again as it
+/// asked for and asks for no less, or twice as much and still asks for half of it, or that nothing has come of although
+/// there was room, is broken.
 struct TaskBook: Sendable {
     fileprivate struct Task: Sendable {
         var tenant: Int32
@@ -186,10 +187,10 @@ extension TaskBook.Task {
             begin(asks, at: now)
             return false
         }
-        let hasHadTwice = had >= 2 * claim && had >= 4
+        let hasHadEnough = had >= (asks >= claim ? 1.5 : 2) * claim && had >= 4
         let hasHadNothing =
             isGranted && had < claim / 4 && now.seconds(since: claimedAt) > TaskBook.silenceSeconds
-        guard hasHadTwice || hasHadNothing else { return false }
+        guard hasHadEnough || hasHadNothing else { return false }
         begin(asks, at: now)
         return true
     }

@@ -83,6 +83,52 @@ import Testing
         #expect(starved.isEmpty, "\(starved)")
     }
 
+    @Test func `who tells windows in place of calls is not flagged for a queue that is worked off`() {
+        let flags = flags { pool, second, _ in
+            let step = second.truncatingRemainder(dividingBy: 10)
+            if step == 0 { pool.queue(second, depth: 50, tokens: 50_000) }
+            guard step == 9 else { return }
+            pool.fold(
+                .window(
+                    WindowRecord(
+                        start: ClassifiedPool.at(second - 10), seconds: 10, gateway: "gw-1", tenant: "acme",
+                        pool: ClassifiedPool.pool, requests: 60, ok: 60, inputTokens: 54_000, outputTokens: 6_000)),
+                at: second)
+            pool.queue(second, depth: 0, tokens: 0)
+        }
+        #expect(flags.isEmpty, "\(flags)")
+    }
+
+    @Test func `resends are told from sizes that repeat themselves`() throws {
+        for resends in [true, false] {
+            // Half of all prompts are one of five templates; each fourth call is denied.
+            var again: [(at: Double, size: Int64)] = []
+            let flags = flags { pool, second, random in
+                for (_, size) in again.filter({ $0.at == second }) { pool.call(second + 0.5, input: size) }
+                again.removeAll { $0.at == second }
+                let size =
+                    Bool.random(using: &random)
+                    ? Int64.random(in: 1...5, using: &random) : Int64.random(in: 100...100_000, using: &random)
+                guard second.truncatingRemainder(dividingBy: 4) == 0 else { return pool.call(second, input: size) }
+                pool.call(second, .denied, input: size)
+                if resends { again.append((second + 1, size)) }
+            }
+            #expect(flags.map(\.kind) == (resends ? [.resentDenials] : []), "\(flags)")
+        }
+    }
+
+    @Test func `what waits for five minutes before it is denied again is found as well`() throws {
+        let flags = flags(minutes: 15) { pool, second, random in
+            let size = Int64.random(in: 100...100_000, using: &random)
+            pool.call(second, input: size)
+            guard second.truncatingRemainder(dividingBy: 10) == 0 else { return }
+            // The same piece of work, denied now and five minutes after it came again.
+            let stubborn = 200_000 + Int64(second) / 10 % 30
+            pool.call(second, .denied, input: stubborn, queued: 299)
+        }
+        #expect(flags.map(\.kind) == [.resentDenials])
+    }
+
     @Test func `tasks that are mid-way for ever are flagged within ten minutes`() throws {
         let flags = flags { pool, second, _ in
             // Four agents that always need twenty calls more, and never any fewer.
