@@ -164,11 +164,15 @@ package struct ExplanationText {
         let used =
             "\(money(spent)) of the \(money(most)) \(cost.currency) that its use may cost in a \(cost.period.name)"
         let left = GroupedNumber.duration(seconds: cost.minutesLeft * 60)
-        guard most > spent else {
-            return "Its cost ceiling binds: \(used) are spent, and nothing is left for the \(left) until the next."
-        }
-        return "Its cost ceiling binds: \(used) are spent, and what is left buys "
-            + "\(amount(facts.ceiling[resource] ?? 0)) for the \(left) until the next."
+        let rest =
+            if spent >= most {
+                "nothing is left for the \(left) until the next"
+            } else if cost.affordable < 1 {
+                "what is left buys less than a request a minute for the \(left) until the next: one may pass now and then"
+            } else {
+                "what is left buys \(amount(facts.ceiling[resource] ?? 0)) for the \(left) until the next"
+            }
+        return "Its cost ceiling binds: \(used) are spent, and \(rest)."
     }
 
     /// What ran out, and while what was being handed out.

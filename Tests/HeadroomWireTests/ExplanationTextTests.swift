@@ -115,6 +115,11 @@ import Testing
                 + "left buys 300,000 TPM for the 8 days until the next."
         ),
         (
+            495e6,
+            "Its cost ceiling binds: 495 of the 500 EUR that its use may cost in a month are spent, and what is left buys "
+                + "less than a request a minute for the 8 days until the next: one may pass now and then."
+        ),
+        (
             500.01e6,
             "Its cost ceiling binds: 500.01 of the 500 EUR that its use may cost in a month are spent, and nothing is "
                 + "left for the 8 days until the next."
