@@ -52,9 +52,7 @@ package struct Reference: Sendable {
             let sums = waiting.map { $0.reduce(Work.zero) { $0 + $1.work } }
             let groups = Reference.groups(
                 workload, scenario, grant: Reference.meanGrant(grants, from: start, to: start + step), at: start)
-            let capacity = groups.dropFirst().reduce(groups[0].capacity) { whole, group in
-                whole.map { $1 + (group.capacity[$0] ?? 0) }
-            }
+            let capacity = Reference.whole(groups)
             var rates = Array(repeating: Rates.none, count: tenantCount)
             var workableHere = 0.0
             for group in groups {
@@ -95,10 +93,14 @@ package struct Reference: Sendable {
         let overloaded = scenario.overloadShare(at: second, of: workload.seconds)
         guard groups.count > 1, overloaded > 0 else { return groups }
         groups[0].capacity = groups[0].capacity * (1 - overloaded)
-        let whole = groups.dropFirst().reduce(groups[0].capacity) { whole, group in
+        return [Group(capacity: whole(groups), isMember: workload.homes.map { _ in true })]
+    }
+
+    /// What they have together.
+    private static func whole(_ groups: [Group]) -> Rates {
+        groups.dropFirst().reduce(groups[0].capacity) { whole, group in
             whole.map { $1 + (group.capacity[$0] ?? 0) }
         }
-        return [Group(capacity: whole, isMember: workload.homes.map { _ in true })]
     }
 
     /// Takes what `rates` serve in a step out of the waiting work, the oldest first, and returns it. A part of a

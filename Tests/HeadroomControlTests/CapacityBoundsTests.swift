@@ -105,6 +105,22 @@ import Testing
         #expect(abs(try #require(estimator.estimate(at: Self.after(1)).capacity[.requests]) - 10) < 0.1)
     }
 
+    /// A second in which ten calls use `own` tokens and a header tells what remains of 600,000 a minute.
+    private static func play(
+        _ second: Int, own: Double, remaining: Double, resetMilliseconds: Double,
+        in estimator: inout CapacityEstimator
+    ) -> PoolCapacity {
+        let end = after(Double(second) + 1)
+        for n in 0..<10 {
+            estimator.fold(call(Double(second) + Double(n) / 10, tokens: Int64(own / 10)), at: end)
+        }
+        let window = QuotaWindow(
+            resource: .tokens, limit: 600_000, remaining: remaining, resetMilliseconds: resetMilliseconds,
+            windowSeconds: 60)
+        estimator.fold(response(Double(second) + 0.95, [window]), at: end)
+        return estimator.estimate(at: end)
+    }
+
     /// A minute's bucket that refills steadily, at full load: others take `others` of every second from 60 to 180.
     @Test(arguments: [0.0, 0.3, 0.5]) func `what others take of the account is not ours to give`(others: Double) throws
     {
@@ -116,21 +132,9 @@ import Testing
             // We take what the bucket grants at a third full, as a pool at its limit does.
             let own = level > 200_000 ? 10_000 : 10_000 - taken
             level = min(600_000, level + 10_000 - own - taken)
-            for n in 0..<10 {
-                estimator.fold(
-                    Self.call(Double(second) + Double(n) / 10, tokens: Int64(own / 10)),
-                    at: Self.after(Double(second) + 1))
-            }
-            estimator.fold(
-                Self.response(
-                    Double(second) + 0.95,
-                    [
-                        QuotaWindow(
-                            resource: .tokens, limit: 600_000, remaining: level,
-                            resetMilliseconds: (600_000 - level) / 10, windowSeconds: 60)
-                    ]), at: Self.after(Double(second) + 1))
-            found.append(
-                try #require(estimator.estimate(at: Self.after(Double(second) + 1)).capacity[.tokens]) / 600_000)
+            let estimate = Self.play(
+                second, own: own, remaining: level, resetMilliseconds: (600_000 - level) / 10, in: &estimator)
+            found.append(try #require(estimate.capacity[.tokens]) / 600_000)
         }
         #expect(found[..<60].allSatisfy { $0 == 1 })
         #expect(found[140..<178].allSatisfy { abs($0 - (1 - others)) < 0.1 }, "\(found[170])")
@@ -145,20 +149,9 @@ import Testing
             // Up and down with a period of 20 s, so that most spans end where they began.
             let own = (part * (1 + 0.2 * (second % 20 < 10 ? 1 : -1)) * 1_000).rounded() * 10
             used.append(own)
-            for n in 0..<10 {
-                estimator.fold(
-                    Self.call(Double(second) + Double(n) / 10, tokens: Int64(own / 10)),
-                    at: Self.after(Double(second) + 1))
-            }
-            estimator.fold(
-                Self.response(
-                    Double(second) + 0.95,
-                    [
-                        QuotaWindow(
-                            resource: .tokens, limit: 600_000, remaining: 600_000 - used.suffix(60).reduce(0, +),
-                            resetMilliseconds: 60_000, windowSeconds: 60)
-                    ]), at: Self.after(Double(second) + 1))
-            let found = estimator.estimate(at: Self.after(Double(second) + 1))
+            let found = Self.play(
+                second, own: own, remaining: 600_000 - used.suffix(60).reduce(0, +), resetMilliseconds: 60_000,
+                in: &estimator)
             #expect(found.capacity[.tokens] == 600_000, "second \(second)")
             #expect(found.upstream.otherConsumers[.tokens] == nil)
         }
