@@ -105,8 +105,8 @@ struct GamingWatch: Sendable {
     private var chance: Float { min(1, (repeated + 1) / (compared + 1)) }
 
     /// More denied calls come again than chance explains, by so many and by so many standard deviations of both counts;
-    /// and of those that chance would not bring again at least `share` do. Sizes of prompts that repeat themselves, as templates do,
-    /// make chance large and honest; what comes again on top of it still tells.
+    /// and of those that chance would not bring again at least `share` do. Sizes of prompts that repeat themselves, as
+    /// templates do, make chance large and honest; what comes again on top of it still tells.
     private func isBeyondChance(calls: Float, deviations: Float, share: Float) -> Bool {
         // Where nearly everything is alike, nothing tells one piece of work from another.
         guard chance < 0.9 else { return false }

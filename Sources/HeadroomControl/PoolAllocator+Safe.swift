@@ -23,7 +23,7 @@ extension PoolAllocator {
 
     /// Divides the fallback anew once a minute, sooner where it has newcomers or holds less than was divided.
     mutating func divideFallback(_ demand: [TenantDemand], _ turn: PoolTurn) {
-        let most = turn.whole.map { ($1 * turn.rules.policy.loop.fallbackShare).rounded(.down) }
+        let most = turn.whole.map { ($1 * turn.fallbackShare).rounded(.down) }
         let age = safe.at.map { turn.now.seconds(since: $0) } ?? .infinity
         let isDue = age >= (safe.hasNewcomers ? Self.newcomerSeconds : Self.safePeriodSeconds)
         guard isDue || any(safe.sum .> most.perMinute) else { return }
@@ -31,7 +31,7 @@ extension PoolAllocator {
         let isHeld = freeze != nil || turn.pool.mode == .recommend
         let exact =
             isHeld
-            ? published.map { $0.assured.perMinute * turn.rules.policy.loop.fallbackShare } : usualParts(demand, turn)
+            ? published.map { $0.assured.perMinute * turn.fallbackShare } : usualParts(demand, turn)
         let parts = Self.whole(exact, within: most)
         let kept = parts.indices.map { index in
             let (old, new) = (published[index].safe.perMinute, parts[index])
@@ -68,8 +68,8 @@ extension PoolAllocator {
             if rows[index].batch > 0 { rows[index].start = 0 }
         }
         var engine = FillEngine()
-        let outcome = engine.solve(rows, turn.bands, in: turn.assurable * turn.rules.policy.loop.fallbackShare)
-        let guardrail = turn.pool.nominal.perMinute * turn.rules.policy.guardrails.mostOfNominal
+        let outcome = engine.solve(rows, turn.bands, in: turn.assurable * turn.fallbackShare)
+        let guardrail = turn.pool.nominal.perMinute * turn.guardrails.mostOfNominal
         return rows.indices.map { index in
             let filled = rows[index].cost * outcome.activities[index]
             let lifted = pointwiseMax(filled, pointwiseMin(filled * outcome.slack, guardrail))
