@@ -7,9 +7,10 @@ extension PoolAllocator {
 
     /// Writes demands and starts into the fill.
     ///
-    /// A tenant of whom little is known counts as a mixture, by confidence, of itself and its tier's prior: the mean of
-    /// its tier's tenants here, and at most what an idle tenant may start with. A flagged one counts at most as a factor
-    /// of what it consumed, and never below its floor. Both scale the claim and leave its direction.
+    /// A tenant of whom little is known counts at most as its tier's prior and what it really consumed, the more times
+    /// the better it is known: what it claims besides moves nothing, so that nobody starts faster by claiming more. The
+    /// prior is the mean of its tier's tenants here, and at most what an idle tenant may start with. A flagged one counts
+    /// at most as a factor of what it consumed, and never below its floor. Both scale the claim and leave its direction.
     mutating func estimate(_ demand: [TenantDemand], _ turn: PoolTurn) {
         var known = Array(repeating: 0.0, count: turn.rules.policy.tiers.count)
         var weights = known
@@ -65,11 +66,14 @@ extension PoolAllocator {
         }
         let demand = demand.span
         let (wanted, trust, cost) = (members[index].demand, members[index].trust, members[index].nominalCost)
-        var counted = trust * wanted + (1 - trust) * prior
-        if demand[seen].isDiscounted {
+        var counted = wanted
+        if trust < 1 || demand[seen].isDiscounted {
             let consumed = turn.nominal.dominantCost(of: demand[seen].consumed.perMinute)
-            let floor = min(fill[index].floor * cost, wanted)
-            counted = min(counted, max(turn.flaggedDemandFactor * consumed, floor))
+            if trust < 1 { counted = min(max(wanted, (1 - trust) * prior), (prior + consumed) / (1 - trust)) }
+            if demand[seen].isDiscounted {
+                let floor = min(fill[index].floor * cost, wanted)
+                counted = min(counted, max(turn.flaggedDemandFactor * consumed, floor))
+            }
         }
         members[index].credibleDemand = counted
 

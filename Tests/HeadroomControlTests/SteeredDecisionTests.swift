@@ -245,11 +245,15 @@ import Testing
         var story = DecisionStory()
         for number in 1...5 { story.needs[TenantID(unchecked: "b\(number)")] = .init(interactive: 3e6) }
         story.run(seconds: 100)
-        story.needs["new"] = DecisionStory.Needs(interactive: 4e6, confidence: 0.05)
+        story.needs["new"] = DecisionStory.Needs(interactive: 4e6, consumed: 50_000, confidence: 0.05)
         story.run(seconds: 200)
-        // A twentieth of its own, rounded up by certainty, and at most what an idle tenant starts with.
-        #expect(story.assured("new") <= 4e6 * 0.06 + 24_000)
+        // What it consumed and what an idle tenant may start with, rounded up by certainty; whatever it claims.
+        let given = story.assured("new")
+        #expect(given > 50_000 && given <= (50_000 + 24_000) * 1.06)
         #expect(story.last!.allocation.tenants.last?.constraint == .coldStart)
+        story.needs["new"]!.interactive = 40e6
+        story.run(seconds: 200)
+        #expect(story.assured("new") == given)
     }
 
     @Test func `a flagged claim counts as a factor of what was used, and never below the floor`() {
