@@ -142,7 +142,8 @@ package struct ExplanationText {
             return "A guardrail stops it at \(isAtLeast ? least : most): going beyond takes a person's approval."
         case .awaitingRoom:
             return "It waits for room: gateways that have not acknowledged their lower budgets may still use them."
-        case .coldStart: return "The cold start binds: of a new tenant counts what it consumed and its tier's prior, not what it claims."
+        case .coldStart:
+            return "The cold start binds: a new tenant counts as its tier's prior and what it consumed, not as it claims."
         case .gamingDiscount:
             return "A discount binds: its claims went beyond what it really consumed, and a flag says why."
         case .burst: return "A burst was granted to it in the middle of a task."
