@@ -143,7 +143,7 @@ package struct ExplanationText {
         case .awaitingRoom:
             return "It waits for room: gateways that have not acknowledged their lower budgets may still use them."
         case .coldStart:
-            return "The cold start binds: a new tenant counts as its tier's prior and what it consumed, not as it claims."
+            return "The cold start binds: it counts by its tier's prior and what it consumed, not by its claim."
         case .gamingDiscount:
             return "A discount binds: its claims went beyond what it really consumed, and a flag says why."
         case .burst: return "A burst was granted to it in the middle of a task."
