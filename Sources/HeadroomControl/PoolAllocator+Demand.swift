@@ -7,8 +7,8 @@ extension PoolAllocator {
 
     /// Writes demands and starts into the fill.
     ///
-    /// A tenant of whom little is known counts at most as its tier's prior and what it really consumed, the more times
-    /// the better it is known: what it claims besides moves nothing, so that nobody starts faster by claiming more. The
+    /// A tenant of whom little is known counts at most as its tier's prior and what it proved by consuming it, the more
+    /// times the better it is known: what it claims besides moves nothing, so that nobody starts faster by claiming more. The
     /// prior is the mean of its tier's tenants here, and at most what an idle tenant may start with. A flagged one counts
     /// at most as a factor of what it consumed, and never below its floor. Both scale the claim and leave its direction.
     mutating func estimate(_ demand: [TenantDemand], _ turn: PoolTurn) {
@@ -69,7 +69,11 @@ extension PoolAllocator {
         var counted = wanted
         if trust < 1 || demand[seen].isDiscounted {
             let consumed = turn.nominal.dominantCost(of: demand[seen].consumed.perMinute)
-            if trust < 1 { counted = min(max(wanted, (1 - trust) * prior), (prior + consumed) / (1 - trust)) }
+            if trust < 1 {
+                let proven = max(consumed, members[index].proven * turn.demandKept)
+                members[index].proven = proven
+                counted = min(max(wanted, (1 - trust) * prior), (prior + proven) / (1 - trust))
+            }
             if demand[seen].isDiscounted {
                 let floor = min(fill[index].floor * cost, wanted)
                 counted = min(counted, max(turn.flaggedDemandFactor * consumed, floor))

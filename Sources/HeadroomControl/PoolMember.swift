@@ -22,6 +22,9 @@ struct PoolMember: Sendable {
     var credibleDemand = 0.0
     /// 1 when nothing is left of the cold start.
     var trust = 1.0
+    /// The most that it consumed during the cold start, less by the half-life of demand: who calls now and then has
+    /// not lost what it proved when nothing of it is under way.
+    var proven = 0.0
 
     /// In force; without a burst.
     var share = 0.0

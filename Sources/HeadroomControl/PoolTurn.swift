@@ -11,6 +11,8 @@ final class PoolTurn {
     let guardrails: GuardrailPolicy
     let deadband: Double
     let flaggedDemandFactor: Double
+    /// What is left since the last decision of what falls by the half-life of demand.
+    let demandKept: Double
     let fallbackShare: Double
     /// What one idle tenant may start with at most.
     let startShare: Double
@@ -48,6 +50,7 @@ final class PoolTurn {
         guardrails = rules.policy.guardrails
         deadband = rules.policy.dampening.deadband
         flaggedDemandFactor = rules.policy.trust.flaggedDemandFactor
+        demandKept = decay(elapsed, halfLife: rules.policy.demand.halfLifeSeconds)
         fallbackShare = rules.policy.loop.fallbackShare
         startShare = rules.policy.start.shareEach
         isOpen = capacity.state == .open
