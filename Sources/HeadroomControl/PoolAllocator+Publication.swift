@@ -2,9 +2,10 @@ import HeadroomModel
 
 /// From activities to whole numbers.
 extension PoolAllocator {
-    /// How far `plain` exceeds the assured rate. Gateways that take one number waste what idle tenants leave;
-    /// over-booking by 2 behind a cap for the whole pool wins most of it back (control-law, rule 13).
-    private static let plainOverbooking = 2.0
+    /// How far `plain` exceeds the assured rate, or what an idle tenant starts with. Gateways that take one number waste
+    /// what idle tenants leave; over-booking behind a cap for the whole pool wins most of it back (control-law, rule 13).
+    /// What it gains by a factor of 2, 3, 4, 6, 8 is told in <doc:ControlLaw>.
+    private static let plainOverbooking = 6.0
     /// A tenant's order of service stays as it is until demand says otherwise by this part of its rate: it is an order
     /// and no wall, and no reason for a new generation.
     private static let partsTolerance = 0.25
@@ -193,7 +194,8 @@ extension PoolAllocator {
         published[index].ceiling = terms[index].ceiling
         published[index].tier = terms[index].tier
         published[index].weight = terms[index].weight
-        let plain = (rates.perMinute * Self.plainOverbooking).lowered(to: fill[index].ceilings)
+        let least = turn.pool.nominal.perMinute * turn.startShare
+        let plain = (rates.perMinute.raised(to: least) * Self.plainOverbooking).lowered(to: fill[index].ceilings)
         published[index].plain = Rates(perMinute: plain.roundedDown, resources: rates.resources)
     }
 }

@@ -52,6 +52,23 @@ import Testing
         }
     }
 
+    @Test func `plain is six times what is assured or what an idle tenant starts with, up to the ceiling`() throws {
+        let allocation = decide(
+            [tenant("a", interactive: 100_000), tenant("b", interactive: 100), tenant("c", interactive: 100_000)],
+            contracts: [
+                Contract(
+                    tenant: "c", tier: "standard",
+                    terms: [Contract.Terms(pool: pool.pool, ceiling: Rates(rpm: 500, tpm: 150_000))])
+            ],
+            capacity: Rates(rpm: 700, tpm: 150_100)
+        ).allocation
+        let rates = allocation.tenants.map { ($0.assured[.tokens] ?? 0, $0.plain[.tokens] ?? 0) }
+        #expect(rates[0].0 > 0 && rates[0].1 == 6 * rates[0].0)
+        // A bucket of 100 tokens a minute would never let a large call pass.
+        #expect(rates[1].0 < 1000 && rates[1].1 == 6 * 0.004 * 1_000_000)
+        #expect(rates[2].1 == 150_000)
+    }
+
     @Test func `rounding takes nobody above a ceiling that is not whole`() throws {
         let decision = decide(
             [tenant("a", interactive: 5_000_000), tenant("b", interactive: 5_000_000)],
