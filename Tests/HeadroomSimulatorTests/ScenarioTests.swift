@@ -1,3 +1,4 @@
+import Foundation
 import HeadroomModel
 import HeadroomSimulator
 import Testing
@@ -5,10 +6,14 @@ import Testing
 @Suite struct ScenarioTests {
     private func read(_ text: String) throws -> Scenario { try Scenario.read(Array(text.utf8)) }
 
-    @Test func `the scenarios that come with Headroom have names of their own`() {
+    @Test func `the scenarios that come with Headroom have names of their own, and are files`() throws {
         let names = ScenarioLibrary.all.map(\.name)
         #expect(Set(names).count == names.count)
         #expect(names.count >= 18)
+        let sources = URL(filePath: #filePath).appending(path: "../../../Sources").standardized
+        let folder = sources.appending(path: "HeadroomSimulator/Scenarios")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(Set(files) == Set(names.map { "\($0).json5" }), "each file is one scenario, and embedded")
         for name in ScenarioLibrary.quick { #expect(ScenarioLibrary.named(name) != nil, "\(name)") }
     }
 
