@@ -37,7 +37,11 @@ private final class PlanPorts: Sendable {
     private let state = Mutex(State())
     private let rules: Rules
 
+    /// Nobody was new when the recording began, and who is new in it is judged by what the rules come to once it is
+    /// known: what a tenant consumed then was bounded by the rules of then, and is no measure of these.
     init(_ rules: Rules) {
+        var rules = rules
+        rules.policy.trust.halfConfidenceCalls = 0
         self.rules = rules
     }
 
