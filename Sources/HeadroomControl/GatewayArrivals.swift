@@ -28,9 +28,8 @@ struct GatewayArrivals: Sendable {
     /// What arrived, each second of it weighted by its age, and the sum of these weights since the gateway is known.
     private func history(at now: Timestamp) -> (amount: Double, seconds: Double) {
         let kept = decay(now.seconds(since: since), halfLife: Self.halfLife)
-        return (
-            Double(hourly.value(at: now, halfLife: Self.halfLife)), (1 - kept) * Self.halfLife / 0.693147180559945309417
-        )
+        let amount = Double(hourly.value(at: now, halfLife: Self.halfLife))
+        return (amount, (1 - kept) * Self.halfLife / naturalLogarithmOf2)
     }
 
     /// Means of the last hour or so, one a gateway, in the order of `all`: each over the time for which it is known, and

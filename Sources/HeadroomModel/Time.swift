@@ -53,13 +53,16 @@ package struct TimeSource: Sendable {
     }
 }
 
+/// ln 2.
+package let naturalLogarithmOf2 = 0.693147180559945309417
+
 /// What is left of 1 after `elapsedSeconds`: 0.5 after one half-life. 1 for a time that is not positive.
 ///
 /// Smoothing by half-life and real elapsed time does not change its meaning with the loop's period.
 package func decay(_ elapsedSeconds: Double, halfLife: Double) -> Double {
     guard elapsedSeconds > 0 else { return 1 }
     guard halfLife > 0 else { return 0 }
-    return exponential(-elapsedSeconds / halfLife * 0.693147180559945309417)
+    return exponential(-elapsedSeconds / halfLife * naturalLogarithmOf2)
 }
 
 /// e to the power of `x`, the same bits on every machine and in every build.

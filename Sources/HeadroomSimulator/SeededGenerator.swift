@@ -82,5 +82,5 @@ package func naturalLogarithm(_ x: Double) -> Double {
     let square = ratio * ratio
     var sum = 0.0
     for power in stride(from: 23.0, through: 1.0, by: -2.0) { sum = sum * square + 1 / power }
-    return 2 * ratio * sum + exponent * 0.693147180559945309417
+    return 2 * ratio * sum + exponent * naturalLogarithmOf2
 }
