@@ -15,7 +15,8 @@ enum SimulateCommand {
 
           --trace FILE     a trace (CSV: offset_ms,client,model,input_tokens,output_tokens; .gz is unpacked), - for
                            standard input. Without it a workload is drawn by seed from published statistics.
-          --scenario NAME  one of Headroom's, or a JSON5 file (steady-shortage)
+          --scenario NAME  one of Headroom's, or a JSON5 file such as those in Sources/HeadroomSimulator/Scenarios
+                           (steady-shortage)
           --strategy NAME  who divides the pool (headroom)
           --seed N         of everything that is drawn (1)
           --minutes N      of the trace, at most; 1 to 1440 (60)
