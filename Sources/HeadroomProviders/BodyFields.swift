@@ -24,31 +24,25 @@ struct BodyFields {
     private var objects = 0
 
     private static let longestBody = 65536
+    private static let longestKey = 128
     private static let mostFields = 1024
     private static let deepest = 32
 
     init() {}
 
     init(_ body: String) {
-        for text in BodyFields.texts(of: body) { scan(text, under: "", nesting: 0) }
+        if BodyFields.isStream(body) {
+            scan(stream: body)
+        } else if !body.prefix(16).trimmingSpace.hasPrefix("<") {
+            scan(Array(body.utf8.prefix(BodyFields.longestBody)), under: "", nesting: 0)
+        }
     }
 
     /// Whether a body is worth reading when the status is that of a success.
     static func mayHoldError(_ body: String) -> Bool {
         let bytes = Array(body.utf8)
-        return bytes.holds("rror\"") || bytes.holds("xception\"")
-    }
-
-    /// The parts of a body that may hold an error: of an event stream the last events that speak of one, of anything
-    /// else its beginning.
-    private static func texts(of body: String) -> [[UInt8]] {
-        let start = body.prefix(16).trimmingSpace
-        guard start.hasPrefix("data:") || start.hasPrefix("event:") || start.hasPrefix(":") else {
-            return start.hasPrefix("<") ? [] : [Array(body.utf8.prefix(longestBody))]
-        }
-        let lines = body.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
-        let data = lines.filter { $0.starts(with: "data:".utf8) }.map { Array($0.dropFirst(5).prefix(longestBody)) }
-        return Array(data.filter { $0.holds("rror") || $0.holds("xception") }.suffix(4))
+        let signs: [StaticString] = ["rror\"", "rror_code", "xception\"", "event:error", "event: error", "base_resp"]
+        return signs.contains { bytes.holds($0) }
     }
 
     /// The first field whose path is this.
@@ -56,6 +50,34 @@ struct BodyFields {
 }
 
 extension BodyFields {
+    private static func isStream(_ body: String) -> Bool {
+        let start = body.prefix(64).trimmingSpace
+        return ["data:", "event:", ":", "id:"].contains { start.hasPrefix($0) }
+    }
+
+    /// Of an event stream the last few events that speak of an error. An event that is named `error` is one as a whole
+    /// (`error.code` is its `code`), and DashScope tells its status in a comment: `:HTTP_STATUS/429`.
+    private mutating func scan(stream: String) {
+        var errors: [(data: [UInt8], path: String)] = []
+        var isError = false
+        for line in stream.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+            if line.starts(with: "data:".utf8) {
+                let data = Array(line.dropFirst(5).prefix(BodyFields.longestBody))
+                let isWhole = isError && !data.holds("\"error\"")
+                if isWhole || data.holds("rror") || data.holds("xception") || data.holds("base_resp") {
+                    errors.append((data, isWhole ? "error" : ""))
+                }
+                isError = false
+            } else if line.starts(with: "event:".utf8) {
+                isError = String(decoding: line.dropFirst(6), as: UTF8.self).trimmingSpace == "error"
+            } else if fields.isEmpty, line.starts(with: ":HTTP_STATUS/".utf8) {
+                let status = String(decoding: line.dropFirst(13).prefix(3), as: UTF8.self)
+                fields.append(Field(path: "error.status", key: "status", object: 0, text: status, isString: false))
+            }
+        }
+        for error in errors.suffix(4) { scan(error.data, under: error.path, nesting: 0) }
+    }
+
     /// Keeps the text before the first bracket, then every `key: scalar` pair.
     private mutating func scan(_ bytes: [UInt8], under prefix: String, nesting: Int) {
         var cursor = BodyCursor(bytes)
@@ -78,15 +100,16 @@ extension BodyFields {
             case .separator:
                 key = nil
             case .string(let text) where cursor.isKey && parent?.isArray == false && key == nil:
-                key = text
+                key = String(decoding: text.utf8.prefix(BodyFields.longestKey), as: UTF8.self)
             case .string(let text), .bare(let text):
                 guard let parent, parent.isArray || key != nil else { continue }
                 guard fields.count < BodyFields.mostFields else { return }
                 fields.append(
                     Field(path: path, key: name, object: parent.object, text: text, isString: token.isString))
                 key = nil
-                if nesting == 0, token.isString, text.first == "{" || text.first == "[" {
-                    scan(Array(text.utf8), under: path, nesting: 1)
+                if nesting == 0, token.isString, ErrorReport.isMessage(name), let start = text.firstIndex(of: "{") {
+                    // Proxies quote the refusal of their upstream, whole or behind a sentence.
+                    scan(Array(text[start...].utf8), under: path, nesting: 1)
                 }
             }
         }

@@ -20,8 +20,9 @@ struct ErrorReport {
         self.isFailure = isFailure
         self.isSuccess = isSuccess
         self.fields = isFailure ? fields : BodyFields()
-        codes = isFailure ? ErrorReport.codes(headers: headers, fields: fields) : []
-        prose = isFailure ? Prose(ErrorReport.message(headers: headers, fields: fields)) : Prose("")
+        let message = isFailure ? ErrorReport.message(headers: headers, fields: fields) : ""
+        codes = isFailure ? ErrorReport.codes(headers: headers, fields: fields, message: message) : []
+        prose = Prose(message)
         let inner = isFailure ? ErrorReport.innerStatus(fields) : nil
         if isSuccess {
             self.status = inner
@@ -44,10 +45,14 @@ struct ErrorReport {
     private static func holdsError(_ fields: BodyFields) -> Bool {
         fields.fields.contains { field in
             if ["null", "false", ""].contains(field.text) { return false }
-            return field.path == "error" || field.path.hasPrefix("error.") || field.path.hasPrefix("response.error.")
+            // The envelopes of MiniMax and Qianfan, where 0 is a success.
+            if ["base_resp.status_code", "error_code"].contains(field.path) { return field.text != "0" }
+            return field.path == "error" || errorObjects.contains { field.path.hasPrefix($0) }
                 || (field.path == "type" && field.text == "error") || field.top.hasSuffix("Exception")
         }
     }
+
+    private static let errorObjects = ["error.", "response.error.", "Response.Error."]
 
     private static func innerStatus(_ fields: BodyFields) -> Int? {
         for path in ["error.code", "error.status", "error.status_code", "response.error.code", "status", "code"] {
@@ -59,25 +64,45 @@ struct ErrorReport {
 
 extension ErrorReport {
     private static let codeKeys: Set<String> = [
-        "type", "code", "status", "reason", "error", "errorcode", "errortype", "codename", "title",
+        "type", "code", "status", "reason", "error", "errorcode", "errortype", "codename", "title", "statuscode",
     ]
+    /// More than any answer names.
+    private static let mostCodes = 64
     private static let messageKeys: Set<String> = [
         "message", "msg", "error", "detail", "details", "title", "description", "raw", "statusmsg", "errordescription",
         "errormessage", "errormsg", "reason",
     ]
 
-    private static func codes(headers: HeaderFields, fields: BodyFields) -> [String] {
-        var texts = ["x-amzn-errortype", "x-ms-error-code", "x-error-code"].compactMap { headers[$0] }
+    static func isMessage(_ key: String) -> Bool { messageKeys.contains(squeezed(key)) }
+
+    private static func codes(headers: HeaderFields, fields: BodyFields, message: String) -> [String] {
+        // The second is AWS's in an event stream.
+        let names = ["x-amzn-errortype", ":exception-type", "x-ms-error-code", "x-error-code"]
+        var texts = names.compactMap { headers[$0] }
         for field in fields.fields {
             if codeKeys.contains(squeezed(field.key)) { texts.append(field.text) }
             // A stream may name the error by the key: {"throttlingException":{"message":…}}.
             if field.top.hasSuffix("Exception") { texts.append(String(field.top)) }
         }
+        texts += exceptions(in: message)
         var codes: [String] = []
         for text in texts {
-            if let code = code(text), !codes.contains(code) { codes.append(code) }
+            if codes.count < mostCodes, let code = code(text), !codes.contains(code) { codes.append(code) }
         }
         return codes
+    }
+
+    /// Names of exceptions that a proxy or an SDK left in a message: `litellm.RateLimitError: …`, `An error occurred
+    /// (ThrottlingException) when …`.
+    private static func exceptions(in message: String) -> [String] {
+        message.utf8.prefix(Prose.longest)
+            .split { byte in
+                !(byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26)
+            }
+            .map { String(decoding: $0, as: UTF8.self) }
+            .filter { word in
+                ["Exception", "Error"].contains { word.hasSuffix($0) && word.utf8.count > $0.utf8.count }
+            }
     }
 
     /// `com.amazon.coral.service#ThrottlingException`, `ThrottlingException:http://…` and the last part of the URI of a
@@ -97,7 +122,7 @@ extension ErrorReport {
     private static func message(headers: HeaderFields, fields: BodyFields) -> String {
         var parts = ["x-error-message", "grpc-message"].compactMap { headers[$0] }
         parts.append(fields.preamble)
-        for field in fields.fields where field.isString && messageKeys.contains(squeezed(field.key)) {
+        for field in fields.fields where field.isString && isMessage(field.key) {
             parts.append(field.text)
         }
         return parts.filter { !$0.isEmpty }.joined(separator: " ")

@@ -2,88 +2,27 @@ import HeadroomModel
 
 /// The generic rules from a failure to its kind.
 ///
-/// Evidence in order of strength: the provider's own rules; machine fields that name something special (money, growth,
-/// overload, identity); the same in prose, under a status that allows it; machine fields that name a rate limit; the
-/// status. Prose never makes a kind that the status speaks against: users' text may be echoed in it.
+/// Evidence in order of strength: the provider's own codes; money, since no retry may follow; the provider's own rule;
+/// machine fields that name something special (growth, identity, overload); the same in prose, under a status that allows
+/// it; machine fields that name a rate limit; the status. Prose never makes a kind that the status speaks against: users'
+/// text may be echoed in it.
 enum FailureRules {
     static func kind(of report: ErrorReport, rules: ProviderRules) -> ResponseKind {
         guard report.isFailure else { return .ok }
+        if let kind = report.codes.lazy.compactMap({ rules.codes[$0] }).first { return kind }
+        if money.areInCodes(of: report) || money.areInProse(of: report) { return .billing }
         let kind =
-            report.codes.lazy.compactMap { rules.codes[$0] }.first ?? rules.kind(report) ?? special(report)
-            ?? inProse(report) ?? rateLimit(report) ?? byStatus(report)
+            rules.kind(report) ?? table.first { $0.areInCodes(of: report) }?.kind
+            ?? table.first { $0.areInProse(of: report) }?.kind ?? rateLimit(report) ?? byStatus(report)
         // A stream may end on a fault of the request (its own output limit, say): the provider has served it.
         return report.isSuccess && kind == .client ? .ok : kind
     }
 
-    /// Parts of machine fields, squeezed, with the statuses under which they count.
-    private static func special(_ report: ErrorReport) -> ResponseKind? {
-        let status = report.status ?? 0
-        if report.names(anyOf: billing) { return .billing }
-        if report.names(anyOf: ramp) { return .ramp }
-        if [0, 400, 401, 403, 407].contains(status), report.names(anyOf: auth) { return .auth }
-        if mayBeOverload(status), report.names(anyOf: overload) { return .overload }
-        return nil
-    }
-
-    private static let billing: [StaticString] = [
-        "billing", "insufficientquota", "insufficientbalance", "insufficientcredit", "insufficientfund",
-        "creditbalance", "creditsexhausted", "outofcredits", "spendlimit", "spendinglimit", "paymentrequired",
-        "organizationusagelimit", "exceededcurrentquota", "arrearage",
-    ]
-    private static let ramp: [StaticString] = ["slowdown", "acceleration", "burstrate", "rampup"]
-    private static let auth: [StaticString] = [
-        "apikey", "authentication", "unauthenticated", "unauthorized", "permissiondenied", "permissionerror",
-        "accessdenied", "unrecognizedclient", "signature", "expiredtoken", "tokenexpired", "credentialsmissing",
-        "invalidtoken", "securitytoken",
-    ]
-    private static let overload: [StaticString] = [
-        "overload", "unavailable", "capacity", "serverbusy", "systembusy", "toobusy",
-    ]
-
-    private static func inProse(_ report: ErrorReport) -> ResponseKind? {
-        let prose = report.prose
-        let status = report.status ?? 0
-        if prose.isEmpty { return nil }
-        if status == 0 || (400..<500).contains(status), prose.mentions(anyOf: billingPhrases) { return .billing }
-        if [0, 429, 503, 529].contains(status), prose.mentions(anyOf: rampPhrases) { return .ramp }
-        if mayBeOverload(status), prose.mentions(anyOf: overloadPhrases) { return .overload }
-        if status == 400, prose.mentions(anyOf: keyPhrases) { return .auth }
-        if status == 403 {
-            if prose.mentions(anyOf: ["moderation", "flagged", "content policy"]) { return .client }
-            if prose.mentions(anyOf: ["quota", "rate limit"]) { return .quota }
-        }
-        return nil
-    }
-
-    private static let billingPhrases: [StaticString] = [
-        "credit balance", "insufficient balance", "insufficient funds", "insufficient credit", "not enough credit",
-        "out of credits", "any credits", "available credits", "included credits", "monthly credits", "spending limit",
-        "spend limit", "payment required", "billing hard limit", "prepaid", "overdue", "past invoices",
-        "account is not active",
-    ]
-    private static let rampPhrases: [StaticString] = [
-        "acceleration limit", "usage increase rate", "increased too quickly", "increasing too quickly", "too quickly",
-        "gradual", "ramp up",
-    ]
-    private static let overloadPhrases: [StaticString] = [
-        "overloaded", "over capacity", "at capacity", "maximum capacity", "capacity exceeded",
-        "capacity temporarily exceeded", "exceeded capacity", "out of capacity", "no capacity", "insufficient capacity",
-        "not enough capacity", "capacity constraints", "limited capacity", "high demand", "peak load", "heavy load",
-        "high load", "heavy traffic", "high traffic", "too busy", "server is busy", "system is busy", "service is busy",
-        "rate-limited upstream", "rate limited upstream", "currently processing too many requests",
-    ]
-    private static let keyPhrases: [StaticString] = [
-        "api key not valid", "invalid api key", "incorrect api key", "api key expired", "api key not found",
-        "missing api key", "authentication",
-    ]
-
-    /// A refusal under 429 (498 is Groq's), a fault of the server, or an error inside a success.
-    private static func mayBeOverload(_ status: Int) -> Bool { [0, 429, 498].contains(status) || status >= 500 }
-
+    /// Names of a rate limit that say nothing special. Under the other statuses they are about something else.
     private static func rateLimit(_ report: ErrorReport) -> ResponseKind? {
         let parts: [StaticString] = [
-            "ratelimit", "toomanyrequests", "throttl", "quotaexceeded", "quotaexhausted", "resourceexhausted",
-            "abnormalusage",
+            "ratelimit", "requestlimitexceeded", "toomanyrequests", "throttl", "quotaexceeded", "quotaexhausted",
+            "quotareached", "usagelimit", "resourceexhausted", "abnormalusage",
         ]
         guard ![401, 402, 404, 407].contains(report.status), report.names(anyOf: parts) else { return nil }
         return .quota
@@ -106,4 +45,98 @@ enum FailureRules {
         default: return .server
         }
     }
+}
+
+/// What names one kind: parts of machine fields, squeezed as in ``ErrorReport/codes``, and phrases in lower case, each with
+/// the statuses (0 for an error inside a success) under which they count.
+private struct Signs: Sendable {
+    let kind: ResponseKind
+    var codes: [StaticString] = []
+    var codesCount: @Sendable (Int) -> Bool = { _ in true }
+    var phrases: [StaticString] = []
+    var phrasesCount: @Sendable (Int) -> Bool
+
+    func areInCodes(of report: ErrorReport) -> Bool {
+        codesCount(report.status ?? 0) && report.names(anyOf: codes)
+    }
+
+    func areInProse(of report: ErrorReport) -> Bool {
+        phrasesCount(report.status ?? 0) && report.prose.mentions(anyOf: phrases)
+    }
+}
+
+extension FailureRules {
+    /// A refusal under 429 (498 is Groq's), a fault of the server, or an error inside a success.
+    private static let mayBeOverload: @Sendable (Int) -> Bool = { [0, 429, 498].contains($0) || $0 >= 500 }
+
+    /// Phrases are chosen against the advice that refusals of quota give as well: "add a payment method", "check your plan
+    /// and billing details", "add 10 credits to unlock …" are no sign of money that is gone.
+    private static let money = Signs(
+        kind: .billing,
+        codes: [
+            "billing", "insufficientquota", "insufficientuserquota", "insufficientbalance", "insufficientcredit",
+            "insufficientfund", "creditbalance", "creditlimit", "creditsexhausted", "outofcredits", "spendlimit",
+            "spendinglimit", "paymentrequired", "organizationusagelimit", "exceededcurrentquota", "arrearage",
+            "overdue", "budgetexceeded", "exceededbudget", "budgetlimit", "freetieronly", "verificationrequired",
+            "notenoughbalance",
+        ],
+        phrases: [
+            "credit balance", "insufficient balance", "insufficient funds", "insufficient credit",
+            "insufficient account balance", "balance is insufficient", "not enough balance", "not enough credit",
+            "out of credits", "no credits remaining", "credits are depleted", "credits expired", "credits have expired",
+            "any credits", "available credits", "included credits", "monthly credits", "prepaid credit",
+            "spending limit", "spend limit", "specified api usage limits", "budget has been exceeded", "over budget",
+            "payment required", "payment instrument", "valid credit card", "overdue balance", "overdue payment",
+            "overdue-payment", "is overdue", "past invoices", "account is not active", "out of funds", "top up your",
+            "recharge your", "billing hard limit", "enable billing", "billing to be enabled", "billing is not enabled",
+            "billing has not been enabled", "subscription has expired", "inactive subscription", "free trial quota",
+            "free tier of the model has been exhausted", "\u{4F59}\u{989D}\u{4E0D}\u{8DB3}", "\u{6B20}\u{8D39}",
+        ],
+        phrasesCount: { $0 == 0 || (400..<500).contains($0) })
+
+    /// In order: the first whose codes fit, else the first whose phrases do.
+    private static let table: [Signs] = [
+        Signs(
+            kind: .ramp,
+            codes: ["slowdown", "acceleration", "burstrate", "bursttoofast", "rampup"],
+            phrases: [
+                "acceleration limit", "usage increase rate", "increased too quickly", "increasing too quickly",
+                "increased too fast", "risen too fast", "grown too quickly", "gradual", "ramp up",
+            ],
+            phrasesCount: { [0, 429, 503, 529].contains($0) }),
+        Signs(
+            kind: .auth,
+            codes: [
+                "apikey", "authentication", "unauthenticated", "unauthorized", "permissiondenied", "permissionerror",
+                "accessdenied", "unrecognizedclient", "signature", "expiredtoken", "tokenexpired", "credentialsmissing",
+                "invalidtoken", "securitytoken",
+            ],
+            codesCount: { [0, 400, 401, 403, 407].contains($0) },
+            phrases: [
+                "api key not valid", "invalid api key", "incorrect api key", "api key expired", "api key not found",
+                "missing api key", "authentication",
+            ],
+            phrasesCount: { $0 == 400 }),
+        Signs(
+            kind: .overload,
+            codes: ["overload", "unavailable", "capacity", "busy", "queueexceeded"],
+            codesCount: mayBeOverload,
+            phrases: [
+                "overloaded", "over capacity", "at capacity", "maximum capacity", "capacity exceeded",
+                "capacity temporarily exceeded", "exceeded capacity", "out of capacity", "no capacity",
+                "insufficient capacity", "not enough capacity", "capacity constraints", "capacity limits",
+                "limited capacity", "high demand", "peak load", "heavy load", "high load", "heavy traffic",
+                "high traffic", "busy", "queue is full", "rate-limited upstream", "rate limited upstream",
+                "currently processing too many requests", "resource exhausted. please try again",
+                "resource exhausted, please try again", "first token before the given deadline",
+            ],
+            phrasesCount: mayBeOverload),
+        // A 403 that is not about who asks.
+        Signs(
+            kind: .client, phrases: ["moderation", "flagged", "content policy", "validation error"],
+            phrasesCount: { $0 == 403 }),
+        Signs(
+            kind: .quota, phrases: ["quota", "rate limit", "usage limit", "limit reached", "limit exceeded"],
+            phrasesCount: { [0, 403].contains($0) }),
+    ]
 }

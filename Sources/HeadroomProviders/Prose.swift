@@ -4,7 +4,7 @@
 struct Prose {
     let bytes: [UInt8]
 
-    private static let longest = 2048
+    static let longest = 2048
 
     init(_ text: String) {
         var bytes: [UInt8] = []
@@ -24,25 +24,33 @@ struct Prose {
 
     func mentions(anyOf phrases: [StaticString]) -> Bool { phrases.contains { bytes.holds($0) } }
 
-    /// Words and numbers without the punctuation around them; `/` is a word (`3 / min`, `3/min`).
+    /// Words and numbers without the punctuation around them; `/` is a word (`3 / min`, `3/min`), `_` parts words
+    /// (`requests_per_minute`), and a colon between digits is theirs (`07:01:20`).
     var words: [String] {
-        bytes.split(whereSeparator: { Prose.separates($0) }).flatMap { word -> [String] in
+        let marks = bytes.indices.filter { Prose.separates(bytes[$0]) && !isColonOfTime($0) }
+        return zip([-1] + marks, marks + [bytes.count]).map { bytes[($0 + 1)..<$1] }.flatMap { word -> [String] in
             var parts: [String] = []
             for part in word.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
                 if !parts.isEmpty { parts.append("/") }
                 var text = String(decoding: part, as: UTF8.self)
                 while let last = text.last, last == "." || last == "," || last == "!" { text.removeLast() }
+                if text.first == "~" { text.removeFirst() }
                 parts.append(text)
             }
             return parts.filter { !$0.isEmpty }
         }
     }
 
+    private func isColonOfTime(_ index: Int) -> Bool {
+        bytes[index] == UInt8(ascii: ":") && index > 0 && index + 1 < bytes.count
+            && bytes[index - 1] &- UInt8(ascii: "0") <= 9 && bytes[index + 1] &- UInt8(ascii: "0") <= 9
+    }
+
     private static func separates(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: " "), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ":"), UInt8(ascii: ";"),
             UInt8(ascii: "`"), UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "="), UInt8(ascii: "["),
-            UInt8(ascii: "]"):
+            UInt8(ascii: "]"), UInt8(ascii: "_"):
             true
         default: false
         }

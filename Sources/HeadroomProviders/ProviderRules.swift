@@ -20,7 +20,7 @@ struct ProviderRules: Sendable {
 
     static let all: [ProviderRules] = [
         .openAI, .azureOpenAI, .anthropic, .google, .bedrock, .groq, .cerebras, .mistral, .together, .fireworks,
-        .cloudflare, .openRouter, .dashScope,
+        .cloudflare, .openRouter, .dashScope, .volcengine, .zhipu, .miniMax,
     ]
 
     private static let byName: [String: ProviderRules] = {

@@ -3,26 +3,41 @@ import HeadroomModel
 
 /// The words for windows and rates that header names, quota names and messages have in common.
 enum RateWords {
-    /// `minute`, `min`, `60s`, `1h`, `5m`, `1d`: how many seconds that is.
-    static func seconds(_ word: some StringProtocol) -> Double? {
+    /// `minute`, `60s`, `57min`: how many seconds that is.
+    static func seconds(_ word: some StringProtocol) -> Double? { unit(word) ?? counted(word) }
+
+    static func unit(_ word: some StringProtocol) -> Double? {
         switch word {
-        case "second", "seconds", "sec", "s": return 1
-        case "minute", "minutes", "min", "mins": return 60
-        case "hour", "hours", "hourly", "hr": return 3600
-        case "day", "days", "daily": return 86400
-        case "week", "weeks", "weekly": return 604_800
-        case "month", "months", "monthly": return 2_592_000
-        default: break
+        case "second", "seconds", "sec", "secs", "s": 1
+        case "minute", "minutes", "min", "mins": 60
+        case "hour", "hours", "hourly", "hr", "hrs": 3600
+        case "day", "days", "daily": 86400
+        case "week", "weeks", "weekly": 604_800
+        case "month", "months", "monthly": 2_592_000
+        default: nil
         }
+    }
+
+    /// A number with its unit in one word: `60s`, `1h`, `1d`, `57min`.
+    static func counted(_ word: some StringProtocol) -> Double? {
         let digits = word.prefix { $0.isASCII && $0.isNumber }
-        guard let count = LimitValue.number(digits), (1...10000).contains(count) else { return nil }
+        guard let count = LimitValue.number(digits), count >= 1, count <= 1e8 else { return nil }
         switch word.dropFirst(digits.count) {
-        case "s", "sec": return count
-        case "m", "min": return count * 60
+        case "m": return count * 60
         case "h": return count * 3600
         case "d": return count * 86400
-        default: return nil
+        case let name: return unit(name).map { count * $0 }
         }
+    }
+
+    /// `per minute`, `/ min`, `per 10 seconds` from a word on, and where it ends.
+    static func window(at index: Int, in words: [String]) -> (seconds: Double, end: Int)? {
+        guard words.indices.contains(index + 1), words[index] == "per" || words[index] == "/" else { return nil }
+        if let seconds = seconds(words[index + 1]) { return (seconds, index + 2) }
+        guard words.indices.contains(index + 2), let unit = unit(words[index + 2]),
+            let count = LimitValue.number(words[index + 1]), count >= 1, count <= 1e5
+        else { return nil }
+        return (count * unit, index + 3)
     }
 
     /// `rpm`, `tpd`, `itpm` and the like.

@@ -25,41 +25,71 @@ enum RetryDelay {
 
     private static func inFields(_ fields: BodyFields, now: Int64?) -> Double? {
         for field in fields.fields {
-            switch ErrorReport.squeezed(field.key) {
-            case "retrydelay", "retryafter", "retryafterseconds":
-                if let value = time(field.text, now: now) { return value }
-            case "retryafterms":
+            let key = ErrorReport.squeezed(field.key)
+            if millisecondKeys.contains(key) {
                 if let value = LimitValue.number(field.text).flatMap(LimitValue.bounded) { return value }
-            case "seconds" where field.path.hasSuffix("retryDelay.seconds"):
-                if let value = time(field.text, now: nil) { return value }
-            default: break
+            } else if keys.contains(key) || field.path.hasSuffix("retryDelay.seconds") {
+                if let value = time(field.text, now: now) { return value }
             }
         }
         return nil
     }
 
+    /// Of a duration or a number of seconds.
+    private static let keys: Set<String> = [
+        "retrydelay", "retryafter", "retryafterseconds", "resetsinseconds", "resetinseconds", "resetafterseconds",
+        "quotaresetdelay", "estimatedtime",
+    ]
+    private static let millisecondKeys: Set<String> = ["retryafterms", "resetsinms", "resetinms", "resetafterms"]
+
+    /// "Please try again in 11m7.872s", "will be replenished in 07:01:20", "resets in ~5s", "wait 90 seconds".
     private static func inProse(_ prose: Prose) -> Double? {
         let words = prose.words
-        for index in words.indices.dropFirst() {
-            switch (words[index - 1], words[index]) {
-            case ("again", "in"), ("retry", "in"), ("retry", "after"), ("again", "after"):
-                if let value = duration(at: index + 1, in: words) { return value }
-            case ("wait", _):
-                if let value = duration(at: index, in: words) { return value }
-            default: break
-            }
+        for index in words.indices {
+            let isAnnounced =
+                words[index] == "wait"
+                || index > 0 && returns.contains(words[index - 1])
+                    && ["in", "after"].contains(words[index])
+            if isAnnounced, let value = duration(at: index + 1, in: words) { return value }
         }
         return nil
     }
 
-    /// `11m7.872s`, `20s`, `2 seconds`, `14 days`.
-    private static func duration(at index: Int, in words: [String]) -> Double? {
-        guard words.indices.contains(index) else { return nil }
-        if let number = LimitValue.number(words[index]) {
-            guard words.indices.contains(index + 1) else { return nil }
-            if ["ms", "milliseconds", "millisecond"].contains(words[index + 1]) { return LimitValue.bounded(number) }
-            return RateWords.seconds(words[index + 1]).flatMap { LimitValue.bounded(number * $0 * 1000) }
+    private static let returns: Set<String> = [
+        "again", "retry", "retrying", "reset", "resets", "replenished", "refreshed", "refreshes", "renewed", "renews",
+        "restored", "available",
+    ]
+
+    /// `11m7.872s`, `20s`, `2 seconds`, `4hr 57min`, `1 hour and 5 minutes`, `20.09:58:55` (days, then the time).
+    private static func duration(at start: Int, in words: [String]) -> Double? {
+        var rest = words[min(start, words.count)...]
+        var sum: Double?
+        while let word = rest.popFirst() {
+            if let time = GoDuration.parse(word) ?? timeSpan(word) ?? RateWords.counted(word).map({ $0 * 1000 }) {
+                sum = (sum ?? 0) + time
+            } else if let number = LimitValue.number(word), let unit = rest.first.flatMap(milliseconds(ofUnit:)) {
+                sum = (sum ?? 0) + number * unit
+                rest.removeFirst()
+            } else if word != "and" || sum == nil {
+                break
+            }
         }
-        return GoDuration.parse(words[index]).flatMap(LimitValue.bounded)
+        return sum.flatMap(LimitValue.bounded)
+    }
+
+    private static func milliseconds(ofUnit word: String) -> Double? {
+        if ["ms", "milliseconds", "millisecond"].contains(word) { return 1 }
+        return RateWords.unit(word).map { $0 * 1000 }
+    }
+
+    /// .NET's `[d.]hh:mm:ss`, in milliseconds.
+    private static func timeSpan(_ word: String) -> Double? {
+        let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, let last = parts.last, let minutes = LimitValue.number(parts[1]),
+            let seconds = LimitValue.number(last)
+        else { return nil }
+        let lead = parts[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(LimitValue.number)
+        guard let hours = lead[lead.count - 1], let days = lead.count == 2 ? lead[0] : 0 else { return nil }
+        return (days * 86400 + hours * 3600 + minutes * 60 + seconds) * 1000
     }
 }

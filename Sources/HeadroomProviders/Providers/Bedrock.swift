@@ -7,8 +7,10 @@ extension ProviderRules {
         codes: [
             // The model failed or was slow, not we: neither a quota nor a lack of capacity.
             "modelnotreadyexception": .server, "modelerrorexception": .server, "modeltimeoutexception": .server,
-            "modelstreamerrorexception": .server, "internalserverexception": .server,
+            "modelstreamerrorexception": .server, "internalserverexception": .server, "modelerror": .server,
             "servicequotaexceededexception": .quota,
+            // In a stream under a status that says nothing.
+            "serviceunavailableexception": .overload, "throttlingexception": .quota,
         ],
         exhausted: { report in
             // Elsewhere "too many requests" is only the name of status 429; here the alternative is "too many tokens".

@@ -9,10 +9,11 @@ extension ProviderRules {
             let limits = GoogleErrorDetails.limits(in: report.fields)
             // A quota of 0 is no entitlement: no wait cures it, a paid plan does.
             if !limits.isEmpty, limits.allSatisfy({ $0.window.limit == 0 }) { return .billing }
+            // `rateLimitExceeded` is but the name of status 429 where the message says that the resource is exhausted.
             let namesQuota =
-                !limits.isEmpty || report.codes.contains("ratelimitexceeded") || report.prose.mentions("quota")
-                || report.prose.mentions("provisioned throughput")
+                !limits.isEmpty || report.prose.mentions(anyOf: ["quota", "provisioned throughput"])
                 || report.fields.fields.contains { $0.key == "retryDelay" }
+                || (report.codes.contains("ratelimitexceeded") && !report.prose.mentions("resource exhausted"))
             // Nothing of ours is named: the shared pool (dynamic shared quota) is empty.
             return report.codes.contains("resourceexhausted") && !namesQuota ? .overload : nil
         })
