@@ -70,12 +70,19 @@ package enum ClassificationLine {
         writer.newline()
     }
 
-    /// The signal with one limit a resource, each number `null` where the response does not say. Times in whole
-    /// milliseconds.
-    package static func write(_ signal: ProviderSignal, to writer: inout JSONWriter) {
+    /// What the response says: its kind and what decided that, the resources that a refusal names, and one limit a
+    /// resource, each number `null` where the response does not say. Times in whole milliseconds.
+    package static func write(answerTo response: ProviderResponse, to writer: inout JSONWriter) {
+        let (signal, reason) = ProviderClassifier.explain(response)
         writer.beginObject()
         writer.key("kind")
         writer.string(signal.kind.name)
+        writer.key("reason")
+        writer.string(reason)
+        writer.key("exhausted")
+        writer.beginArray()
+        for resource in Resource.allCases where signal.exhausted.contains(resource) { writer.string(resource.name) }
+        writer.endArray()
         for resource in Resource.allCases {
             let window = mainWindow(of: resource, in: signal)
             write(window?.limit, "limit_\(resource.name)", to: &writer)

@@ -34,10 +34,12 @@ struct ErrorReport {
         }
     }
 
-    /// Whether one of these parts occurs in a code.
-    func names(anyOf parts: [StaticString]) -> Bool {
-        let text = Array(codes.joined(separator: " ").utf8)
-        return !text.isEmpty && parts.contains { text.holds($0) }
+    /// The first code in which one of these parts occurs.
+    func code(holdingOneOf parts: [StaticString]) -> String? {
+        codes.first { code in
+            let bytes = Array(code.utf8)
+            return parts.contains { bytes.holds($0) }
+        }
     }
 
     /// Whether a body under a success status is an error all the same: an object of its own at the top, or inside the

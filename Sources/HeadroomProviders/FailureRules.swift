@@ -7,43 +7,43 @@ import HeadroomModel
 /// it; machine fields that name a rate limit; the status. Prose never makes a kind that the status speaks against: users'
 /// text may be echoed in it.
 enum FailureRules {
-    static func kind(of report: ErrorReport, rules: ProviderRules) -> ResponseKind {
-        guard report.isFailure else { return .ok }
-        if let kind = report.codes.lazy.compactMap({ rules.codes[$0] }).first { return kind }
-        if money.areInCodes(of: report) || money.areInProse(of: report) { return .billing }
-        let kind =
-            rules.kind(report) ?? table.first { $0.areInCodes(of: report) }?.kind
-            ?? table.first { $0.areInProse(of: report) }?.kind ?? rateLimit(report) ?? byStatus(report)
+    /// A kind, and the evidence for it in words.
+    struct Verdict {
+        let kind: ResponseKind
+        let reason: String
+    }
+
+    static func verdict(on report: ErrorReport, rules: ProviderRules) -> Verdict {
+        guard report.isFailure else { return Verdict(kind: .ok, reason: "a success without an error inside") }
+        if let code = report.codes.first(where: { rules.codes[$0] != nil }), let kind = rules.codes[code] {
+            return Verdict(kind: kind, reason: "the provider's code \(code)")
+        }
+        if let verdict = money.inCodes(of: report) ?? money.inProse(of: report) { return verdict }
+        let verdict =
+            rules.kind(report).map { Verdict(kind: $0, reason: "a rule of the provider's own") }
+            ?? table.lazy.compactMap { $0.inCodes(of: report) }.first
+            ?? table.lazy.compactMap { $0.inProse(of: report) }.first ?? plainLimit.inCodes(of: report)
+            ?? byStatus(report)
         // A stream may end on a fault of the request (its own output limit, say): the provider has served it.
-        return report.isSuccess && kind == .client ? .ok : kind
+        return report.isSuccess && verdict.kind == .client
+            ? Verdict(kind: .ok, reason: "served; " + verdict.reason) : verdict
     }
 
-    /// Names of a rate limit that say nothing special. Under the other statuses they are about something else.
-    private static func rateLimit(_ report: ErrorReport) -> ResponseKind? {
-        let parts: [StaticString] = [
-            "ratelimit", "requestlimitexceeded", "toomanyrequests", "throttl", "quotaexceeded", "quotaexhausted",
-            "quotareached", "usagelimit", "resourceexhausted", "abnormalusage",
-        ]
-        guard ![401, 402, 404, 407].contains(report.status), report.names(anyOf: parts) else { return nil }
-        return .quota
-    }
-
-    private static func byStatus(_ report: ErrorReport) -> ResponseKind {
+    private static func byStatus(_ report: ErrorReport) -> Verdict {
         guard let status = report.status else {
-            let isOurs = report.names(anyOf: [
-                "invalid", "validation", "notfound", "badrequest", "contentfilter", "contextlength", "unprocessable",
-            ])
-            return isOurs ? .client : .server
+            return ours.inCodes(of: report) ?? Verdict(kind: .server, reason: "an error inside a success")
         }
-        switch status {
-        case 401, 403, 407: return .auth
-        case 402: return .billing
-        case 429: return .quota
-        case 503, 529: return .overload
-        // A redirection is no answer: we asked in the wrong place.
-        case 300..<500: return .client
-        default: return .server
-        }
+        let kind: ResponseKind =
+            switch status {
+            case 401, 403, 407: .auth
+            case 402: .billing
+            case 429: .quota
+            case 503, 529: .overload
+            // A redirection is no answer: we asked in the wrong place.
+            case 300..<500: .client
+            default: .server
+            }
+        return Verdict(kind: kind, reason: "status \(status)")
     }
 }
 
@@ -54,14 +54,16 @@ private struct Signs: Sendable {
     var codes: [StaticString] = []
     var codesCount: @Sendable (Int) -> Bool = { _ in true }
     var phrases: [StaticString] = []
-    var phrasesCount: @Sendable (Int) -> Bool
+    var phrasesCount: @Sendable (Int) -> Bool = { _ in true }
 
-    func areInCodes(of report: ErrorReport) -> Bool {
-        codesCount(report.status ?? 0) && report.names(anyOf: codes)
+    func inCodes(of report: ErrorReport) -> FailureRules.Verdict? {
+        guard codesCount(report.status ?? 0), let code = report.code(holdingOneOf: codes) else { return nil }
+        return FailureRules.Verdict(kind: kind, reason: "the code \(code)")
     }
 
-    func areInProse(of report: ErrorReport) -> Bool {
-        phrasesCount(report.status ?? 0) && report.prose.mentions(anyOf: phrases)
+    func inProse(of report: ErrorReport) -> FailureRules.Verdict? {
+        guard phrasesCount(report.status ?? 0), let phrase = report.prose.first(of: phrases) else { return nil }
+        return FailureRules.Verdict(kind: kind, reason: "the words \"\(phrase)\"")
     }
 }
 
@@ -139,4 +141,18 @@ extension FailureRules {
             kind: .quota, phrases: ["quota", "rate limit", "usage limit", "limit reached", "limit exceeded"],
             phrasesCount: { [0, 403].contains($0) }),
     ]
+
+    /// Names of a rate limit that say nothing special. Under the other statuses they are about something else.
+    private static let plainLimit = Signs(
+        kind: .quota,
+        codes: [
+            "ratelimit", "requestlimitexceeded", "toomanyrequests", "throttl", "quotaexceeded", "quotaexhausted",
+            "quotareached", "usagelimit", "resourceexhausted", "abnormalusage",
+        ],
+        codesCount: { ![401, 402, 404, 407].contains($0) })
+
+    /// Faults of the request, for an error inside a success that names no status.
+    private static let ours = Signs(
+        kind: .client,
+        codes: ["invalid", "validation", "notfound", "badrequest", "contentfilter", "contextlength", "unprocessable"])
 }

@@ -99,10 +99,8 @@ private struct Parts {
             windowSeconds = rate.windowSeconds
         } else if let seconds = RateWords.seconds(word) {
             windowSeconds = seconds
-        } else if let count = LimitValue.number(word), (1...10000).contains(count), let unit = rest.first,
-            let seconds = RateWords.seconds(unit)
-        {
-            windowSeconds = count * seconds
+        } else if let unit = rest.first, let seconds = RateWords.seconds(word, unit) {
+            windowSeconds = seconds
             rest.removeFirst()
         } else {
             return false

@@ -62,9 +62,17 @@ enum LimitValue {
             default: return nil
             }
         }
-        if let duration = GoDuration.parse(text) { return bounded(duration).map(Time.milliseconds) }
+        if let duration = duration(text) { return bounded(duration).map(Time.milliseconds) }
         guard let instant = RFC3339.parse(text) ?? HTTPDate.parse(text) else { return nil }
         return until(Double(instant), now: now)
+    }
+
+    /// Go's durations, which know no day, with days before them: `6m0s`, `1d2h3m`.
+    static func duration(_ text: some StringProtocol) -> Double? {
+        let parts = text.split(separator: "d", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let days = number(parts[0]) else { return GoDuration.parse(String(text)) }
+        let rest = parts[1].isEmpty ? 0 : GoDuration.parse(String(parts[1]))
+        return rest.map { days * 86_400_000 + $0 }
     }
 
     private static func until(_ instant: Double, now: Int64?) -> Time? {

@@ -22,7 +22,9 @@ struct Prose {
 
     func mentions(_ phrase: StaticString) -> Bool { bytes.holds(phrase) }
 
-    func mentions(anyOf phrases: [StaticString]) -> Bool { phrases.contains { bytes.holds($0) } }
+    func mentions(anyOf phrases: [StaticString]) -> Bool { first(of: phrases) != nil }
+
+    func first(of phrases: [StaticString]) -> StaticString? { phrases.first { bytes.holds($0) } }
 
     /// Words and numbers without the punctuation around them; `/` is a word (`3 / min`, `3/min`), `_` parts words
     /// (`requests_per_minute`), and a colon between digits is theirs (`07:01:20`).

@@ -5,11 +5,15 @@ import HeadroomModel
 /// The rules are generic; ``ProviderRules`` holds, one file a provider, only where one departs from them. Nothing here
 /// trusts its input: what cannot be read, is negative or cannot be true counts as not said.
 package enum ProviderClassifier {
-    package static func classify(_ response: ProviderResponse) -> ProviderSignal {
+    package static func classify(_ response: ProviderResponse) -> ProviderSignal { explain(response).signal }
+
+    /// With what decided its kind, in words for people.
+    package static func explain(_ response: ProviderResponse) -> (signal: ProviderSignal, reason: String) {
         let rules = ProviderRules.named(response.provider)
         let headers = HeaderFields(response)
         let report = ErrorReport(status: response.status, headers: headers, body: response.body)
-        let kind = FailureRules.kind(of: report, rules: rules)
+        let verdict = FailureRules.verdict(on: report, rules: rules)
+        let kind = verdict.kind
 
         var readings = LimitHeaders.readings(in: headers) + StructuredLimits.readings(in: headers)
         if kind != .ok { readings += BodyLimits.readings(in: report, now: headers.date) }
@@ -26,6 +30,6 @@ package enum ProviderClassifier {
                 }
             }
         }
-        return signal
+        return (signal, verdict.reason)
     }
 }

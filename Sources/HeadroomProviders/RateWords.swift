@@ -1,4 +1,3 @@
-import HeadroomJSON
 import HeadroomModel
 
 /// The words for windows and rates that header names, quota names and messages have in common.
@@ -21,23 +20,23 @@ enum RateWords {
     /// A number with its unit in one word: `60s`, `1h`, `1d`, `57min`.
     static func counted(_ word: some StringProtocol) -> Double? {
         let digits = word.prefix { $0.isASCII && $0.isNumber }
-        guard let count = LimitValue.number(digits), count >= 1, count <= 1e8 else { return nil }
-        switch word.dropFirst(digits.count) {
-        case "m": return count * 60
-        case "h": return count * 3600
-        case "d": return count * 86400
-        case let name: return unit(name).map { count * $0 }
-        }
+        let name = word.dropFirst(digits.count)
+        return seconds(digits, name == "m" ? "min" : name == "h" ? "hr" : name == "d" ? "day" : String(name))
+    }
+
+    /// `10`, `minutes`. No limit renews less often than yearly.
+    static func seconds(_ count: some StringProtocol, _ unit: some StringProtocol) -> Double? {
+        guard let count = LimitValue.number(count), let unit = self.unit(unit) else { return nil }
+        let seconds = count * unit
+        return (1...31_622_400).contains(seconds) ? seconds : nil
     }
 
     /// `per minute`, `/ min`, `per 10 seconds` from a word on, and where it ends.
     static func window(at index: Int, in words: [String]) -> (seconds: Double, end: Int)? {
         guard words.indices.contains(index + 1), words[index] == "per" || words[index] == "/" else { return nil }
         if let seconds = seconds(words[index + 1]) { return (seconds, index + 2) }
-        guard words.indices.contains(index + 2), let unit = unit(words[index + 2]),
-            let count = LimitValue.number(words[index + 1]), count >= 1, count <= 1e5
-        else { return nil }
-        return (count * unit, index + 3)
+        guard words.indices.contains(index + 2) else { return nil }
+        return seconds(words[index + 1], words[index + 2]).map { ($0, index + 3) }
     }
 
     /// `rpm`, `tpd`, `itpm` and the like.

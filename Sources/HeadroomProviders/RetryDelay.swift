@@ -1,18 +1,31 @@
-import HeadroomJSON
-
 /// How long a response asks to wait: `retry-after-ms` before `retry-after`, both before the body's machine fields
 /// (`google.rpc.RetryInfo`), those before its prose ("Please try again in 11m7.872s").
 enum RetryDelay {
     /// Without a report (a success) only headers count.
     static func milliseconds(headers: HeaderFields, report: ErrorReport?) -> Double? {
-        for name in ["retry-after-ms", "x-ms-retry-after-ms", "x-retry-after-ms"] {
-            if let value = headers[name].flatMap(LimitValue.number).flatMap(LimitValue.bounded) { return value }
+        let exact = first(of: ["retry-after-ms", "x-ms-retry-after-ms", "x-retry-after-ms"], in: headers) {
+            LimitValue.number($0).flatMap(LimitValue.bounded)
         }
-        for name in ["retry-after", "x-retry-after", "x-ratelimit-retry-after"] {
-            if let value = headers[name].flatMap({ time($0, now: headers.date) }) { return value }
-        }
+        let told =
+            exact
+            ?? first(of: ["retry-after", "x-retry-after", "x-ratelimit-retry-after"], in: headers) {
+                time($0, now: headers.date)
+            }
+        if let told { return told }
         guard let report else { return nil }
         return inFields(report.fields, now: headers.date) ?? inProse(report.prose)
+    }
+
+    /// What the first of these headers that can be read says.
+    private static func first(
+        of names: [String], in headers: HeaderFields, read: (String) -> Double?
+    ) -> Double? {
+        for name in names {
+            for field in headers.fields where field.name == name {
+                if let value = read(field.value) { return value }
+            }
+        }
+        return nil
     }
 
     private static func time(_ text: String, now: Int64?) -> Double? {
@@ -65,7 +78,7 @@ enum RetryDelay {
         var rest = words[min(start, words.count)...]
         var sum: Double?
         while let word = rest.popFirst() {
-            if let time = GoDuration.parse(word) ?? timeSpan(word) ?? RateWords.counted(word).map({ $0 * 1000 }) {
+            if let time = LimitValue.duration(word) ?? timeSpan(word) ?? RateWords.counted(word).map({ $0 * 1000 }) {
                 sum = (sum ?? 0) + time
             } else if let number = LimitValue.number(word), let unit = rest.first.flatMap(milliseconds(ofUnit:)) {
                 sum = (sum ?? 0) + number * unit

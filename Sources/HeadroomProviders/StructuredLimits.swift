@@ -18,7 +18,9 @@ enum StructuredLimits {
         }
         for state in states where !policies.contains(where: { state.isNamed(like: $0) }) {
             guard let window = state.window else { continue }
-            readings.append(LimitReading(window: window))
+            // Without their policies only the names tell two limits apart.
+            let isKnown = readings.contains { $0.window.resource == window.resource && $0.window.windowSeconds == nil }
+            readings.append(LimitReading(window: window, scope: isKnown ? state.names.joined(separator: " ") : ""))
         }
         return readings
     }

@@ -9,9 +9,10 @@ enum ClassifyCommand {
 
         Reads provider responses, one JSON object a line, from FILE or standard input (-, or nothing):
           {"provider":"openai","status":429,"headers":{"retry-after":"6"},"body":"…","received_at":"2026-11-21T10:00:00Z"}
-        Only "status" is required. Writes one line each: its kind (ok, quota, overload, ramp, billing, auth, client,
-        server), what it tells of limits on requests, tokens, input tokens and output tokens, and how long to wait;
-        null where it does not say. A line that cannot be read gives {"error":"…"}, and the run goes on.
+        Only "status" is required; a "body" may be a string or the JSON itself. Writes one line each: its kind (ok, quota,
+        overload, ramp, billing, auth, client, server), the reason for it, the resources that a refusal says are used up,
+        what it tells of limits on requests, tokens, input tokens and output tokens, and how long to wait; null where it
+        does not say. A line that cannot be read gives {"error":"…"}, and the run goes on.
         """
 
     static func run(_ arguments: [String]) throws -> Int32 {
@@ -31,8 +32,7 @@ enum ClassifyCommand {
         for line in lines {
             do throws(ClassificationLine.Fault) {
                 guard !line.isCut else { throw ClassificationLine.Fault("a line must not be longer than 1 MiB") }
-                let response = try ClassificationLine.read(line.bytes)
-                ClassificationLine.write(ProviderClassifier.classify(response), to: &writer)
+                ClassificationLine.write(answerTo: try ClassificationLine.read(line.bytes), to: &writer)
             } catch {
                 ClassificationLine.write(error, to: &writer)
             }

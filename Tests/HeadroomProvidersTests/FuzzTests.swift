@@ -24,13 +24,42 @@ import Testing
         }
     }
 
+    @Test func `answers cut, spliced, nested, doubled and given huge numbers stay sane`() {
+        let answers = AnswerTests.all.map(\.response)
+        for seed in UInt64(1)...3000 {
+            var random = SplitMix64(seed: seed)
+            var response = answers.randomElement(using: &random)!
+            for _ in 0..<Int.random(in: 1...3, using: &random) { random.deform(&response, with: answers) }
+            expectSane(ProviderClassifier.classify(response), "seed \(seed): \(response)")
+        }
+    }
+
+    @Test(arguments: FuzzTests.megabytes)
+    func `a megabyte of anything is read as far as its bound`(part: String) {
+        let body = String(repeating: part, count: 1_000_000 / part.utf8.count)
+        for status in [200, 429] {
+            let headers = (0..<2000).map { (name: "x-ratelimit-limit-\($0)s", value: "\($0)") }
+            let response = ProviderResponse(status: status, headers: headers, body: body)
+            let signal = ProviderClassifier.classify(response)
+            expectSane(signal, "\(part)")
+            #expect(signal.windows.count <= 512)
+        }
+    }
+
+    private static let megabytes = [
+        "[", "{\"a\":", "{\"error\":{\"message\":\"{", "\"", "{\"code\":\"a\",", "\\", " ", "data: {\"error\":1}\n",
+        "event: error\n", ":HTTP_STATUS/429\n", "a per ", "1 ", "{\"message\":\"Limit 5 per 1 d ",
+        "{\"quotaId\":\"PerDay\"},",
+        "\u{E9}", "rror\"",
+    ]
+
     @Test func `whatever is classified can be written as a line and read again`() throws {
         for seed in UInt64(1)...200 {
             var random = SplitMix64(seed: seed)
             var writer = JSONWriter()
-            ClassificationLine.write(ProviderClassifier.classify(random.response()), to: &writer)
+            ClassificationLine.write(answerTo: random.response(), to: &writer)
             let line = try JSONNode.parse(writer.bytes)
-            #expect(line.members?.count == 18, "seed \(seed)")
+            #expect(line.members?.count == 20, "seed \(seed)")
         }
     }
 }
@@ -112,6 +141,30 @@ extension SplitMix64 {
             response.headers[index].value = flipped(response.headers[index].value)
         case 4: response.body = response.body.map { flipped($0) }
         default: response.provider = ["openai", "azure", "groq", "gemini", nil].randomElement(using: &self)!
+        }
+    }
+
+    mutating func deform(_ response: inout ProviderResponse, with others: [ProviderResponse]) {
+        let body = Array((response.body ?? "").utf8)
+        let other = others.randomElement(using: &self)!
+        let cut = Int.random(in: 0...body.count, using: &self)
+        switch Int.random(in: 0..<7, using: &self) {
+        case 0: response.body = String(decoding: body[..<cut], as: UTF8.self)
+        case 1:
+            let tail = Array((other.body ?? "").utf8)
+            let start = Int.random(in: 0...tail.count, using: &self)
+            response.body = String(decoding: body[..<cut] + tail[start...], as: UTF8.self)
+        case 2: response.headers += other.headers + response.headers
+        case 3: response.provider = other.provider
+        case 4:
+            // Every run of digits becomes another number; a string may so become a number, and the reverse.
+            let number = ["-1", "1e308", "99999999999999999999", "0", "\"", "[", "null"].randomElement(using: &self)!
+            response.body = body.split(whereSeparator: { $0 &- UInt8(ascii: "0") < 10 })
+                .map { String(decoding: $0, as: UTF8.self) }.joined(separator: number)
+        case 5:
+            let depth = Int.random(in: 1...100, using: &self)
+            response.body = String(repeating: "{\"error\":[", count: depth) + (response.body ?? "")
+        default: mutate(&response)
         }
     }
 

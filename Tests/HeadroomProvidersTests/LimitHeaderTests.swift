@@ -41,7 +41,7 @@ import Testing
             "x-ratelimit-limit-input-images", "anthropic-ratelimit-unified-reset",
             "llm_provider-x-ratelimit-limit-tokens",
             "x-ratelimit-limit-tokens-cache-adjusted-prompt", "x-ratelimit", "limit-requests",
-            "x-ratelimit-used-requests",
+            "x-ratelimit-used-requests", "x-ratelimit-limit-9999-months", "x-ratelimit-limit-1e300d",
         ] {
             #expect(Self.windows((name, "7")).isEmpty, "\(name)")
         }
@@ -52,7 +52,9 @@ import Testing
             ("30000", 30000), ("30,000", 30000), ("1,234,567.5", 1_234_567.5),
             ("33333.333333333336", 33333.333333333336),
             ("9223372036854767616", 9_223_372_036_854_767_616), ("100, 100;w=60", 100), ("100, 200", 100), (" 5 ", 5),
-            ("-1", nil), ("", nil), ("nan", nil), ("inf", nil), ("0x10", nil), ("unlimited", nil), ("1e300", nil),
+            ("1e6", 1_000_000), ("3.0", 3), ("-0", 0), ("100;w=60", 100), ("1,00", 1), ("none", nil), ("null", nil),
+            ("12 per minute", nil), ("-1", nil), ("", nil), ("nan", nil), ("inf", nil), ("0x10", nil),
+            ("unlimited", nil), ("1e300", nil),
         ]
         for (text, amount) in table {
             #expect(Self.windows(("x-ratelimit-limit-tokens", text)).first?.limit == amount, "\(text)")
@@ -65,12 +67,30 @@ import Testing
             ("2026-11-21T10:00:13Z", 13000), ("2026-11-21T09:59:00Z", 0), ("1795255230", 30000),
             ("1795255230500", 30500), ("Sat, 21 Nov 2026 10:01:00 GMT", 60000),
             ("Saturday, 21-Nov-26 10:01:00 GMT", 60000), ("Sat Nov 21 10:01:00 2026", 60000), ("-5", nil),
+            ("1h2m3s", 3_723_000), ("0s", 0), ("1.5h", 5_400_000), ("1d", 86_400_000), ("1d2h3m", 93_780_000),
+            ("2026-11-21T10:00:13.250Z", 13250), ("2026-11-21T12:00:13+02:00", 13000), ("1795255230.5", 30500),
+            ("1795255199", 0), ("1e1", 10000), ("1795255230500123", nil), ("400d", nil), ("1e400", nil), ("d", nil),
             ("2ms, req_1", nil), ("2099-01-01T00:00:00Z", nil), ("soon", nil), ("99999999", nil),
         ]
         for (text, milliseconds) in table {
             let window = Self.windows(("x-ratelimit-limit", "9"), ("x-ratelimit-reset", text), Self.date).first
             #expect(window?.resetMilliseconds == milliseconds, "\(text)")
         }
+    }
+
+    @Test func `of a header that comes twice the first value that says something counts`() {
+        #expect(
+            Self.windows(("x-ratelimit-limit-tokens", "-1"), ("X-RateLimit-Limit-Tokens", "500")).map(\.limit) == [500])
+        #expect(Self.windows(("ratelimit-limit", "9"), ("RateLimit-Limit", "7")).map(\.limit) == [9])
+        #expect(
+            Self.windows(("RateLimit", #""a";r=1;t=5"#), ("RateLimit", #""b";r=2;t=6"#)).map(\.remaining) == [1, 2])
+        let twice = Self.signal([("Retry-After", ""), ("retry-after", "7")], status: 429)
+        #expect(twice.retryAfterMilliseconds == 7000)
+    }
+
+    @Test func `more left than the limit is believed: a burst allowance`() {
+        let window = Self.windows(("x-ratelimit-limit", "100"), ("x-ratelimit-remaining", "199")).first
+        #expect(window?.limit == 100 && window?.remaining == 199)
     }
 
     @Test func `an absolute reset without a date counts from the receipt, else it is unknown`() {
@@ -94,6 +114,11 @@ import Testing
             Self.windows(
                 ("RateLimit-Limit", "100, 100;w=60"), ("RateLimit-Remaining", "50"), ("RateLimit-Reset", "30"))
                 == expected)
+        // Unquoted, in any order, with an extension, and a limit that speaks of nothing known.
+        #expect(
+            Self.windows(("RateLimit-Policy", "default;w=60;q=100;pk=:x:"), ("ratelimit", "default;t=30;r=50"))
+                == expected)
+        #expect(Self.windows(("RateLimit", #""a";r=-1;t=1e99"#)).isEmpty)
         let two = Self.windows(
             ("RateLimit-Policy", #""burst";q=100;w=60,"daily";q=1000;w=86400"#), ("RateLimit", #""daily";r=5;t=9"#))
         #expect(two.map(\.remaining) == [nil, 5])
@@ -144,6 +169,10 @@ import Testing
             ([], info, 48000), ([], #"{"message":"Please try again in 11m7.872s. Need more?"}"#, 667_872),
             ([], #"{"message":"Please retry after 2 seconds."}"#, 2000),
             ([], #"{"message":"wait 90 days"}"#, 7_776_000_000),
+            ([("Retry-After", "0")], nil, 0), ([("Retry-After", "1.5")], nil, 1500),
+            ([("Retry-After", "90s")], nil, 90000),
+            ([("x-ms-retry-after-ms", "33")], nil, 33),
+            ([("Retry-After", "Fri, 31 Dec 2199 10:00:07 GMT"), Self.date], nil, nil),
             ([("Retry-After", "-3")], nil, nil), ([("Retry-After", "1e300")], "later", nil),
         ]
         for (headers, body, expected) in table {

@@ -67,7 +67,7 @@ struct RecordedResponse {
     /// What `headroom classify` prints for it.
     func classified() throws -> JSONNode {
         var writer = JSONWriter()
-        ClassificationLine.write(ProviderClassifier.classify(response), to: &writer)
+        ClassificationLine.write(answerTo: response, to: &writer)
         return try JSONNode.parse(writer.bytes)
     }
 
