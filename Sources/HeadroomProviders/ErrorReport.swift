@@ -23,14 +23,10 @@ struct ErrorReport {
         let message = isFailure ? ErrorReport.message(headers: headers, fields: fields) : ""
         codes = isFailure ? ErrorReport.codes(headers: headers, fields: fields, message: message) : []
         prose = Prose(message)
-        let inner = isFailure ? ErrorReport.innerStatus(fields) : nil
         if isSuccess {
-            self.status = inner
-        } else if status >= 500, let inner, [402, 429, 503, 529].contains(inner) {
-            // A proxy that answers 500 or 502 for what its upstream called a refusal.
-            self.status = inner
+            self.status = isFailure ? ErrorReport.innerStatus(fields) : nil
         } else {
-            self.status = status
+            self.status = (status >= 500 ? ErrorReport.quotedRefusal(fields) : nil) ?? status
         }
     }
 
@@ -61,6 +57,12 @@ struct ErrorReport {
             if let status = fields[path].flatMap({ Int($0.text) }), (400..<600).contains(status) { return status }
         }
         return nil
+    }
+
+    /// What the upstream of a proxy answered, where the proxy says 500 or 502 of it.
+    private static func quotedRefusal(_ fields: BodyFields) -> Int? {
+        fields.fields.lazy.filter { ["code", "status", "statuscode"].contains(squeezed($0.key)) }
+            .compactMap { Int($0.text) }.first { [402, 429, 503, 529].contains($0) }
     }
 }
 

@@ -128,7 +128,8 @@ extension FailureRules {
                 "capacity temporarily exceeded", "exceeded capacity", "out of capacity", "no capacity",
                 "insufficient capacity", "not enough capacity", "capacity constraints", "capacity limits",
                 "limited capacity", "high demand", "peak load", "heavy load", "high load", "heavy traffic",
-                "high traffic", "busy", "queue is full", "rate-limited upstream", "rate limited upstream",
+                "high traffic", "busy", "queue is full", "maximum queue size", "nowhere available",
+                "rate-limited upstream", "rate limited upstream",
                 "currently processing too many requests", "resource exhausted. please try again",
                 "resource exhausted, please try again", "first token before the given deadline",
             ],
@@ -140,6 +141,11 @@ extension FailureRules {
         Signs(
             kind: .quota, phrases: ["quota", "rate limit", "usage limit", "limit reached", "limit exceeded"],
             phrasesCount: { [0, 403].contains($0) }),
+        // A proxy's words for what its upstream refused; a plain "rate limit" may be its own machinery that failed.
+        Signs(
+            kind: .quota,
+            phrases: ["rate limit exceeded", "rate limit reached", "quota exceeded", "too many requests"],
+            phrasesCount: { [500, 502].contains($0) }),
     ]
 
     /// Names of a rate limit that say nothing special. Under the other statuses they are about something else.

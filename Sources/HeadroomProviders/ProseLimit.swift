@@ -46,18 +46,24 @@ struct ProseLimit: Equatable {
         }
         // `10 per 1 minute`: who does not say of what counts requests. (`5/1min` is OpenAI's for images as well.)
         guard words[next] == "per", let limit = LimitValue.amount(words[index]) else { return nil }
-        return ProseLimit(.requests, windowSeconds: window.seconds, limit: limit)
+        // `Token limit (500,000 per day)`
+        let named = index > 1 && words[index - 1] == "limit" ? resource(at: index - 2, in: words) : nil
+        return ProseLimit(named ?? .requests, windowSeconds: window.seconds, limit: limit)
     }
 
-    /// A resource without its window: `token rate limit`, `number of requests has exceeded`, `too many tokens`.
+    /// A resource without its window: `token rate limit`, `the number of tokens`, `exceeded your token usage`,
+    /// `too many tokens`.
     private static func bare(in words: [String]) -> ProseLimit? {
         for index in words.indices {
             guard let resource = resource(at: index, in: words) else { continue }
+            let before = words[..<index].suffix(4)
             var rest = words[(index + 1)...].prefix(3)
+            let isUsage = rest.first == "usage" && before.contains("exceeded")
             if ["rate", "usage", "volume"].contains(rest.first) { rest.removeFirst() }
             let isLimited =
-                ["limit", "limits", "quota"].contains(rest.first) || rest.prefix(2) == ["has", "exceeded"]
-                || (resource != .requests && words[..<index].suffix(3).joined(separator: " ").hasSuffix("too many"))
+                ["limit", "limits", "quota"].contains(rest.first) || isUsage || rest.prefix(2) == ["has", "exceeded"]
+                // Of requests it may be those at once.
+                || (resource != .requests && (before.suffix(2) == ["too", "many"] || before.contains("number")))
             if isLimited { return ProseLimit(resource) }
         }
         return nil
