@@ -100,64 +100,71 @@ extension Auditor {
     /// ones: then they are full.
     private func checkRights(_ index: Int, of publication: Publication) throws(AuditViolation) {
         let whole = publication.whole.pools[index]
-        let parts = publication.parts
         // Those that share one part are given less where their own budget is less, in all that they have.
-        let areShared = parts.count > rules.policy.loop.maxParts
-        // By place: an allocation that is handed over would be copied, for each number of each tenant.
-        func sum(_ rates: (Int) -> SIMD4<Double>) -> SIMD4<Double> {
-            var sum = SIMD4<Double>.zero
-            for part in parts.indices { sum += rates(part) }
-            return sum
+        let areShared = publication.parts.count > rules.policy.loop.maxParts
+        // One part after the other, each tenant in its place: an allocation that is handed over would be copied.
+        var (unlisted, unused, unusedFallback) = (SIMD4<Double>.zero, SIMD4<Double>.zero, SIMD4<Double>.zero)
+        var sums = [RightsSum](repeating: RightsSum(), count: whole.tenants.count)
+        for part in publication.parts {
+            let pool = part.snapshot.pools[index]
+            unlisted += pool.unlisted.perMinute
+            unused += pool.budget.perMinute - pool.unlisted.perMinute
+            unusedFallback += pool.fallback.perMinute
+            for tenant in pool.tenants.indices {
+                sums[tenant].add(pool.tenants[tenant])
+                unused -= pool.tenants[tenant].assured.perMinute
+                unusedFallback -= pool.tenants[tenant].safe.perMinute
+            }
         }
         func check(
-            _ field: String, of tenant: Int? = nil, _ all: SIMD4<Double>, mayMiss: Bool,
-            _ rates: (Int) -> SIMD4<Double>
+            _ field: String, of tenant: Int? = nil, _ sum: SIMD4<Double>, _ rates: Rates, mayMiss: Bool
         ) throws(AuditViolation) -> SIMD4<Double> {
-            let sum = sum(rates)
+            let all = rates.perMinute
             if sum == all || (mayMiss || areShared) && !any(sum .> all) { return all - sum }
             let name = tenant.map { " of \(whole.tenants[$0].tenant)" } ?? ""
             throw broken(.parts, "\(whole.pool): \(field)\(name) \(sum) of \(all)")
         }
 
-        var missing = try check("unlisted", whole.unlisted.perMinute, mayMiss: true) {
-            parts[$0].snapshot.pools[index].unlisted.perMinute
-        }
+        var missing = try check("unlisted", unlisted, whole.unlisted, mayMiss: true)
         var missingSafe = SIMD4<Double>.zero
         for tenant in whole.tenants.indices {
-            let entry = whole.tenants[tenant]
-            let cut = try check("assured", of: tenant, entry.assured.perMinute, mayMiss: true) {
-                parts[$0].snapshot.pools[index].tenants[tenant].assured.perMinute
-            }
+            let sum = sums[tenant]
+            let cut = try check("assured", of: tenant, sum.assured, whole.tenants[tenant].assured, mayMiss: true)
             missing += cut
-            missingSafe += try check("safe", of: tenant, entry.safe.perMinute, mayMiss: true) {
-                parts[$0].snapshot.pools[index].tenants[tenant].safe.perMinute
-            }
-            _ = try check("plain", of: tenant, entry.plain.perMinute, mayMiss: false) {
-                parts[$0].snapshot.pools[index].tenants[tenant].plain.perMinute
-            }
-            _ = try check("ceiling", of: tenant, entry.ceiling.perMinute, mayMiss: false) {
-                parts[$0].snapshot.pools[index].tenants[tenant].ceiling.perMinute
-            }
-            for criticality in Criticality.allCases {
-                _ = try check(
-                    criticality.name, of: tenant, entry.criticality[criticality].perMinute, mayMiss: cut != .zero
-                ) { parts[$0].snapshot.pools[index].tenants[tenant].criticality[criticality].perMinute }
-            }
+            missingSafe += try check("safe", of: tenant, sum.safe, whole.tenants[tenant].safe, mayMiss: true)
+            _ = try check("plain", of: tenant, sum.plain, whole.tenants[tenant].plain, mayMiss: false)
+            _ = try check("ceiling", of: tenant, sum.ceiling, whole.tenants[tenant].ceiling, mayMiss: false)
+            let (flows, whole) = (sum.criticality, whole.tenants[tenant].criticality)
+            let mayMiss = cut != .zero
+            _ = try check("interactive", of: tenant, flows.interactive, whole.interactive, mayMiss: mayMiss)
+            _ = try check("near_real_time", of: tenant, flows.nearRealTime, whole.nearRealTime, mayMiss: mayMiss)
+            _ = try check("batch", of: tenant, flows.batch, whole.batch, mayMiss: mayMiss)
         }
         guard !areShared else { return }
-        let unused = sum { part in
-            let pool = parts[part].snapshot.pools[index]
-            return pool.tenants.reduce(pool.budget.perMinute - pool.unlisted.perMinute) { $0 - $1.assured.perMinute }
-        }
-        let unusedFallback = sum { part in
-            let pool = parts[part].snapshot.pools[index]
-            return pool.tenants.reduce(pool.fallback.perMinute) { $0 - $1.safe.perMinute }
-        }
         if any((missing .> 0) .& (unused .> 0)) || any((missingSafe .> 0) .& (unusedFallback .> 0)) {
             throw broken(
                 .parts,
                 "\(whole.pool): \(missing) assured and \(missingSafe) safe are missing beside budgets that "
                     + "have \(unused), and fallbacks \(unusedFallback), left")
+        }
+    }
+
+    /// One tenant's rights over all gateways.
+    private struct RightsSum {
+        var assured = SIMD4<Double>.zero
+        var safe = SIMD4<Double>.zero
+        var plain = SIMD4<Double>.zero
+        var ceiling = SIMD4<Double>.zero
+        var criticality = PerCriticality(repeating: SIMD4<Double>.zero)
+
+        mutating func add(_ part: TenantAllocation) {
+            assured += part.assured.perMinute
+            safe += part.safe.perMinute
+            plain += part.plain.perMinute
+            ceiling += part.ceiling.perMinute
+            criticality.interactive += part.criticality.interactive.perMinute
+            criticality.nearRealTime += part.criticality.nearRealTime.perMinute
+            criticality.batch += part.criticality.batch.perMinute
         }
     }
 }
