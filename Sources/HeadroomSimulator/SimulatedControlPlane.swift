@@ -57,12 +57,26 @@ final class MemoryRules: RuleSource {
     func current() async throws -> Rules { inForce }
 }
 
-/// Stored telemetry, as one list in the order of arrival.
+/// Stored telemetry, in the order of arrival.
 final class MemoryTelemetry: TelemetrySource {
+    /// What a gateway sent at once.
+    private struct Batch {
+        let at: Timestamp
+        /// Records in all batches before it.
+        let first: Int
+        let records: [TelemetryRecord]
+
+        var end: Int { first + records.count }
+    }
+
     private struct State {
-        var records: [TelemetryRecord] = []
-        var arrivals: [Timestamp] = []
+        var batches: [Batch] = []
         var isLocked = false
+
+        var count: Int { batches.last?.end ?? 0 }
+
+        /// Readers stand near the end.
+        func batch(holding record: Int) -> Int { (batches.lastIndex { $0.first <= record }) ?? 0 }
     }
 
     private let state = Mutex(State())
@@ -76,10 +90,7 @@ final class MemoryTelemetry: TelemetrySource {
     func toggleLock() { state.withLock { $0.isLocked.toggle() } }
 
     func append(_ records: [TelemetryRecord], at now: Timestamp) {
-        state.withLock { state in
-            state.records += records
-            state.arrivals += repeatElement(now, count: records.count)
-        }
+        state.withLock { $0.batches.append(Batch(at: now, first: $0.count, records: records)) }
         audit.note(at: now) { $0.answer(records: records.count) }
     }
 
@@ -87,19 +98,23 @@ final class MemoryTelemetry: TelemetrySource {
         try state.withLock { state in
             if state.isLocked { throw DiskFault() }
             let first = Int(cursor.call)
-            let end = min(state.records.count, first + limit)
+            let end = min(state.count, first + limit)
             var next = cursor
             next.call = Int64(end)
-            let records = Array(state.records[first..<end])
+            var records: [TelemetryRecord] = []
+            records.reserveCapacity(end - first)
+            for batch in state.batches[state.batch(holding: first)...] where batch.first < end && batch.end > first {
+                records += batch.records[max(0, first - batch.first)..<(min(batch.end, end) - batch.first)]
+            }
             audit.note { auditor throws(AuditViolation) in try auditor.read(records, from: first) }
-            return TelemetryPage(records: records, next: next, isLast: end == state.records.count)
+            return TelemetryPage(records: records, next: next, isLast: end == state.count)
         }
     }
 
     func cursor(at instant: Timestamp) async throws -> TelemetryCursor {
         state.withLock { state in
             var cursor = TelemetryCursor.start
-            cursor.call = Int64(state.arrivals.firstIndex { $0 >= instant } ?? state.arrivals.count)
+            cursor.call = Int64(state.batches.first { $0.at >= instant }?.first ?? state.count)
             return cursor
         }
     }

@@ -115,7 +115,9 @@ extension Simulation {
         guard gateways[gateway].isUp else { return }
         draw(gateway)
         for pool in workload.pools.indices {
-            gateways[gateway].reports += gateways[gateway].gates[pool].queues(at: now).map { .queue($0) }
+            for queue in gateways[gateway].gates[pool].queues(at: now) {
+                gateways[gateway].reports.append(.queue(queue))
+            }
         }
         guard !gateways[gateway].reports.isEmpty else { return }
         let due = now.adding(seconds: telemetryDelay)
