@@ -100,31 +100,48 @@ package struct PoolGate: Sendable {
     /// Another allocation from now on, whole. Buckets keep their level in proportion, queues and clocks go on.
     package mutating func load(_ allocation: PoolAllocation?, leaseUntil: Timestamp, at now: Timestamp) {
         advance(to: now)
-        let previous = accounts
         self.allocation = allocation
         self.leaseUntil = leaseUntil
         isOnFallback = now >= leaseUntil
-
-        accounts = [previous[0]]
-        accounts[0].weight = allocation?.tenants.map(\.weight).min() ?? 1
-        var left = indices
-        indices = [:]
-        for entry in allocation?.tenants ?? [] {
-            indices[entry.tenant] = accounts.count
-            if let index = left.removeValue(forKey: entry.tenant) {
-                accounts.append(previous[index])
-                accounts[accounts.count - 1].weight = entry.weight
-                if !drawsTellClocks(at: now) {
-                    accounts[accounts.count - 1].publish(clock: entry.serviceClock, at: now)
-                }
-            } else {
-                accounts.append(
-                    TenantAccount(tenant: entry.tenant, weight: entry.weight, clock: entry.serviceClock, at: now))
-            }
-        }
+        let entries = allocation?.tenants ?? []
+        accounts[0].weight = entries.map(\.weight).min() ?? 1
+        let displaced = follow(entries, at: now)
         changeRates(at: now)
         settleVirtualTime()
-        rehome(displaced: left.values.sorted().map { previous[$0] }, at: now)
+        rehome(displaced: displaced, at: now)
+    }
+
+    /// An account for each entry, in their order, and whom each follows from now on. Returns the accounts of tenants that
+    /// have no entry any more.
+    private mutating func follow(_ entries: [TenantAllocation], at now: Timestamp) -> [TenantAccount] {
+        let tellsClocks = !drawsTellClocks(at: now)
+        var displaced: [TenantAccount] = []
+        if !isOf(entries) { displaced = makeAccounts(for: entries, at: now) }
+        for (offset, entry) in entries.enumerated() {
+            accounts[offset + 1].weight = entry.weight
+            if tellsClocks { accounts[offset + 1].publish(clock: entry.serviceClock, at: now) }
+        }
+        return displaced
+    }
+
+    /// Nearly always the same tenants have entries as before.
+    private func isOf(_ entries: [TenantAllocation]) -> Bool {
+        guard entries.count == accounts.count - 1 else { return false }
+        return entries.indices.allSatisfy { accounts[$0 + 1].tenant == entries[$0].tenant }
+    }
+
+    private mutating func makeAccounts(for entries: [TenantAllocation], at now: Timestamp) -> [TenantAccount] {
+        let previous = accounts
+        var left = indices
+        accounts = [previous[0]]
+        indices = [:]
+        for entry in entries {
+            indices[entry.tenant] = accounts.count
+            let known = left.removeValue(forKey: entry.tenant).map { previous[$0] }
+            accounts.append(
+                known ?? TenantAccount(tenant: entry.tenant, weight: entry.weight, clock: entry.serviceClock, at: now))
+        }
+        return left.values.sorted().map { previous[$0] }
     }
 
     /// Calls follow their tenants: out of the shared queue once the tenant has an entry, into it when the entry is gone.
