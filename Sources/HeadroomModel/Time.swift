@@ -71,6 +71,7 @@ package func decay(_ elapsedSeconds: Double, halfLife: Double) -> Double {
 /// 2^k · e^r with |r| ≤ ln 2 / 2 and sums the Taylor series to the 13th power: relative error below 1e-15.
 package func exponential(_ x: Double) -> Double {
     if x.isNaN { return x }
+    if x == 0 { return 1 }
     if x < -700 { return 0 }
     if x > 700 { return .infinity }
     let k = (x * 1.44269504088896340736).rounded()
