@@ -94,9 +94,9 @@ package actor ControlLoop {
         }
     }
 
-    /// A gateway's draw from the float, answered from memory: one answer, in a list because of what ``Halved`` tells.
-    /// Throws a ``DrawRefusal``.
-    package func draw(_ request: DrawRequest, at now: Timestamp) async throws -> [DrawAnswer] {
+    /// A gateway's draw from the float, answered from memory, whatever the loop is at: one answer, in a list because of
+    /// what ``Halved`` tells. Throws a ``DrawRefusal``.
+    package nonisolated func draw(_ request: DrawRequest, at now: Timestamp) async throws -> [DrawAnswer] {
         try await publisher.draw(request, at: now)
     }
 
