@@ -45,7 +45,9 @@ struct TenantAccount: Sendable {
     var clock: Double { publishedClock + unpublished }
 
     mutating func publish(clock: Double, at now: Timestamp) {
-        unpublished *= decay(now.seconds(since: publishedAt), halfLife: TenantAccount.publicationHalfLifeSeconds)
+        if unpublished != 0 {
+            unpublished *= decay(now.seconds(since: publishedAt), halfLife: TenantAccount.publicationHalfLifeSeconds)
+        }
         publishedClock = clock
         publishedAt = now
     }

@@ -83,11 +83,12 @@ extension Simulation {
                 try auditor.apply(part, at: id, leaseUntil: until)
             }
         }
+        let pools = enforced(part.pools)
         for pool in workload.pools.indices {
             switch acceptance {
             case .applied:
-                let allocation = part.pools.first { $0.pool == workload.pools[pool].id }
-                gateways[gateway].gates[pool].load(allocation.map(enforced), leaseUntil: until, at: now)
+                let place = pools.firstIndex { [id = workload.pools[pool].id] in $0.pool == id }
+                gateways[gateway].gates[pool].load(place.map { pools[$0] }, leaseUntil: until, at: now)
             case .renewed: gateways[gateway].gates[pool].renew(leaseUntil: until, at: now)
             case .ignored: break
             }
@@ -96,12 +97,14 @@ extension Simulation {
 
     /// A gateway that takes one plain number knows no other: it is both what the tenant is sure of and the most it
     /// gets.
-    private func enforced(_ allocation: PoolAllocation) -> PoolAllocation {
-        guard case .headroom(.plain) = strategy.kind else { return allocation }
-        var plain = allocation
-        for index in plain.tenants.indices {
-            plain.tenants[index].assured = plain.tenants[index].plain
-            plain.tenants[index].ceiling = plain.tenants[index].plain
+    private func enforced(_ pools: [PoolAllocation]) -> [PoolAllocation] {
+        guard case .headroom(.plain) = strategy.kind else { return pools }
+        var plain = pools
+        for pool in plain.indices {
+            for index in plain[pool].tenants.indices {
+                plain[pool].tenants[index].assured = plain[pool].tenants[index].plain
+                plain[pool].tenants[index].ceiling = plain[pool].tenants[index].plain
+            }
         }
         return plain
     }

@@ -142,7 +142,6 @@ extension Simulation {
         events.plan(.second, at: now.adding(seconds: 1))
         let granted = providers.map { $0.capacity(at: now) }
         record.granted.append(part(granted))
-        observed.advance(tenants: tenants, rules: rules, capacity: workload.nominal)
         switch controller {
         case .headroom(let plane):
             // While it is down, gateways go by what it said last.
@@ -156,6 +155,7 @@ extension Simulation {
             record.committed.append(committed(of: believed))
             record.driftSeconds.append(drift)
         case .rates, .oracle:
+            observed.advance(tenants: tenants, rules: rules, capacity: workload.nominal)
             for gateway in gateways.indices {
                 for pool in workload.pools.indices where gateways[gateway].gates[pool].allocation != nil {
                     gateways[gateway].gates[pool].update(serviceClocks: observed.clocks.clocks, at: now)
