@@ -13,7 +13,7 @@ extension FloatLedger {
     ///
     /// The one order of DESIGN §5.8 runs over all that is known to wait anywhere: floor account not used up;
     /// criticality; least service clock; arrival; up to the ceilings. What comes before in it and waits at another
-    /// gateway is left for that one, which asks within a batch or two; a head that was not told of again for so long
+    /// gateway is left for that one, which asks in a moment; a head that was not told of again for so long
     /// does not wait any more. Whose turn it is may be too large for what is left: then everyone waits until it is not,
     /// since a call in debt of the float is one that the provider refuses.
     func grants(to boot: Int, wanted: Int, at now: Timestamp) -> [Grants] {
@@ -58,8 +58,8 @@ extension FloatLedger {
         return first?.head.estimate
     }
 
-    /// Two batches and a round trip.
-    private static let headSeconds = 0.5
+    /// Twice the longest wait, and a round trip.
+    private static let headSeconds = 0.7
 
     /// A tenant as it would be after what has been handed out in this pass.
     private struct Competitor {

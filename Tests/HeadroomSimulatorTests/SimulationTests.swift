@@ -35,7 +35,7 @@ import Testing
         arguments: [
             ("fcfs", 1, "89f7d9b83dbc397b"), ("static-contract+lending", 1, "392f39f0b876f6a0"),
             ("karma+lending", 2, "497a33632b775787"), ("litellm-v3", 2, "789ea40cc1c1a8c0"),
-            ("oracle", 3, "29500a50d1656f3a"), ("headroom", 1, "8322a9df29e90782"),
+            ("oracle", 3, "29500a50d1656f3a"), ("headroom", 1, "dc131f7dab5abdda"),
             ("headroom-lend", 2, "57d182e8342d53d3"),
             ("headroom-plain", 3, "3dd9d5081aefda66"),
         ] as [(String, UInt64, String)])
