@@ -95,22 +95,27 @@ package struct FloatLedger: Sendable {
         inflow = whole.float
         burstSeconds = whole.burstSeconds
         self.budgets = budgets
+        if accounts.isEmpty { virtualTime = whole.tenants.map(\.serviceClock).min() ?? 0 }
+        if !isOf(whole.tenants) { makeAccounts(for: whole.tenants, at: now) }
+        for index in accounts.indices { accounts[index].follow(whole.tenants[index], at: now) }
+        bound()
+    }
+
+    /// Nearly always the same tenants have entries as before.
+    private func isOf(_ entries: [TenantAllocation]) -> Bool {
+        entries.count == accounts.count && entries.indices.allSatisfy { accounts[$0].tenant == entries[$0].tenant }
+    }
+
+    private mutating func makeAccounts(for entries: [TenantAllocation], at now: Timestamp) {
         let waited = backlogged.map { accounts[$0].tenant }
         let known = accounts
-        if known.isEmpty { virtualTime = whole.tenants.map(\.serviceClock).min() ?? 0 }
-        accounts = whole.tenants.map { entry in
-            guard let index = indices[entry.tenant] else {
-                // The clocks of the first are the published ones; from then on they are kept here.
-                let clock = known.isEmpty ? entry.serviceClock : virtualTime
-                return FloatAccount(entry, clock: clock, at: now)
-            }
-            var account = known[index]
-            account.follow(entry, at: now)
-            return account
+        accounts = entries.map { entry in
+            if let index = indices[entry.tenant] { return known[index] }
+            // The clocks of the first are the published ones; from then on they are kept here.
+            return FloatAccount(entry, clock: known.isEmpty ? entry.serviceClock : virtualTime, at: now)
         }
         indices = Dictionary(uniqueKeysWithValues: accounts.indices.map { (accounts[$0].tenant, $0) })
         backlogged = waited.compactMap { indices[$0] }
-        bound()
     }
 
     /// Service at gateways that do not draw, told by telemetry: by so much their tenants' clocks went on.

@@ -166,8 +166,7 @@ extension PoolGate {
 
     /// When the next request is due, if something waits; `nil` when it does not draw.
     var nextDrawTime: Timestamp? {
-        guard isDrawing, let drawing else { return nil }
-        guard let open = drawing.open else { return drawing.askAt }
-        return open.askedAt.adding(seconds: DrawRequest.patienceSeconds)
+        guard isDrawing else { return nil }
+        return drawing?.open?.askedAt.adding(seconds: DrawRequest.patienceSeconds) ?? drawing?.askAt
     }
 }

@@ -14,13 +14,13 @@ extension PoolGate {
     private struct Backlog {
         var depth: Int64 = 0
         var tokens: Int64 = 0
-        var oldestAgeMilliseconds = 0.0
+        var oldest = Timestamp(milliseconds: .max)
 
         /// Whole tokens add up to the same sum in any order.
-        mutating func add(_ estimate: Work, arrival: Timestamp, at now: Timestamp) {
+        mutating func add(_ call: WaitingCall) {
             depth += 1
-            tokens += Int64(estimate[.tokens].rounded())
-            oldestAgeMilliseconds = max(oldestAgeMilliseconds, 1000 * now.seconds(since: arrival))
+            tokens += Int64(call.estimate[.tokens].rounded())
+            oldest = min(oldest, call.arrival)
         }
     }
 
@@ -46,12 +46,11 @@ extension PoolGate {
         var unlisted: [Flow: Backlog] = [:]
         func count(_ place: Int, of index: Int) {
             let criticality = calls[place].waiting.criticality
-            let (estimate, arrival) = (calls.estimate(place), calls[place].waiting.arrival)
             if index > 0 {
-                listed[index * criticalities.count + criticality.rawValue].add(estimate, arrival: arrival, at: now)
+                listed[index * criticalities.count + criticality.rawValue].add(calls[place].waiting)
             } else {
                 let flow = Flow(tenant: calls[place].waiting.tenant, criticality: criticality)
-                unlisted[flow, default: Backlog()].add(estimate, arrival: arrival, at: now)
+                unlisted[flow, default: Backlog()].add(calls[place].waiting)
             }
         }
         for index in accounts.indices {
@@ -88,7 +87,7 @@ extension PoolGate {
         var record = QueueRecord(
             at: now, gateway: gateway, tenant: flow.tenant, pool: pool, criticality: flow.criticality,
             depth: backlog.depth, tokens: backlog.tokens)
-        record.oldestAgeMilliseconds = backlog.oldestAgeMilliseconds
+        if backlog.depth > 0 { record.oldestAgeMilliseconds = max(0, 1000 * now.seconds(since: backlog.oldest)) }
         return record
     }
 }

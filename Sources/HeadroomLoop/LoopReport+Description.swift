@@ -11,13 +11,12 @@ extension LoopReport {
         version = published.version
         publishedAt = published.publishedAt
         isLedgerWritable = published.isLedgerWritable
-        let observed = Dictionary(
-            uniqueKeysWithValues: zip(capacities, classified).map { ($0.pool, (capacity: $0, needs: $1)) })
+        let places = Dictionary(uniqueKeysWithValues: zip(capacities.map(\.pool), classified.indices))
         pools = decision.pools.compactMap { allocation in
-            observed[allocation.pool].map { observed in
-                var report = PoolReport(allocation, observed.capacity, observed.needs)
+            places[allocation.pool].map { place in
+                var report = PoolReport(allocation, capacities[place], classified[place])
                 report.overcommittedTokens = published.overcommittedTokens[allocation.pool] ?? 0
-                report.retryStorm = observed.needs.demand.retryStorm
+                report.retryStorm = classified[place].demand.retryStorm
                 report.reversals = decision.reversals[allocation.pool] ?? 0
                 report.openQuestions = steering.proposals.count {
                     $0.pool == allocation.pool && $0.state == .pending
@@ -32,7 +31,13 @@ extension PoolReport {
     fileprivate init(
         _ allocation: PoolAllocation, _ capacity: PoolCapacity, _ needs: TenantConsumptionClassifier.Classified
     ) {
-        let profiles = Dictionary(uniqueKeysWithValues: needs.demand.tenants.map { ($0.tenant, $0) })
+        // Both lists ascend by tenant.
+        let known = needs.demand.tenants
+        var next = 0
+        func profile(of tenant: TenantID) -> TenantDemand? {
+            while next < known.count, known[next].tenant < tenant { next += 1 }
+            return next < known.count && known[next].tenant == tenant ? known[next] : nil
+        }
         let assured = allocation.budget.map { resource, _ in
             allocation.tenants.reduce(allocation.unlisted[resource] ?? 0) { $0 + ($1.assured[resource] ?? 0) }
         }
@@ -44,7 +49,7 @@ extension PoolReport {
                 uniqueKeysWithValues: Outcome.allCases.map { ($0, capacity.calls[$0.rawValue]) }),
             waits: needs.waits, upstream: capacity.upstream,
             tenants: allocation.tenants.map { tenant in
-                TenantReport(tenant, profiles[tenant.tenant], needs.starvation[tenant.tenant])
+                TenantReport(tenant, profile(of: tenant.tenant), needs.starvation[tenant.tenant])
             })
     }
 }

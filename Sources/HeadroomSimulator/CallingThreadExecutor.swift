@@ -26,12 +26,11 @@ package final class CallingThreadExecutor: TaskExecutor {
             let value = await operation()
             outcome.value.withLock { $0 = value }
         }
+        var ready: [UnownedJob] = []
         while true {
-            let ready = jobs.withLock { jobs in
-                let ready = jobs
-                jobs.removeAll(keepingCapacity: true)
-                return ready
-            }
+            // Two lists in turns: a new one each time would be an allocation for every hop.
+            ready.removeAll(keepingCapacity: true)
+            jobs.withLock { swap(&$0, &ready) }
             // Each job runs once, right after it was taken out of the list; the executor outlives this loop.
             for job in ready { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
             if let value = outcome.value.withLock({ $0 }) { return value }

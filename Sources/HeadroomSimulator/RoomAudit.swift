@@ -140,9 +140,12 @@ struct RoomAudit: Sendable {
                 var live = 0.0
                 var expired: [(rate: Double, ofAll: Double)] = []
                 for holder in holders.values {
-                    guard let part = holder.part.pools.first(where: { $0.pool == pool }), part.enforce else { continue }
-                    let budget = part.budget[resource] ?? 0
-                    let fallback = part.fallback[resource] ?? 0
+                    // By place: this is asked so often that copies of allocations would be a hundredth of a run.
+                    guard let place = holder.part.pools.firstIndex(where: { $0.pool == pool }),
+                        holder.part.pools[place].enforce
+                    else { continue }
+                    let budget = holder.part.pools[place].budget[resource] ?? 0
+                    let fallback = holder.part.pools[place].fallback[resource] ?? 0
                     guard now >= holder.leaseUntil else {
                         live += budget
                         continue

@@ -23,10 +23,10 @@ extension Simulation {
 
     /// A draw has arrived; while the control plane is gone nobody hears it.
     mutating func answerDraw(_ gateway: Int) async {
-        let requests = gateways[gateway].draws.filter { $0.due <= now }
-        gateways[gateway].draws.removeAll { $0.due <= now }
-        guard case .headroom(let plane) = controller, let loop = plane.loop else { return }
-        for (_, request) in requests {
+        guard case .headroom(let plane) = controller else { return }
+        while let place = gateways[gateway].draws.firstIndex(where: { [now] in $0.due <= now }) {
+            let request = gateways[gateway].draws.remove(at: place).request
+            guard let loop = plane.loop else { continue }
             guard let pool = workload.pools.firstIndex(where: { $0.id == request.pool }) else { continue }
             guard let answer = await self.answer(request, from: loop) else { continue }
             if pool == 0 { audit?.note { $0.grant(answer, to: request) } }
@@ -52,10 +52,9 @@ extension Simulation {
     }
 
     mutating func takeGrant(_ gateway: Int) {
-        let answers = gateways[gateway].drawAnswers.filter { $0.due <= now }
-        gateways[gateway].drawAnswers.removeAll { $0.due <= now }
-        guard gateways[gateway].isUp else { return }
-        for arrived in answers {
+        while let place = gateways[gateway].drawAnswers.firstIndex(where: { [now] in $0.due <= now }) {
+            let arrived = gateways[gateway].drawAnswers.remove(at: place)
+            guard gateways[gateway].isUp else { continue }
             for dispatch in gateways[gateway].gates[arrived.pool].receive(arrived.answer, at: now) {
                 send(dispatch, from: gateway)
             }

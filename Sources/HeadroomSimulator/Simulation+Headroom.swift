@@ -30,11 +30,14 @@ extension Simulation {
 
     /// Over all pools, in the order of the roster.
     func limits(of pools: [PoolAllocation]) -> [Double] {
-        var known: [TenantID: Double] = [:]
+        var limits = [Double](repeating: 0, count: tenants.count)
         for pool in pools {
-            for entry in pool.tenants { known[entry.tenant, default: 0] += entry.assured[.tokens] ?? 0 }
+            for index in pool.tenants.indices {
+                guard let place = places[pool.tenants[index].tenant] else { continue }
+                limits[place] += pool.tenants[index].assured[.tokens] ?? 0
+            }
         }
-        return tenants.map { known[$0] ?? 0 }
+        return limits
     }
 
     mutating func planPush(_ gateway: Int) {
@@ -179,7 +182,7 @@ extension Simulation {
                 audit?.note { [id = gateways[gateway].id] in $0.stop(id) }
                 for queue in workload.pools.indices.flatMap({ gateways[gateway].gates[$0].queues(at: now) }) {
                     record.lost += Int(queue.depth)
-                    guard let tenant = tenants.firstIndex(of: queue.tenant) else { continue }
+                    guard let tenant = places[queue.tenant] else { continue }
                     observed.leave(tenant, Work(requests: Double(queue.depth), tokens: Double(queue.tokens)))
                 }
             } else {

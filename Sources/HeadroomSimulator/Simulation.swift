@@ -19,6 +19,8 @@ package struct Simulation: Sendable {
     let strategy: Strategy
     let rules: Rules
     let tenants: [TenantID]
+    /// In ``tenants``.
+    let places: [TenantID: Int]
 
     var events = EventQueue()
     var now = Simulation.start
@@ -82,6 +84,7 @@ package struct Simulation: Sendable {
         rules = Rules(
             policy: policy, contracts: Dictionary(uniqueKeysWithValues: workload.contracts.map { ($0.tenant, $0) }))
         tenants = workload.roster.entries.map(\.tenant)
+        places = Dictionary(uniqueKeysWithValues: zip(tenants, tenants.indices))
         jobs = workload.jobs
         firstArrivals = workload.jobs.map(\.seconds)
         tasks = workload.tasks.map(TaskProgress.init)
