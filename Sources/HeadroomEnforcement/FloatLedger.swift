@@ -156,10 +156,10 @@ package struct FloatLedger: Sendable {
         guard request.epoch == epoch else { throw .otherEpoch(epoch) }
         if let fault = request.fault { throw .invalid(fault) }
         let name = BootName(gateway: request.gateway, boot: request.boot)
-        if let known = boots[name], request.sequence <= known.answer.sequence {
-            guard request.sequence == known.answer.sequence else { throw .overtaken }
+        if let known = boots.index(forKey: name), request.sequence <= boots.values[known].answer.sequence {
+            guard request.sequence == boots.values[known].answer.sequence else { throw .overtaken }
             counts.repeated += 1
-            return known.answer
+            return boots.values[known].answer
         }
         counts.draws += 1
         fill(at: now)
@@ -243,7 +243,11 @@ package struct FloatLedger: Sendable {
     }
 
     private mutating func note(_ waiting: [DrawRequest.Queue], of number: Int, at now: Timestamp) {
-        for index in backlogged { accounts[index].lanes.removeAll { $0.boot == number } }
+        for index in backlogged {
+            if let lane = accounts[index].lanes.firstIndex(where: { $0.boot == number }) {
+                accounts[index].lanes.remove(at: lane)
+            }
+        }
         settleBacklog(at: now)
         for queue in waiting {
             guard let index = indices[queue.tenant], !queue.heads.isEmpty else { continue }

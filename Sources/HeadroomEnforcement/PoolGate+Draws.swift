@@ -39,7 +39,7 @@ extension PoolGate {
     }
 
     /// Small bursts, and draws, as long as Headroom is heard of.
-    var isDrawing: Bool { drawing != nil && isEnforcing && !isOnFallback }
+    var isDrawing: Bool { isEnforcing && !isOnFallback && drawing != nil }
 
     /// The request to send now; `nil` when none is due, which is asked for free.
     ///

@@ -25,14 +25,16 @@ extension PoolGate {
         accounts[0].own.change(
             to: complete(allocation.unlisted, or: .none, in: allocation), burstSeconds: seconds, atLeast: meanRequest,
             at: now)
-        for (offset, entry) in allocation.tenants.enumerated() {
+        let entries = allocation.tenants
+        for place in entries.indices {
+            let assured = entries[place].assured
             let own =
                 isOnFallback
-                ? complete(entry.safe, or: entry.assured, in: allocation)
-                : complete(entry.assured, or: .none, in: allocation)
-            accounts[offset + 1].own.change(to: own, burstSeconds: seconds, atLeast: meanRequest, at: now)
-            accounts[offset + 1].ceiling.change(
-                to: entry.ceiling, burstSeconds: seconds, atLeast: meanRequest, at: now)
+                ? complete(entries[place].safe, or: assured, in: allocation)
+                : complete(assured, or: .none, in: allocation)
+            accounts[place + 1].own.change(to: own, burstSeconds: seconds, atLeast: meanRequest, at: now)
+            accounts[place + 1].ceiling.change(
+                to: entries[place].ceiling, burstSeconds: seconds, atLeast: meanRequest, at: now)
         }
     }
 

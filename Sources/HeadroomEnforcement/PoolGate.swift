@@ -117,9 +117,9 @@ package struct PoolGate: Sendable {
         let tellsClocks = !drawsTellClocks(at: now)
         var displaced: [TenantAccount] = []
         if !isOf(entries) { displaced = makeAccounts(for: entries, at: now) }
-        for (offset, entry) in entries.enumerated() {
-            accounts[offset + 1].weight = entry.weight
-            if tellsClocks { accounts[offset + 1].publish(clock: entry.serviceClock, at: now) }
+        for place in entries.indices {
+            accounts[place + 1].weight = entries[place].weight
+            if tellsClocks { accounts[place + 1].publish(clock: entries[place].serviceClock, at: now) }
         }
         return displaced
     }
@@ -260,7 +260,7 @@ package struct PoolGate: Sendable {
         var wake = Timestamp(milliseconds: .max)
         if let next = deferred.least?.at { wake = min(wake, next) }
         if let next = deadlines.least?.at { wake = min(wake, next) }
-        if allocation != nil, leaseUntil > now { wake = min(wake, leaseUntil) }
+        if isEnforcing, leaseUntil > now { wake = min(wake, leaseUntil) }
         if backlogged.contains(where: { !accounts[$0].queue.isEmpty }) {
             if let breaker {
                 if let probe = nextProbe(breaker, after: now) { wake = min(wake, max(probe, heldUntil)) }

@@ -17,8 +17,9 @@ struct PoolFloats: Sendable {
     private var serviceClocks: [PoolID: [TenantID: Double]] = [:]
 
     mutating func draw(_ request: DrawRequest, at now: Timestamp) throws(DrawRefusal) -> DrawAnswer {
-        guard ledgers[request.pool] != nil else { throw .unknownPool }
-        return try ledgers[request.pool]!.draw(request, at: now)
+        // By index: a ledger is large, and would be moved out of its table and back for each draw.
+        guard let index = ledgers.index(forKey: request.pool) else { throw .unknownPool }
+        return try ledgers.values[index].draw(request, at: now)
     }
 
     /// A generation is in force, or the same numbers are divided anew.

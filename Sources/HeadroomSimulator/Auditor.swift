@@ -182,7 +182,15 @@ package struct Auditor: Sendable {
     }
 
     package mutating func enqueue(_ estimate: Work, at gateway: GatewayID) {
-        gateways[gateway, default: SpendingAudit()].enqueue(estimate)
+        let place = place(of: gateway)
+        gateways.values[place].enqueue(estimate)
+    }
+
+    /// In ``gateways``, by which it is changed where it stands; a gateway not heard of before comes in.
+    private mutating func place(of gateway: GatewayID) -> [GatewayID: SpendingAudit].Index {
+        if let known = gateways.index(forKey: gateway) { return known }
+        gateways[gateway] = SpendingAudit()
+        return gateways.index(forKey: gateway)!
     }
 
     /// A gateway sends a call to the provider.
@@ -190,10 +198,11 @@ package struct Auditor: Sendable {
         _ call: Int, _ estimate: Work, isDrawn: Bool = false, at gateway: GatewayID
     ) throws(AuditViolation) {
         report.dispatches += 1
+        let place = place(of: gateway)
         let fault =
             isDrawn
-            ? gateways[gateway]?.draw(call, estimate)
-            : gateways[gateway, default: SpendingAudit()].dispatch(call, estimate, at: now)
+            ? gateways.values[place].draw(call, estimate)
+            : gateways.values[place].dispatch(call, estimate, at: now)
         if let fault {
             throw broken(.spending, "\(gateway), call \(call): \(fault)")
         }
@@ -201,22 +210,25 @@ package struct Auditor: Sendable {
 
     /// A gateway sends a draw: what it returns is gone, and what was granted before is closed.
     package mutating func draw(_ request: DrawRequest) throws(AuditViolation) {
-        let gateway = request.gateway
-        if let fault = gateways[gateway, default: SpendingAudit()].note(request, at: now) {
-            throw broken(.spending, "\(gateway), draw \(request.sequence): \(fault)")
+        let place = place(of: request.gateway)
+        if let fault = gateways.values[place].note(request, at: now) {
+            throw broken(.spending, "\(request.gateway), draw \(request.sequence): \(fault)")
         }
     }
 
     /// The control plane answers a draw: what it grants may be spent.
     package mutating func grant(_ answer: DrawAnswer, to request: DrawRequest) {
-        gateways[request.gateway]?.grant(answer, to: request)
+        guard let place = gateways.index(forKey: request.gateway) else { return }
+        gateways.values[place].grant(answer, to: request)
     }
 
     // MARK: The float
 
     package mutating func answer(_ answer: DrawAnswer, to request: DrawRequest) throws(AuditViolation) {
-        guard floats[request.pool] != nil else { throw broken(.float, "\(request.pool) is not published") }
-        if let fault = floats[request.pool]!.answer(answer, to: request, at: now) {
+        guard let index = floats.index(forKey: request.pool) else {
+            throw broken(.float, "\(request.pool) is not published")
+        }
+        if let fault = floats.values[index].answer(answer, to: request, at: now) {
             throw broken(.float, "\(request.pool), \(request.gateway), draw \(request.sequence): \(fault)")
         }
     }
@@ -230,7 +242,8 @@ package struct Auditor: Sendable {
 
     /// The provider took the call, and this is what it cost. `nil`: it refused, and keeps what the attempt cost.
     package mutating func settle(_ call: Int, cost: Work?, at gateway: GatewayID) {
-        gateways[gateway]?.settle(call, cost: cost, at: now)
+        guard let place = gateways.index(forKey: gateway) else { return }
+        gateways.values[place].settle(call, cost: cost, at: now)
     }
 
     /// Once a second: what gateways may spend together just now, over what there is.
