@@ -17,10 +17,10 @@ extension PoolGate {
         var oldest = Timestamp(milliseconds: .max)
 
         /// Whole tokens add up to the same sum in any order.
-        mutating func add(_ call: WaitingCall) {
+        mutating func add(_ estimate: Work, since arrival: Timestamp) {
             depth += 1
-            tokens += Int64(call.estimate[.tokens].rounded())
-            oldest = min(oldest, call.arrival)
+            tokens += Int64(estimate[.tokens].rounded())
+            oldest = min(oldest, arrival)
         }
     }
 
@@ -44,23 +44,26 @@ extension PoolGate {
         let criticalities = Criticality.allCases
         var listed = [Backlog](repeating: Backlog(), count: accounts.count * criticalities.count)
         var unlisted: [Flow: Backlog] = [:]
-        func count(_ place: Int, of index: Int) {
-            let criticality = calls[place].waiting.criticality
+        func count(_ criticality: Criticality, _ place: Int, since arrival: Timestamp, of index: Int) {
+            let estimate = calls.estimate(place)
             if index > 0 {
-                listed[index * criticalities.count + criticality.rawValue].add(calls[place].waiting)
+                listed[index * criticalities.count + criticality.rawValue].add(estimate, since: arrival)
             } else {
                 let flow = Flow(tenant: calls[place].waiting.tenant, criticality: criticality)
-                unlisted[flow, default: Backlog()].add(calls[place].waiting)
+                unlisted[flow, default: Backlog()].add(estimate, since: arrival)
             }
         }
         for index in accounts.indices {
             accounts[index].queue.visit { queued in
-                if calls.isWaiting(queued.place, queued.sequence) { count(queued.place, of: index) }
+                if calls.isWaiting(queued.place, queued.sequence) {
+                    count(queued.criticality, queued.place, since: queued.arrival, of: index)
+                }
                 return true
             }
         }
         for timer in deferred.elements where calls.isWaiting(timer.place, timer.sequence) {
-            count(timer.place, of: index(of: calls[timer.place].waiting.tenant))
+            let call = calls[timer.place].waiting
+            count(call.criticality, timer.place, since: call.arrival, of: index(of: call.tenant))
         }
 
         var records: [QueueRecord] = []
