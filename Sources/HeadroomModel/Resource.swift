@@ -232,6 +232,10 @@ package struct Work: Equatable, Sendable {
     @inlinable
     package static func == (left: Work, right: Work) -> Bool { left.halves == right.halves }
 
+    // As of ``Rates``.
+    @inlinable
+    package static func != (left: Work, right: Work) -> Bool { !(left == right) }
+
     /// This work done every `seconds`, as rates of `resources`.
     @inlinable
     package func rates(overSeconds seconds: Double, of resources: ResourceSet) -> Rates {

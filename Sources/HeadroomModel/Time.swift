@@ -18,6 +18,16 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     @inlinable
     package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
+    // Written out, as the standard library's ask a table which `<` it is.
+    @inlinable
+    package static func > (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds > right.milliseconds }
+
+    @inlinable
+    package static func <= (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds <= right.milliseconds }
+
+    @inlinable
+    package static func >= (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds >= right.milliseconds }
+
     /// Negative when `earlier` is later.
     @inlinable
     package func seconds(since earlier: Timestamp) -> Double {
