@@ -264,8 +264,10 @@ extension Simulation {
     /// A refused call waits again, unless it was refused too often.
     private mutating func retry(_ attempt: Attempt) {
         let call = attempt.dispatch.call
+        // Not by name: a method that is handed over holds a copy of the run.
+        let reset = attempt.answer.flatMap { resetSeconds($0) }
         let retry = gateways[attempt.gateway].gates[jobs[call.id].pool].refused(
-            call.id, resetSeconds: attempt.answer.flatMap(resetSeconds), jitter: jitter.drawUniform(), at: now)
+            call.id, resetSeconds: reset, jitter: jitter.drawUniform(), at: now)
         switch retry {
         case .waits: observed.wait(jobs[call.id].tenant, call.estimate)
         case .givenUp: lose(call.id)
