@@ -4,7 +4,7 @@ import HeadroomModel
 /// fades from turn to turn, demand above all, may differ by what the turns between the checkpoint and the end of the
 /// process would have raised it to: at most one half-life of a checkpoint's period.
 extension DemandEstimator {
-    private static let version: UInt16 = 3
+    private static let version: UInt16 = 4
 
     package func write(to writer: inout ByteWriter) {
         writer.write(DemandEstimator.version)

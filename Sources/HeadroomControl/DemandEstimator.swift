@@ -140,8 +140,11 @@ package struct DemandEstimator: Sendable {
         let isResent = isFirst && !isRetry && isAgain(call, index, at: arrival)
         storm.note(isRetry: isRetry || isResent, at: isRetry ? call.startedAt.second : arrival.second)
         // Behind the look for what comes again, or each call would be found to repeat itself.
-        if call.outcome == .ok { learn(from: call, index, flow, at: instant) }
-        if isFirst, call.outcome == .denied { remember(denied: call, index, at: instant) }
+        if call.outcome == .ok {
+            learn(from: call, index, flow, at: instant)
+            remember(served: call, index, arrivedAt: arrival, at: instant)
+        }
+        if isFirst, call.outcome == .denied { remember(denied: call, index, arrivedAt: arrival, at: instant) }
         guard isFirst, !isResent else { return }
         let work = worth(call, index)
         profiles[index].want(work, flow: flow, second: instant.second, ringSeconds: ringSeconds)
@@ -156,9 +159,6 @@ package struct DemandEstimator: Sendable {
             profiles[index].correction.learn(
                 inputTokens: input, outputTokens: Float(output), maxTokens: Float(bound))
             correction.learn(inputTokens: input, outputTokens: Float(output), maxTokens: Float(bound))
-        }
-        if profiles[index].watch.takesControl(), let content = content(of: call, index) {
-            controls.insert(content, at: instant)
         }
     }
 

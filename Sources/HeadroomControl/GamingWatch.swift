@@ -25,14 +25,17 @@ struct GamingWatch: Sendable {
     private var at: Timestamp
 
     /// Calls that were denied; that came as new although the same had just been denied; that came as new although the
-    /// same had just been served, with as many served ones to compare with: what chance does.
+    /// same had just been served: what chance does.
     private var denied: Float = 0
     private var resent: Float = 0
     private var repeated: Float = 0
     /// Served ones that there were to compare with.
     private var compared: Float = 0
-    /// Served calls that are still to be remembered, so that there are as many as denied ones.
+    /// Served calls that are still to be remembered, so that there are twice as many as denied ones: where few are
+    /// denied, more would say little more, and chance must be known better than what is held against it.
     private var controlsDue: Float = 0
+    /// From its arrival to its end, of the call that was denied last.
+    private var deniedAfterSeconds: Float = 0
 
     /// Calls that went out of queues while there was room for all, and calls that ended in any way.
     private var dropped: Float = 0
@@ -74,18 +77,22 @@ struct GamingWatch: Sendable {
         notePhase(of: instant, settings)
     }
 
-    mutating func noteDenied() {
+    mutating func noteDenied(afterSeconds seconds: Double) {
         denied += 1
-        controlsDue = min(controlsDue + 1, 1000)
+        controlsDue = min(controlsDue + 2, 2000)
+        deniedAfterSeconds = Float(max(0, min(seconds, RecentContents.seconds)))
     }
 
-    /// True when a served call is to be remembered as well.
-    mutating func takesControl() -> Bool {
-        guard controlsDue >= 1 else { return false }
+    /// After how many seconds a served call would have been denied, if one is to be remembered as well.
+    mutating func takeControl() -> Double? {
+        guard controlsDue >= 1 else { return nil }
         controlsDue -= 1
         compared += 1
-        return true
+        return Double(deniedAfterSeconds)
     }
+
+    /// An hour after the last denial there is nothing to tell any more.
+    var looksForResends: Bool { denied >= 0.02 }
 
     mutating func noteEnd(ofCalls calls: Float = 1) { ended += calls }
 
@@ -178,9 +185,8 @@ struct GamingWatch: Sendable {
     }
 
     private func resentDenials(_ strength: Float) -> String? {
-        // In 608 honest tenant-hours of seven traces nobody came beyond three quarters of both bounds.
-        guard isBeyondChance(calls: 6 * strength, deviations: 4 * strength, share: 0.4 * strength) else { return nil }
-        return "\(whole(resent)) of \(whole(denied)) denied calls came again as new work within two minutes; by chance "
+        guard isBeyondChance(calls: 5 * strength, deviations: 4 * strength, share: 0.4 * strength) else { return nil }
+        return "\(whole(resent)) of \(whole(denied)) denied calls came again at once as new work; by chance "
             + "it would have been \(whole(chance * denied))"
     }
 
@@ -227,6 +233,7 @@ extension GamingWatch {
     func write(to writer: inout ByteWriter) {
         writer.write(at)
         writer.write(SIMD4(denied, resent, repeated, controlsDue))
+        writer.write(deniedAfterSeconds)
         writer.write(SIMD4(dropped, ended, claimsKept, claimsBroken))
         writer.write(compared)
         writer.write(phases.lowHalf)
@@ -245,6 +252,7 @@ extension GamingWatch {
         self.init(at: try reader.readTimestamp())
         let calls = try reader.readAmounts()
         (denied, resent, repeated, controlsDue) = (calls.x, calls.y, calls.z, calls.w)
+        deniedAfterSeconds = try reader.readShare()
         let claims = try reader.readAmounts()
         (dropped, ended, claimsKept, claimsBroken) = (claims.x, claims.y, claims.z, claims.w)
         compared = try reader.readShare()

@@ -1,29 +1,36 @@
 import HeadroomModel
 
-/// When work of which content ended lately, so that what comes again is known: two generations, as ``RecentRequests``.
+/// Which content ended when lately, so that what comes again at once is known: two generations, as ``RecentRequests``.
 ///
-/// What comes again comes within two minutes, but is told only when it ends: a batch call may wait for minutes before.
+/// Whoever resends does so within seconds; what comes a minute later is as well the next of many prompts of one size.
+/// But it is told only when it ends: a batch call may wait for minutes before.
 struct RecentContents: Sendable {
     /// Just below three quarters of a power of two, where a table doubles.
     private static let capacity = 98_000
-    private static let seconds = 600.0
-    private static let againSeconds = 120.0
+    /// Also the longest wait before an end.
+    static let seconds = 600.0
+    /// Ends are told apart by two seconds; what comes within these or the eight behind them comes at once.
+    private static let stepMilliseconds: Int64 = 2000
+    private static let steps: Int64 = 4
 
-    private var newer: [UInt64: Timestamp] = [:]
-    private var older: [UInt64: Timestamp] = [:]
+    /// How often, by content and two seconds.
+    private var newer: [UInt64: UInt16] = [:]
+    private var older: [UInt64: UInt16] = [:]
     private var rotatedAt: Timestamp
 
     init(at now: Timestamp) {
         rotatedAt = now
     }
 
-    mutating func insert(_ content: UInt64, at now: Timestamp) {
+    mutating func insert(_ content: UInt64, endingAt end: Timestamp, at now: Timestamp) {
         if newer.count >= RecentContents.capacity || now.seconds(since: rotatedAt) >= RecentContents.seconds {
             older = newer
             newer = [:]
             rotatedAt = now
         }
-        newer[content] = now
+        let key = Self.key(content, Self.step(of: end))
+        let count = newer[key, default: 0]
+        newer[key] = count &+ (count < .max ? 1 : 0)
     }
 
     /// A pool that went silent gives the memory back.
@@ -33,21 +40,28 @@ struct RecentContents: Sendable {
         older = [:]
     }
 
-    /// True when the same had ended within two minutes before `arrival`, and forgets it: each counts for one. Work that
+    /// True when the same had ended just before `arrival`, and forgets the last of them: each counts for one. Work that
     /// was there already when the other ended does not repeat it.
     mutating func take(_ content: UInt64, before arrival: Timestamp) -> Bool {
-        if let ended = newer[content] {
-            guard Self.isAgain(arrival, after: ended) else { return false }
-            newer[content] = nil
-            return true
+        guard !newer.isEmpty || !older.isEmpty else { return false }
+        let last = Self.step(of: arrival)
+        for step in 0...Self.steps {
+            let key = Self.key(content, last - step)
+            if Self.take(key, from: &newer) || Self.take(key, from: &older) { return true }
         }
-        guard let ended = older[content], Self.isAgain(arrival, after: ended) else { return false }
-        older[content] = nil
+        return false
+    }
+
+    private static func take(_ key: UInt64, from generation: inout [UInt64: UInt16]) -> Bool {
+        guard let count = generation[key] else { return false }
+        generation[key] = count > 1 ? count - 1 : nil
         return true
     }
 
-    private static func isAgain(_ arrival: Timestamp, after ended: Timestamp) -> Bool {
-        (0...againSeconds).contains(arrival.seconds(since: ended))
+    private static func step(of instant: Timestamp) -> Int64 { instant.milliseconds / stepMilliseconds }
+
+    private static func key(_ content: UInt64, _ step: Int64) -> UInt64 {
+        RecentRequests.fingerprint(of: content, UInt64(bitPattern: step))
     }
 }
 
@@ -64,7 +78,7 @@ extension RecentContents {
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
         self.init(at: try reader.readTimestamp())
-        for _ in 0..<(try reader.readCount(leastBytes: 16)) { newer[try reader.read()] = try reader.readTimestamp() }
-        for _ in 0..<(try reader.readCount(leastBytes: 16)) { older[try reader.read()] = try reader.readTimestamp() }
+        for _ in 0..<(try reader.readCount(leastBytes: 10)) { newer[try reader.read()] = try reader.read() }
+        for _ in 0..<(try reader.readCount(leastBytes: 10)) { older[try reader.read()] = try reader.read() }
     }
 }

@@ -30,7 +30,7 @@ import Testing
         }
         let flag = try #require(flags.first)
         #expect(flags.map(\.kind) == [.resentDenials])
-        #expect(flag.evidence.contains("denied calls came again as new work"), "\(flag.evidence)")
+        #expect(flag.evidence.contains("denied calls came again at once as new work"), "\(flag.evidence)")
         #expect(flag.since <= ClassifiedPool.at(60 * Self.minutes))
     }
 
@@ -127,6 +127,42 @@ import Testing
             pool.call(second, .denied, input: stubborn, queued: 299)
         }
         #expect(flags.map(\.kind) == [.resentDenials])
+    }
+
+    @Test func `a busy tenant's resends are told though the same is denied again before they end`() throws {
+        // Five calls a second of five hundred sizes; all wait for a minute and are denied, and half of them come again.
+        var lines: [(at: Double, size: Int64)] = []
+        let flags = flags { pool, second, random in
+            let mine = lines.filter { $0.at == second }
+            lines.removeAll { $0.at == second }
+            for (_, size) in mine {
+                pool.call(second, .denied, input: size, queued: 60)
+                if Bool.random(using: &random) { lines.append((second + 61, size)) }
+            }
+            for _ in 0..<5 { lines.append((second + 60, Int64.random(in: 1...500, using: &random))) }
+            pool.call(second + 0.5, input: Int64.random(in: 1...500, using: &random))
+        }
+        #expect(flags.map(\.kind) == [.resentDenials])
+    }
+
+    @Test func `what a timer sends is not flagged, however its period and its patience lie`() {
+        for period in [7, 12, 15, 30] {
+            for patience in [5.0, 10, 25] {
+                // A report each `period`, beside work of all sizes; a third of all is denied.
+                let flags = flags { pool, second, random in
+                    let at = Int(second)
+                    let isDenied = Int.random(in: 0..<3, using: &random) == 0
+                    let wait = isDenied ? patience : 0.5
+                    if at % period == 0 {
+                        pool.call(second + wait, isDenied ? .denied : .ok, input: 500, queued: wait)
+                    }
+                    guard at % 3 == 0 else { return }
+                    let size = Int64.random(in: 1000...100_000, using: &random)
+                    pool.call(second + wait + 0.1, isDenied ? .denied : .ok, input: size, queued: wait)
+                }
+                #expect(flags.isEmpty, "every \(period) s, \(patience) s of patience: \(flags)")
+            }
+        }
     }
 
     @Test func `tasks that are mid-way for ever are flagged within ten minutes`() throws {

@@ -48,8 +48,8 @@ import Testing
             #expect(
                 record.gamingFlags.allSatisfy { gamers.contains($0.tenant) && $0.flag.kind == .resentDenials },
                 "\(note)")
-            // There it is denied 25 times in the first 13 minutes, 28 in 19, or starved: WhatTenantsNeed.
-            if name.contains("deepseek") { continue }
+            // Two of its resends are told in the first ten minutes, where it takes eight: WhatTenantsNeed.
+            if name.contains("deepseek"), seed == 3 { continue }
             #expect((record.gamingFlags.first?.second ?? .infinity) <= 600, "\(note)")
         }
     }
