@@ -120,7 +120,10 @@ struct BucketBank: Sendable {
         var next = BucketBank(limit: limit, meter: meter)
         next.delivered = delivered
         next.second = second
-        let before = remains(belief)
+        var before = remains(belief)
+        // Nobody knows since when a lower limit is in force. Were the bucket held to be as full as the limit before left
+        // it, the first refusals would speak against the new one.
+        if limit < self.limit { before.left = min(0, before.left) }
         for h in levels.indices { next.levels[h] = next.level(h, after: before) }
         return next
     }

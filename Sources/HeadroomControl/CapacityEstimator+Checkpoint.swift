@@ -71,8 +71,12 @@ extension CapacityEstimator.Second {
         writer.write(delivered)
         writer.write(largest)
         for count in [attempts, refusals, overloads] { writer.write(Int64(count)) }
-        writer.write(exhausted.rawValue)
-        for lane in 0..<4 { writer.write(leastRefused.amounts[lane]) }
+        writer.write(otherExhausted.rawValue)
+        writer.write(refused) { writer, refusal in
+            writer.write(refusal.request)
+            writer.write(refusal.size)
+            writer.write(refusal.exhausted.rawValue)
+        }
         writer.write(samples.sorted { $0.key < $1.key }) { writer, entry in
             writer.write(UInt8(entry.key.rawValue))
             entry.value.write(to: &writer)
@@ -85,11 +89,11 @@ extension CapacityEstimator.Second {
         attempts = try reader.readWhole()
         refusals = try reader.readWhole()
         overloads = try reader.readWhole()
-        exhausted = ResourceSet(rawValue: try reader.read(UInt8.self) & 15)
-        for lane in 0..<4 {
-            let size = try reader.readDouble()
-            guard size > 0 else { throw .outOfRange }
-            leastRefused.amounts[lane] = size
+        otherExhausted = ResourceSet(rawValue: try reader.read(UInt8.self) & 15)
+        refused = try reader.readArray(leastBytes: 41) { reader throws(ByteCodingError) in
+            Refusal(
+                request: try reader.read(), size: try reader.readWork(),
+                exhausted: ResourceSet(rawValue: try reader.read(UInt8.self) & 15))
         }
         for _ in 0..<(try reader.readCount(leastBytes: 33)) {
             guard let resource = Resource(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
@@ -142,7 +146,7 @@ extension LimitEstimator {
         guard abs(weights.reduce(0, +) - 1) < 1e-6 else { throw .outOfRange }
         for index in meters.indices { try meters[index].read(from: &reader) }
         use = try reader.readAmount()
-        guard use <= 2 else { throw .outOfRange }
+        guard use <= LimitEstimator.mostUse else { throw .outOfRange }
     }
 }
 

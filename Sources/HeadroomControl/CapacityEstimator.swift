@@ -9,23 +9,6 @@ import HeadroomModel
 /// ``OtherConsumers``), latency far over its baseline keeps it from rising, and a person's pin goes before everything.
 /// An overload says nothing about the quota and never enters: it opens the breaker (``UpstreamSignals``).
 package struct CapacityEstimator: Sendable {
-    /// What the upstream did in one second.
-    struct Second: Equatable, Sendable {
-        var delivered = Work.zero
-        /// Without what was overloaded.
-        var attempts = 0
-        var refusals = 0
-        var overloads = 0
-        /// Resources that a refusal named.
-        var exhausted: ResourceSet = []
-        /// The size of the largest call that was taken, by resource.
-        var largest = Work.zero
-        /// The size of the smallest call that was refused, by resource; infinite while none is known.
-        var leastRefused = Work(amounts: SIMD4(repeating: .infinity))
-        /// The last that headers said in it.
-        var samples: [Resource: OtherConsumers.Sample] = [:]
-    }
-
     /// What a call's second is judged by: seconds, attempts and refusals of the last ten.
     struct Recent: Equatable, Sendable {
         var second: Int64
@@ -124,8 +107,7 @@ package struct CapacityEstimator: Sendable {
             second.attempts += 1
             if call.outcome.isQuotaRefusal {
                 second.refusals += 1
-                second.leastRefused.amounts = pointwiseMin(
-                    second.leastRefused.amounts, work.amounts.replacing(with: .infinity, where: work.amounts .<= 0))
+                second.refuse(call.request, work)
                 if countsRefused { second.delivered += Work(requests: 1) }
             } else if call.outcome == .ok || work[.tokens] > 0 {
                 second.delivered += work
@@ -166,9 +148,11 @@ package struct CapacityEstimator: Sendable {
         if response.signal.kind == .ramp { ramp.noteRefusal(at: response.at) }
         let exhausted = response.signal.kind == .quota ? response.signal.exhausted : []
         let samples = response.samples(of: policy.nominal.resources)
-        if !exhausted.isEmpty || !samples.isEmpty {
+        if !exhausted.isEmpty, !blame(exhausted, forRefusing: response.request) {
+            with(second: response.at.second) { $0.otherExhausted.formUnion(exhausted) }
+        }
+        if !samples.isEmpty {
             with(second: response.at.second) { second in
-                second.exhausted.formUnion(exhausted)
                 for (resource, sample) in samples where (second.samples[resource]?.at ?? sample.at) <= sample.at {
                     second.samples[resource] = sample
                 }
@@ -178,6 +162,12 @@ package struct CapacityEstimator: Sendable {
         for window in response.signal.windows where policy.nominal.resources.contains(window.resource) {
             longWindows.note(window, at: response.at)
         }
+    }
+
+    /// A call is told with its response, and may have begun seconds before it.
+    private mutating func blame(_ exhausted: ResourceSet, forRefusing request: String?) -> Bool {
+        guard let request = request?.fingerprint else { return false }
+        return open.keys.sorted(by: >).contains { open[$0]!.blame(exhausted, forRefusing: request) }
     }
 
     /// A line that comes after its second was judged enters the oldest second that is still open: telemetry that is
@@ -222,7 +212,8 @@ package struct CapacityEstimator: Sendable {
             noteOthers(second)
             if second.attempts > 0 {
                 learnMeanRequest(second.delivered)
-                if !second.exhausted.isEmpty { lastExhausted = second.exhausted }
+                let exhausted = second.exhausted
+                if !exhausted.isEmpty { lastExhausted = exhausted }
                 recent.append(
                     Recent(second: judgedThrough, attempts: second.attempts, refusals: second.refusals))
             }
@@ -256,7 +247,8 @@ package struct CapacityEstimator: Sendable {
         _ second: Second, of instant: Int64, scaledBy factor: Double, in limits: inout LimitEstimator
     ) {
         guard second.attempts > 0 else { return limits.idle(instant) }
-        let exhausted = second.exhausted.isEmpty ? suspects : second.exhausted
+        let named = second.exhausted
+        let exhausted = named.isEmpty ? suspects : named
         limits.fold(
             MeteredLimits.Second(
                 second: instant, delivered: second.delivered * factor, untold: second.delivered * (factor - 1),

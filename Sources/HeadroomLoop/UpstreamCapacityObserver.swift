@@ -4,7 +4,7 @@ import HeadroomModel
 /// What is the upstream delivering? Owns one ``CapacityEstimator`` per pool of the policy.
 package actor UpstreamCapacityObserver {
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
-    private static let version: UInt32 = 0x4F42_0003  // "OB", 3
+    private static let version: UInt32 = 0x4F42_0004  // "OB", 4
 
     private var pools: [PoolID: CapacityEstimator] = [:]
     private var pins: [PoolID: CapacityPin] = [:]

@@ -16,12 +16,21 @@ import Testing
                 outcome: outcome, inputTokens: outcome == .ok ? tokens : 0, outputTokens: 0))
     }
 
+    private func refusal(_ second: Double, _ request: String, tokens: Int64) -> TelemetryRecord {
+        .call(
+            CallRecord(
+                request: request, at: Self.start.adding(seconds: second), gateway: "gw-1", tenant: "acme",
+                pool: Self.pool, outcome: .quota, inputTokens: tokens, outputTokens: 0))
+    }
+
     private func response(
-        _ second: Double, status: Int = 200, windows: [QuotaWindow] = [], exhausted: ResourceSet = []
+        _ second: Double, status: Int = 200, windows: [QuotaWindow] = [], exhausted: ResourceSet = [],
+        request: String? = nil
     ) -> TelemetryRecord {
         .response(
             ResponseRecord(
-                at: Self.start.adding(seconds: second), gateway: "gw-1", pool: Self.pool, status: status,
+                at: Self.start.adding(seconds: second), request: request, gateway: "gw-1", pool: Self.pool,
+                status: status,
                 signal: ProviderSignal(kind: status == 200 ? .ok : .quota, windows: windows, exhausted: exhausted)))
     }
 
@@ -79,6 +88,43 @@ import Testing
         #expect(abs(tpm / 300_000 - 1) < 0.1, "\(tpm)")
         #expect(found.reason == .throttled)
         #expect(found.state == .throttled)
+    }
+
+    @Test mutating func `a lower limit in a header is not doubted for what the one before would have left`() throws {
+        // Nine tenths of the contract, of which half is granted from second 60 on: what was saved up lasts until second 67.
+        for second in 0..<67 {
+            for n in 0..<9 { fold(call(Double(second) + Double(n) / 9)) }
+            _ = capacity(at: Double(second))
+        }
+        let half = QuotaWindow(resource: .tokens, limit: 300_000, windowSeconds: 60)
+        for second in 67..<75 {
+            for n in 0..<5 { fold(call(Double(second) + Double(n) / 5)) }
+            if second < 70 {
+                fold(refusal(Double(second) + 0.5, "r\(second)", tokens: 500))
+                fold(
+                    response(
+                        Double(second) + 0.5, status: 429, windows: [half], exhausted: ResourceSet(.tokens),
+                        request: "r\(second)"))
+            }
+            let tpm = try #require(capacity(at: Double(second) + 1).capacity[.tokens])
+            if second > 68 { #expect(abs(tpm / 300_000 - 1) < 0.1, "second \(second): \(tpm)") }
+        }
+    }
+
+    @Test mutating func `a large call that found too few tokens does not speak of a small one that found no request`()
+        throws
+    {
+        for second in 0..<60 {
+            let at = Double(second)
+            for n in 0..<10 { fold(call(at + Double(n) / 10, tokens: 400)) }
+            fold(refusal(at + 0.9, "large\(second)", tokens: 59_000))
+            fold(refusal(at + 0.95, "small\(second)", tokens: 100))
+            fold(response(at + 0.9, status: 429, exhausted: ResourceSet(.tokens), request: "large\(second)"))
+            fold(response(at + 0.95, status: 429, exhausted: ResourceSet(.requests), request: "small\(second)"))
+        }
+        let found = capacity(at: 63).capacity
+        #expect(try #require(found[.tokens]) > 540_000, "\(found)")
+        #expect(try #require(found[.requests]) > 540, "\(found)")
     }
 
     @Test mutating func `what the gateway denied or served from its cache says nothing of the upstream`() {
