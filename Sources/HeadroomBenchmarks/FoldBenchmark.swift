@@ -59,12 +59,28 @@ enum FoldBenchmark {
         line("of it the classifier", classifying * 1e9 / Double(folded), "ns a record")
         line("of it the observer", observing * 1e9 / Double(folded), "ns a record")
         line("a turn's estimate, all active", (estimating.sorted()[estimating.count / 2]) * 1e3, "ms")
+        await giveBack(classifier, observer, from: seconds)
         memory("all active", since: before, pairs: tenants * pools)
 
         await idle(classifier, observer, from: seconds, pairs: tenants * pools, before: before)
     }
 
-    /// Ten minutes later, when rings and demand are gone.
+    /// Once a minute the service gives freed memory back, and the next turn takes pages anew.
+    private static func giveBack(
+        _ classifier: TenantConsumptionClassifier, _ observer: UpstreamCapacityObserver, from second: Int
+    ) async {
+        let now = start.adding(seconds: Double(second))
+        let clock = ContinuousClock()
+        let began = clock.now
+        MemoryUse.giveBackFreed()
+        line("giving freed memory back", began.duration(to: clock.now) / .milliseconds(1), "ms")
+        let capacities = await observer.estimate(at: now)
+        let turn = clock.now
+        _ = await classifier.estimate(capacities: capacities, at: now)
+        line("the turn's estimate behind it", turn.duration(to: clock.now) / .milliseconds(1), "ms")
+    }
+
+    /// Half an hour later, when rings and demand are gone.
     private static func idle(
         _ classifier: TenantConsumptionClassifier, _ observer: UpstreamCapacityObserver, from second: Int, pairs: Int,
         before: MemoryUse
@@ -120,9 +136,14 @@ enum FoldBenchmark {
     private static let gateways = (1...16).map { GatewayID(unchecked: "gateway-\($0)") }
 
     private static func memory(_ what: String, since before: MemoryUse, pairs: Int) {
+        let peak = MemoryUse.now - before
+        MemoryUse.giveBackFreed()
         let use = MemoryUse.now - before
         line("memory in use, \(what)", Double(use.allocated) / Double(pairs), "bytes a tenant x pool")
-        line("resident, \(what)", Double(use.resident) / Double(pairs), "bytes a tenant x pool")
+        line("resident, \(what), behind a turn", Double(peak.resident) / Double(pairs), "bytes a tenant x pool")
+        line(
+            "resident, \(what), once freed is given back", Double(use.resident) / Double(pairs), "bytes a tenant x pool"
+        )
     }
 
     private static func line(_ what: String, _ value: Double, _ unit: String) {

@@ -183,17 +183,3 @@ enum IngestBenchmark {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 }
-
-/// A directory that goes with the run.
-private final class BenchmarkDirectory {
-    let path: String
-
-    init() throws {
-        path = NSTemporaryDirectory() + "headroom-ingest-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-}

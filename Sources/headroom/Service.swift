@@ -159,9 +159,10 @@ final class Service: Sendable {
     private static let maxBites = 20
 
     /// Once a second looks for tokens that another process changed, notes which ones are used, and deletes a bounded part
-    /// of what is too old.
+    /// of what is too old; once a minute gives back freed memory.
     private func keepHouse() async {
         var tokens: Int64?
+        var rounds = 0
         while !Task.isCancelled {
             do {
                 let counter = try await database.tokens.foreignChangeCounter()
@@ -178,6 +179,8 @@ final class Service: Sendable {
             } catch {
                 log("housekeeping failed, and will be tried again: \(error)")
             }
+            rounds += 1
+            if rounds.isMultiple(of: FreedMemory.seconds) { FreedMemory.giveBack() }
             // Throws when the service stops; the loop's condition says so.
             try? await Task.sleep(for: .seconds(1))
         }
