@@ -155,7 +155,10 @@ extension JSONWriter {
         beginObject()
         key("criticality")
         string(flow.criticality.name)
-        for (name, value) in [("demand", flow.demand), ("burn_fast", flow.burnFast), ("burn_slow", flow.burnSlow)] {
+        for (name, value) in [
+            ("demand", flow.demand), ("usual_demand", flow.usualDemand), ("burn_fast", flow.burnFast),
+            ("burn_slow", flow.burnSlow),
+        ] {
             key(name)
             measured(value)
         }
