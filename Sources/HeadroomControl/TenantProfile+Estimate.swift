@@ -155,7 +155,8 @@ extension TenantProfile {
         result.shape = shape.isKnown ? shape.mean : nil
         let evidence = Double(evidence.value(at: now, halfLife: DemandEstimator.evidenceHalfLife))
         let half = moment.settings.trust.halfConfidenceCalls
-        result.confidence = evidence > 0 ? evidence / (evidence + half) : 0
+        // Who needs no calls to be known is known before the first.
+        result.confidence = half > 0 ? evidence / (evidence + half) : 1
         result.repayment = repayment.score
         if tasks.remainingRequests > 0 || tasks.remainingTokens > 0 { result.midTask = stillNeeded }
         result.flags = watch.flags.map(\.kind.rawValue)

@@ -1,6 +1,6 @@
 /// How far a tenant's claims are believed (DESIGN §4): cold start and gaming.
 package struct TrustPolicy: Equatable, Sendable {
-    /// Calls after which half of a new tenant's estimate is its own and half its tier's prior.
+    /// Served calls after which the confidence in a new tenant is one half; 0: everyone is known at once.
     package var halfConfidenceCalls: Double
     /// Demand of a tenant with a gaming flag counts at most as so many times what it really consumed.
     package var flaggedDemandFactor: Double
