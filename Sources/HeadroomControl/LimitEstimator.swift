@@ -17,11 +17,9 @@ package struct LimitEstimator: Sendable {
 
     /// Below half of the estimate a pool's use says nothing of its limit, from 85 % on all (control-law, rule 7).
     private static let busy = 0.5...0.85
-    /// Each second moves the mean use by this part: a time of some 25 s. Where a call may take ten seconds of the pool, the
-    /// pool is busy also while a gateway saves up for the next one.
-    private static let useGain = 0.04
-    /// A second's use counts up to so many times the estimate: a call that large is paid off behind it.
-    static let mostUse = 10.0
+    /// Each second moves the mean use by this part: a time of about six seconds, a provider's burst.
+    private static let useGain = 0.15
+    static let mostUse = 2.0
     /// From this part of overloads on, a second does not probe.
     private static let overloaded = 0.2
     /// So that no hypothesis is ever out of the question, however long nothing probes.
