@@ -59,7 +59,7 @@ extension FloatLedger {
     }
 
     /// Twice the longest wait, and a round trip.
-    private static let headSeconds = 0.7
+    private static let headSeconds = 0.5
 
     /// A tenant as it would be after what has been handed out in this pass.
     private struct Competitor {

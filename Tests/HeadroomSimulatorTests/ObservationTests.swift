@@ -28,6 +28,9 @@ import Testing
     private static func drop(_ scenario: inout Scenario) {
         scenario.provider.grants = [(Scenario.Span(from: 0.4, to: 0.7), 0.5)]
     }
+    /// In seconds; 0.7 · 420 is a little less than 294.
+    private static let fall = Int((0.4 * seconds).rounded())
+    private static let rise = Int((0.7 * seconds).rounded())
     private static let kinds: [ProviderModel.Headers] = [.truthful, .nominal, .absent]
 
     @Test(.enabled(if: RecordedTraces.areThere), arguments: [.nominal, .absent] as [ProviderModel.Headers])
@@ -45,8 +48,7 @@ import Testing
     func `a drop to half is found and a recovery too`(headers: ProviderModel.Headers) throws {
         let trace = try #require(try RecordedTraces.read("traces/azure-llm-2023-conv-a"))
         let (record, _) = Self.run(headers: headers, trace: trace, Self.drop)
-        let fall = Int(0.4 * Self.seconds)
-        let rise = Int(0.7 * Self.seconds)
+        let (fall, rise) = (Self.fall, Self.rise)
         // The bucket that was full at the fall is empty within six seconds: the first refusal.
         let found = record.estimated[fall + 21] / 0.5
         #expect(abs(found - 1) < (headers == .truthful ? 0.01 : 0.2), "\(found)")
@@ -60,30 +62,22 @@ import Testing
         "derived/servegen-deepseek-r1-h09-11.reconstructed",
     ]
 
-    /// Single runs lie further off: some of these calls are larger than all that passes at once, and fifteen seconds hold
-    /// a handful of refusals. Of 96 runs (four traces, 24 seeds) five to seven had not found a recovery after 60 s, however
-    /// often gateways drew.
+    /// Single runs lie further off behind a fall: some of these calls are larger than all that passes at once, and fifteen
+    /// seconds hold a handful of refusals.
     @Test(.enabled(if: RecordedTraces.areThere), arguments: ["headroom", "headroom-lend"])
-    func
-        `without headers a drop to half is known 15 s after its first refusal, nine recoveries of ten after 60 s and all after 90 s`(
-            strategy: String
-        ) throws
-    {
+    func `without headers a drop to half is known 15 s after its first refusal, and a recovery after 60 s`(
+        strategy: String
+    ) throws {
         var found: [Double] = []
-        var late: [String] = []
         for name in Self.three {
             let trace = try #require(try RecordedTraces.read(name))
-            for seed in 1...4 {
-                let (record, _) = Self.run(
-                    headers: .absent, trace: trace, strategy: strategy, seed: UInt64(seed), Self.drop)
-                let (fall, rise) = (Int(0.4 * record.seconds), Int(0.7 * record.seconds))
-                let first = try #require((fall..<rise).first { record.refusedEachSecond[$0] > 0 })
+            for seed in 1...4 as ClosedRange<UInt64> {
+                let (record, _) = Self.run(headers: .absent, trace: trace, strategy: strategy, seed: seed, Self.drop)
+                let first = try #require((Self.fall..<Self.rise).first { record.refusedEachSecond[$0] > 0 })
                 found.append(record.estimated[first + 15] / 0.5)
-                if record.estimated[rise + 60] <= 0.9 { late.append("\(name), seed \(seed)") }
-                #expect(record.estimated[rise + 90] > 0.9, "\(name), seed \(seed)")
+                #expect(record.estimated[Self.rise + 60] > 0.9, "\(name), seed \(seed)")
             }
         }
-        #expect(Double(late.count) <= 0.1 * Double(found.count), "\(late)")
         let mean = found.reduce(0, +) / Double(found.count)
         #expect(abs(mean - 1) < 0.15, "\(found)")
     }
@@ -96,15 +90,19 @@ import Testing
     ) throws {
         for name in Self.three {
             let trace = try #require(try RecordedTraces.read(name))
-            let (record, _) = Self.run(headers: headers, trace: trace, strategy: "headroom") { scenario in
-                Self.drop(&scenario)
-                scenario.provider.metering = metering
+            var means: [Double] = []
+            for seed in 1...3 as ClosedRange<UInt64> {
+                let (record, _) = Self.run(headers: headers, trace: trace, strategy: "headroom", seed: seed) {
+                    scenario in
+                    Self.drop(&scenario)
+                    scenario.provider.metering = metering
+                }
+                let down = record.estimated[(Self.fall + 25)..<Self.rise]
+                means.append(down.reduce(0, +) / Double(down.count) / 0.5)
             }
-            let (fall, rise) = (Int(0.4 * record.seconds), Int(0.7 * record.seconds))
-            let mean = record.estimated[(fall + 25)..<rise].reduce(0, +) / Double(rise - fall - 25) / 0.5
             // Before meters that count by the minute were believed too, this was a fifth. Too high is another matter: such
             // a provider refuses only at the end of its minutes, and two of them say little.
-            #expect(mean > 0.75, "\(name): \(mean)")
+            #expect(means.reduce(0, +) / 3 > 0.75, "\(name): \(means)")
         }
     }
 
@@ -123,15 +121,24 @@ import Testing
         #expect(abs(after / before - 1) < 0.2, "\(before) \(after)")
     }
 
+    /// True capacity swings from 0.8 to 1.2 of the contract, of which at most 1 is believed: 0.9 on average. One run of two
+    /// has a second or two in which some large call's refusal weighs too much.
     @Test(.enabled(if: RecordedTraces.areThere), arguments: [.absent] as [ProviderModel.Headers])
     func `a square wave of a fifth does not make it swing further`(
         headers: ProviderModel.Headers
     ) throws {
         let trace = try #require(try RecordedTraces.read("traces/azure-llm-2023-conv-a"))
-        let (record, _) = Self.run(headers: headers, trace: trace) { scenario in
-            scenario.provider.wave = ScenarioLibrary.named("square-wave")?.provider.wave
+        for seed in 1...4 as ClosedRange<UInt64> {
+            let (record, _) = Self.run(headers: headers, trace: trace, seed: seed) { scenario in
+                scenario.provider.wave = ScenarioLibrary.named("square-wave")?.provider.wave
+            }
+            let estimates = record.estimated.dropFirst(30)
+            let low = estimates.filter { $0 < 0.6 }.count
+            #expect(low <= estimates.count / 100 + 1, "seed \(seed): \(low) s below 0.6")
+            #expect(estimates.allSatisfy { $0 <= 1 })
+            let mean = estimates.reduce(0, +) / Double(estimates.count)
+            #expect(abs(mean - 0.9) < 0.05, "seed \(seed): \(mean)")
         }
-        #expect(record.estimated.dropFirst(30).allSatisfy { (0.6...1).contains($0) })
     }
 
     @Test(.enabled(if: RecordedTraces.areThere), arguments: [.nominal] as [ProviderModel.Headers])
