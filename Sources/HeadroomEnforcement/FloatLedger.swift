@@ -243,11 +243,7 @@ package struct FloatLedger: Sendable {
     }
 
     private mutating func note(_ waiting: [DrawRequest.Queue], of number: Int, at now: Timestamp) {
-        for index in backlogged {
-            if let lane = accounts[index].lanes.firstIndex(where: { $0.boot == number }) {
-                accounts[index].lanes.remove(at: lane)
-            }
-        }
+        for index in backlogged { accounts[index].lanes.removeAll { $0.boot == number } }
         settleBacklog(at: now)
         for queue in waiting {
             guard let index = indices[queue.tenant], !queue.heads.isEmpty else { continue }

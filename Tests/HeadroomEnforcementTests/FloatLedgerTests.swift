@@ -118,6 +118,20 @@ import Testing
         #expect(later.granted.count == 1)
     }
 
+    @Test func `what a gateway told of is forgotten with its next request, also of a tenant that it named twice`()
+        throws
+    {
+        var ledger = ledger([tenant("a", clock: 1), tenant("b", clock: 2)])
+        var elsewhere = request(1, [("a", heads(1)), ("a", heads(1))])
+        elsewhere.gateway = "h"
+        _ = try ledger.draw(elsewhere, at: start)
+        var silent = request(2)
+        silent.gateway = "h"
+        _ = try ledger.draw(silent, at: after(0.2))
+        let answer = try ledger.draw(request(1, [("b", heads(1))]), at: after(0.3))
+        #expect(answer.granted.count == 1)
+    }
+
     @Test func `a floor that a large call used up comes back when the call is paid for`() throws {
         // One request and 1,000 tokens a second; ten seconds of it at first.
         var ledger = ledger([tenant("a", rpm: 60, tpm: 60_000, clock: 9), tenant("b", clock: 1)])
