@@ -22,15 +22,7 @@ enum CheckpointBenchmark {
     }
 
     private static func measure(pools: Int, tenants: Int) async throws {
-        let policy = Policy(
-            pools: (0..<pools).map {
-                PoolPolicy(pool: PoolID(unchecked: "pool-\($0)"), nominal: Rates(rpm: 1e6, tpm: 1e9))
-            })
-        let rules = Rules(policy: policy)
-        let classifier = TenantConsumptionClassifier()
-        let observer = UpstreamCapacityObserver()
-        await classifier.follow(rules, at: start)
-        await observer.follow(rules, at: start)
+        let (classifier, observer) = await telemetryReaders(pools: pools, at: start)
         let directory = try BenchmarkDirectory()
         let coding = SnapshotStore.Coding(encode: { _ in [] }, decode: { _ in throw CancellationError() })
         let database = try Database(path: directory.path + "/headroom.db", use: .service, coding: coding, now: start)

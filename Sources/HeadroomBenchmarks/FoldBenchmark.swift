@@ -19,15 +19,7 @@ enum FoldBenchmark {
     }
 
     private static func measure(pools: Int, tenants: Int, seconds: Int) async {
-        let policy = Policy(
-            pools: (0..<pools).map {
-                PoolPolicy(pool: PoolID(unchecked: "pool-\($0)"), nominal: Rates(rpm: 1e6, tpm: 1e9))
-            })
-        let rules = Rules(policy: policy)
-        let classifier = TenantConsumptionClassifier()
-        let observer = UpstreamCapacityObserver()
-        await classifier.follow(rules, at: start)
-        await observer.follow(rules, at: start)
+        let (classifier, observer) = await telemetryReaders(pools: pools, at: start)
         print("fold: \(tenants) tenants x \(pools) pools, \(rate) call records a second of virtual time, one core")
 
         let before = MemoryUse.now
@@ -72,7 +64,7 @@ enum FoldBenchmark {
         let now = start.adding(seconds: Double(second))
         let clock = ContinuousClock()
         let began = clock.now
-        MemoryUse.giveBackFreed()
+        FreedMemory.giveBack()
         line("giving freed memory back", began.duration(to: clock.now) / .milliseconds(1), "ms")
         let capacities = await observer.estimate(at: now)
         let turn = clock.now
@@ -137,7 +129,7 @@ enum FoldBenchmark {
 
     private static func memory(_ what: String, since before: MemoryUse, pairs: Int) {
         let peak = MemoryUse.now - before
-        MemoryUse.giveBackFreed()
+        FreedMemory.giveBack()
         let use = MemoryUse.now - before
         line("memory in use, \(what)", Double(use.allocated) / Double(pairs), "bytes a tenant x pool")
         line("resident, \(what), behind a turn", Double(peak.resident) / Double(pairs), "bytes a tenant x pool")

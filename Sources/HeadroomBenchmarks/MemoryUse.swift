@@ -9,13 +9,6 @@ struct MemoryUse {
 
     static var now: MemoryUse { MemoryUse(allocated: allocatedBytes(), resident: residentBytes()) }
 
-    /// As the service does once a minute.
-    static func giveBackFreed() {
-        typealias Trim = @convention(c) (Int) -> Int32
-        guard let symbol = unsafe dlsym(nil, "malloc_trim") else { return }
-        _ = unsafe unsafeBitCast(symbol, to: Trim.self)(0)
-    }
-
     static func - (left: MemoryUse, right: MemoryUse) -> MemoryUse {
         MemoryUse(allocated: left.allocated - right.allocated, resident: left.resident - right.resident)
     }
