@@ -69,11 +69,11 @@ package actor AllocationPublisher {
             silentGateways: division.silentGateways)
     }
 
-    /// Divides the same numbers anew when other gateways live than when they were published.
-    package func admitGateways(under policy: LoopPolicy, at now: Timestamp) async throws {
+    /// Divides the same numbers anew, over the gateways that live now and within the room that they leave now.
+    package func divideAnew(at now: Timestamp) async throws {
         guard var whole = published?.whole else { return }
         whole.issuedAt = now
-        try await publish(whole, under: policy, at: now)
+        try await publish(whole, under: division.policy, at: now)
     }
 
     package func stop() async throws {

@@ -7,7 +7,7 @@ import HeadroomModel
 ///
 /// Start reading here. ``tick(at:)`` is those steps over the telemetry that is new since the last tick, and
 /// nothing else; the daemon, the tests and the simulator all call it. Each step is an actor that owns state and calls
-/// pure functions of `HeadroomControl`. A step that fails leaves the last snapshot in force, is counted, and is
+/// pure functions of `HeadroomControl`. A step that fails leaves the last decision in force, is counted, and is
 /// shown in the report; the next tick tries again.
 package actor ControlLoop {
     /// Rows are read in pages, and at most this many pages a tick: a flood delays telemetry, never the loop.
@@ -76,6 +76,7 @@ package actor ControlLoop {
         } catch {
             failures.append((error.stage, error.message))
             report.ticksFailed += 1
+            if error.stage == .read { failures += await divideAnew(at: now) }
         }
         report.at = now
         report.failures = failures
@@ -85,12 +86,20 @@ package actor ControlLoop {
 
     /// Makes room for gateways that have joined since the last publication, without waiting for the next tick.
     package func admitGateways(at now: Timestamp) async {
+        let failures = await divideAnew(at: now)
+        guard !failures.isEmpty else { return }
+        report.failures += failures
+        board.report(report)
+    }
+
+    /// What was decided last stays. Each gateway's part of it goes on following which gateways live, what they have
+    /// acknowledged and which went over to a fallback, also while nothing can be decided anew. Returns what failed.
+    private func divideAnew(at now: Timestamp) async -> [(stage: LoopReport.Stage, message: String)] {
         do {
-            let rules = try await rules.current()
-            try await publisher.admitGateways(under: rules.policy.loop, at: now)
+            try await publisher.divideAnew(at: now)
+            return []
         } catch {
-            report.failures.append((.publish, String(describing: error)))
-            board.report(report)
+            return [(.publish, String(describing: error))]
         }
     }
 

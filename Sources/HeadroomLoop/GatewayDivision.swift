@@ -8,7 +8,8 @@ struct GatewayDivision: Sendable {
     private var rooms: [PoolID: Room] = [:]
     /// As of the last decision.
     private var demands: [PoolID: PoolDemand] = [:]
-    private var policy = LoopPolicy()
+    /// That of the last publication.
+    private(set) var policy = LoopPolicy()
     /// Those heard of within lease and grace; ascending.
     private var living: [GatewayID] = []
     /// Those that are not, and may live on their fallback; ascending.

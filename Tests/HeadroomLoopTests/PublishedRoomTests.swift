@@ -10,12 +10,13 @@ import Testing
 
     private let ledger = MemoryLedger()
     private let board = MemoryBoard()
+    private let telemetry = MemoryTelemetry()
     private let rules = MemoryRules(
         Rules(policy: Policy(pools: [PoolPolicy(pool: pool, nominal: Rates(rpm: 600, tpm: 600_000))]), contracts: [:]))
 
     private func loop(at second: Double = 0) -> ControlLoop {
         ControlLoop(
-            telemetry: MemoryTelemetry(), rules: rules, ledger: ledger, board: board, records: MemoryRecords(),
+            telemetry: telemetry, rules: rules, ledger: ledger, board: board, records: MemoryRecords(),
             checkpoints: MemoryCheckpoints(), at: at(second))
     }
 
@@ -68,6 +69,16 @@ import Testing
         #expect(budgets("gw-1", "gw-2") == [300, 285])
         await run(loop, ["gw-1"], from: 32, through: 96)
         #expect(budgets("gw-1", "gw-2") == [600, nil])
+    }
+
+    @Test func `parts go on following room while telemetry cannot be read, and what was decided stays`() async {
+        let loop = loop()
+        await run(loop, ["gw-1", "gw-2"], from: 0, through: 4)
+        let decided = board.publications.last?.whole.pools
+        telemetry.fail(true)
+        await run(loop, ["gw-1"], from: 6, through: 30)
+        #expect(budgets("gw-1", "gw-2") == [600 - 285, nil])
+        #expect(board.publications.last?.whole.pools == decided)
     }
 
     @Test func `when capacity drops nothing rises before all have come down`() async {
