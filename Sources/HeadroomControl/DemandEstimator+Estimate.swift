@@ -2,8 +2,8 @@ import HeadroomModel
 
 extension DemandEstimator {
     /// What there is at `now`, of tenants that were heard of within the policy's idle time.
-    /// - Parameter entitlements: what the last decision entitles each tenant to: what its claims are held against.
-    package mutating func estimate(at now: Timestamp, entitlements: [TenantID: Rates] = [:]) -> PoolDemand {
+    /// - Parameter entitlements: of the last decision, ascending by tenant: what claims are held against.
+    package mutating func estimate(at now: Timestamp, entitlements: [PoolDecision.Entitlement] = []) -> PoolDemand {
         if order.isEmpty {
             order = places.values.sorted { profiles[Int($0)].tenant < profiles[Int($1)].tenant }
         }
@@ -16,29 +16,33 @@ extension DemandEstimator {
         let moment = TenantProfile.Moment(
             now: now, windowSeconds: observedSeconds(at: now), pool: pool, settings: settings, gaming: gaming,
             gateways: gateways, storm: storm)
-        var consumed = Work.zero
-        var backlog = [Double](repeating: 0, count: gateways.count)
+        var sums = TenantProfile.Sums(gateways: gateways.count)
+        var entitled = TenantWalk(entitlements)
+        estimated.removeAll(keepingCapacity: true)
         for place in order {
             // One call that works in place: to look at a profile through the table is to copy it.
-            profiles[Int(place)].estimate(
-                moment, entitlements: entitlements, into: &result.tenants, consumed: &consumed, backlog: &backlog)
+            profiles[Int(place)].estimate(moment, entitlements, &entitled, into: &result.tenants, &sums)
+            if result.tenants.count > estimated.count { estimated.append(place) }
         }
         requests.release(at: now.second)
         denials.release(at: now)
         controls.release(at: now)
-        result.consumed = consumed.rates(overSeconds: Double(moment.windowSeconds), of: pool.nominal.resources)
-        result.gateways = gatewayTraffic(backlog: backlog, at: now)
+        result.consumed = sums.consumed.rates(overSeconds: Double(moment.windowSeconds), of: pool.nominal.resources)
+        result.gateways = gatewayTraffic(backlog: sums.backlog, at: now)
         result.hourlyGateways = hourlyTraffic(at: now)
         return result
     }
 
     /// What a tick adds to the roll-ups: rates × the time since the last one, for tenants that want something.
-    /// - Parameter assured: of the decision in force, by tenant.
+    /// - Parameters:
+    ///   - demand: The last estimate.
+    ///   - allocations: Of the decision in force, ascending by tenant.
     package mutating func accumulate(
-        _ demand: PoolDemand, assured: [TenantID: PerCriticality<Rates>],
+        _ demand: PoolDemand, allocations: [TenantAllocation],
         starvation: [TenantID: StarvationWatch.Verdict], seconds: Double, at now: Timestamp
     ) {
         guard seconds > 0 else { return }
+        var assured = TenantWalk(allocations)
         for index in demand.tenants.indices {
             // Most tenants of a large table are idle, and each is a large struct to take out.
             let wanted = demand.tenants[index].wanted.perMinute
@@ -46,17 +50,17 @@ extension DemandEstimator {
             let nearRealTime = demand.tenants[index].demand.nearRealTime.perMinute
             let batch = demand.tenants[index].demand.batch.perMinute
             guard wanted != .zero || interactive != .zero || nearRealTime != .zero || batch != .zero else { continue }
-            let tenant = demand.tenants[index]
-            guard let place = places[tenant.tenant] else { continue }
-            let rates = assured[tenant.tenant]
-            let starved = starvation[tenant.tenant]?.starvation
+            let tenant = demand.tenants[index].tenant
+            let row = assured.place(of: tenant)
+            let starved = starvation.isEmpty ? nil : starvation[tenant]?.starvation
             var isFirst = true
             for criticality in Criticality.allCases {
-                let wanted = tenant.demand[criticality].perMinute[Resource.tokens.rawValue]
-                guard tenant.demand[criticality].perMinute != .zero else { continue }
-                rollups.add(to: now.minute, tenant: place, criticality) { sums in
-                    sums.demandTokens += wanted * seconds / 60
-                    sums.assuredTokens += (rates?[criticality][.tokens] ?? 0) * seconds / 60
+                let wanted = demand.tenants[index].demand[criticality].perMinute
+                guard wanted != .zero else { continue }
+                let rate = row.flatMap { allocations[$0].criticality[criticality][.tokens] } ?? 0
+                rollups.add(to: now.minute, tenant: estimated[index], criticality) { sums in
+                    sums.demandTokens += wanted[Resource.tokens.rawValue] * seconds / 60
+                    sums.assuredTokens += rate * seconds / 60
                     // Starvation is the tenant's, and is counted once: with its most urgent work.
                     if isFirst, starved == .delivery { sums.starvedForDeliverySeconds += seconds }
                     if isFirst, starved == .shortage { sums.starvedForShortageSeconds += seconds }

@@ -47,6 +47,8 @@ package struct DemandEstimator: Sendable {
     var places: [TenantID: Int32] = [:]
     /// Places in the order of the tenants' ids; empty when it must be made anew.
     var order: [Int32] = []
+    /// Places of those in the last estimate, in its order.
+    var estimated: [Int32] = []
     /// Places of tenants that left.
     var vacant: [Int32] = []
     var gateways: [GatewayID] = []

@@ -2,9 +2,14 @@ import HeadroomModel
 
 /// One pool's allocation, how it came about, and what it asks of people.
 package struct PoolDecision: Sendable {
-    package struct Entitlement: Sendable {
+    package struct Entitlement: TenantRow, Sendable {
         package var tenant: TenantID
         package var rates: Rates
+
+        package init(tenant: TenantID, rates: Rates) {
+            self.tenant = tenant
+            self.rates = rates
+        }
     }
 
     package var allocation: PoolAllocation

@@ -1,7 +1,7 @@
 import HeadroomModel
 
 /// What a tenant needs in one pool, and what it gets.
-package struct TenantDemand: Equatable, Sendable {
+package struct TenantDemand: TenantRow, Equatable, Sendable {
     // What every decision reads of every tenant comes first: the rest is not in its way.
 
     package var tenant: TenantID

@@ -11,6 +11,33 @@ extension TenantProfile {
         var gaming: GamingWatch.Settings
         var gateways: [GatewayID]
         var storm: RetryStormWatch
+        /// No rate of any of the pool's resources.
+        let nothing: PerCriticality<Rates>
+
+        init(
+            now: Timestamp, windowSeconds: Int, pool: PoolPolicy, settings: DemandEstimator.Settings,
+            gaming: GamingWatch.Settings, gateways: [GatewayID], storm: RetryStormWatch
+        ) {
+            self.now = now
+            self.windowSeconds = windowSeconds
+            self.pool = pool
+            self.settings = settings
+            self.gaming = gaming
+            self.gateways = gateways
+            self.storm = storm
+            nothing = PerCriticality(repeating: Work.zero.rates(overSeconds: 60, of: pool.nominal.resources))
+        }
+    }
+
+    /// Over all tenants of a pool.
+    struct Sums {
+        var consumed = Work.zero
+        /// What waits at each gateway, in seconds of the pool.
+        var backlog: [Double]
+
+        init(gateways: Int) {
+            backlog = [Double](repeating: 0, count: gateways)
+        }
     }
 
     /// True while the tenant has work, or had some not long ago.
@@ -20,34 +47,33 @@ extension TenantProfile {
     }
 
     /// Adds what there is of it to what there is of others; nothing if it was silent for the policy's idle time.
-    /// - Parameters:
-    ///   - entitlements: What the last decision entitles each tenant to; empty before the first.
-    ///   - backlog: Is added what waits at each gateway, in seconds of the pool.
+    /// - Parameter entitlements: What the last decision entitles tenants to, and the walk through them.
     mutating func estimate(
-        _ moment: Moment, entitlements: [TenantID: Rates], into tenants: inout [TenantDemand],
-        consumed: inout Work, backlog: inout [Double]
+        _ moment: Moment, _ entitlements: [PoolDecision.Entitlement],
+        _ walk: inout TenantWalk<PoolDecision.Entitlement>,
+        into tenants: inout [TenantDemand], _ sums: inout Sums
     ) {
         guard moment.now.seconds(since: lastSeen) <= moment.settings.demand.idleSeconds else {
             return release(at: moment.now)
         }
         guard isActive(at: moment.now) else {
             release(at: moment.now)
-            tenants.append(idle(moment))
+            tenants.append(TenantDemand(tenant: tenant, demand: moment.nothing, consumed: moment.nothing.interactive))
+            describeIdle(&tenants[tenants.count - 1], moment)
             return
         }
-        let (demand, served) = active(
-            moment, entitlement: entitlements.isEmpty ? nil : entitlements[tenant], backlog: &backlog)
-        tenants.append(demand)
-        consumed += served
+        let entitlement = walk.place(of: tenant).map { entitlements[$0].rates }
+        // Filled in its place: it is large.
+        tenants.append(TenantDemand(tenant: tenant, demand: moment.nothing))
+        describeActive(&tenants[tenants.count - 1], moment, entitlement: entitlement, &sums)
     }
 
-    private mutating func active(
-        _ moment: Moment, entitlement: Rates?, backlog: inout [Double]
-    ) -> (demand: TenantDemand, consumed: Work) {
+    private mutating func describeActive(
+        _ result: inout TenantDemand, _ moment: Moment, entitlement: Rates?, _ sums: inout Sums
+    ) {
         let now = moment.now
         advance(to: now.minute)
-        var result = TenantDemand(tenant: tenant, demand: PerCriticality(repeating: .none))
-        let waiting = waiting(moment, in: &result, backlog: &backlog)
+        let waiting = waiting(moment, in: &result, backlog: &sums.backlog)
         let resources = moment.pool.nominal.resources
         let faded = decay(now.seconds(since: demandAt), halfLife: moment.settings.demand.halfLifeSeconds)
         demandAt = max(demandAt, now)
@@ -74,9 +100,6 @@ extension TenantProfile {
             consumed += served
             wanted += present
         }
-        for criticality in Criticality.allCases where result.demand[criticality].isEmpty {
-            result.demand[criticality] = Work.zero.rates(overSeconds: 60, of: resources)
-        }
         result.wanted = wanted.rates(overSeconds: 60, of: resources)
         result.consumed = consumed.rates(overSeconds: Double(moment.windowSeconds), of: resources)
         result.served = servedLately
@@ -89,20 +112,16 @@ extension TenantProfile {
         judge(wanted: result.wanted, entitlement: entitlement, moment)
         describe(&result, moment)
         releaseSilentRings(moment)
-        return (result, consumed)
+        sums.consumed += consumed
     }
 
     /// No work, no arithmetic: what is kept of it.
-    private func idle(_ moment: Moment) -> TenantDemand {
-        let none = Work.zero.rates(overSeconds: 60, of: moment.pool.nominal.resources)
-        var result = TenantDemand(
-            tenant: tenant, demand: PerCriticality(interactive: none, nearRealTime: none, batch: none), consumed: none)
+    private func describeIdle(_ result: inout TenantDemand, _ moment: Moment) {
         for flow in flows {
             result.retries[flow.criticality] = Int(flow.retries)
             result.tokens[flow.criticality] = flow.tokens
         }
         describe(&result, moment)
-        return result
     }
 
     /// What waits, at what such work turned out to cost.

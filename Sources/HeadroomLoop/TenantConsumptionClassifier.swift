@@ -22,9 +22,9 @@ package actor TenantConsumptionClassifier {
         var clocks = ServiceClocks()
         var starvation: StarvationWatch
         var waits = WaitTimes()
-        /// Of the last decision: what each tenant is entitled to, and what it is assured.
-        var entitlements: [TenantID: Rates] = [:]
-        var assured: [TenantID: PerCriticality<Rates>] = [:]
+        /// Of the last decision: what each tenant is entitled to, and what it is given. Both ascend by tenant.
+        var entitlements: [PoolDecision.Entitlement] = []
+        var allocations: [TenantAllocation] = []
         var estimatedAt: Timestamp?
     }
 
@@ -85,12 +85,11 @@ package actor TenantConsumptionClassifier {
     package func erase(_ fingerprints: Set<UInt64>, at now: Timestamp) {
         settled.removeAll { fingerprints.contains($0.tenant.text.fingerprint) }
         for place in pools.indices {
-            for tenant in pools[place].demand.erase(fingerprints, at: now) {
-                pools[place].clocks.remove([tenant])
-                pools[place].starvation.forget(tenant)
-                pools[place].entitlements[tenant] = nil
-                pools[place].assured[tenant] = nil
-            }
+            let erased = pools[place].demand.erase(fingerprints, at: now)
+            pools[place].clocks.remove(erased)
+            for tenant in erased { pools[place].starvation.forget(tenant) }
+            pools[place].entitlements.removeAll { erased.contains($0.tenant) }
+            pools[place].allocations.removeAll { erased.contains($0.tenant) }
         }
     }
 
@@ -98,11 +97,8 @@ package actor TenantConsumptionClassifier {
     package func note(_ decision: PriorityPolicyEngine.Decision) {
         for pool in decision.pools {
             guard let place = places[pool.pool] else { continue }
-            pools[place].entitlements = Dictionary(
-                (decision.entitlements[pool.pool] ?? []).map { ($0.tenant, $0.rates) },
-                uniquingKeysWith: { first, _ in first })
-            pools[place].assured = Dictionary(
-                pool.tenants.map { ($0.tenant, $0.criticality) }, uniquingKeysWith: { first, _ in first })
+            pools[place].entitlements = decision.entitlements[pool.pool] ?? []
+            pools[place].allocations = pool.tenants
         }
     }
 
@@ -181,12 +177,13 @@ extension TenantConsumptionClassifier.Watched {
             (capacity.capacity[$0] ?? 0) < 0.95 * (capacity.nominal[$0] ?? 0)
         }
         var verdicts: [TenantID: StarvationWatch.Verdict] = [:]
+        var entitled = TenantWalk(entitlements)
         // By index: most tenants of a large table are idle, and each is a large struct to take out.
         for index in demand.tenants.indices where demand.tenants[index].wanted.perMinute != .zero {
+            guard let row = entitled.place(of: demand.tenants[index].tenant) else { continue }
             let tenant = demand.tenants[index]
-            guard let entitlement = entitlements[tenant.tenant] else { continue }
             let verdict = starvation.judge(
-                tenant, entitlement: entitlement, nominal: policy.nominal, hasLostCapacity: hasLostCapacity,
+                tenant, entitlement: entitlements[row].rates, nominal: policy.nominal, hasLostCapacity: hasLostCapacity,
                 longestWait: rules.tier(of: tenant.tenant, in: policy.pool).longestWaitSeconds, at: now)
             if verdict.underservedSeconds > 0 { verdicts[tenant.tenant] = verdict }
         }
@@ -194,7 +191,7 @@ extension TenantConsumptionClassifier.Watched {
         // After a pause, nobody knows how long things were as they are now: a minute at most counts.
         let seconds = estimatedAt.map { min(60, max(0, now.seconds(since: $0))) } ?? 0
         estimatedAt = now
-        self.demand.accumulate(demand, assured: assured, starvation: verdicts, seconds: seconds, at: now)
+        self.demand.accumulate(demand, allocations: allocations, starvation: verdicts, seconds: seconds, at: now)
         return TenantConsumptionClassifier.Classified(
             demand: demand, serviceClocks: clocks.clocks, starvation: verdicts, waits: waits.tiers)
     }

@@ -204,7 +204,7 @@ package struct PoolAllocation: Equatable, Sendable {
 }
 
 /// A tenant's part of a pool in one snapshot. Rates are whole numbers per minute.
-package struct TenantAllocation: Equatable, Sendable {
+package struct TenantAllocation: TenantRow, Equatable, Sendable {
     /// A grant from credit; it is part of ``TenantAllocation/assured`` while it lasts.
     package struct Burst: Equatable, Sendable {
         package var rates: Rates

@@ -9,8 +9,8 @@ final class ClassifiedPool {
     static let nominal = Rates(rpm: 60_000, tpm: 60_000_000)
 
     var estimator: DemandEstimator
-    /// Whoever is not here is entitled to nothing.
-    var entitlements: [TenantID: Rates] = [:]
+    /// Ascending by tenant; whoever is not here is entitled to nothing.
+    var entitlements: [PoolDecision.Entitlement] = []
     private(set) var last: PoolDemand?
     /// The last.
     var turn = 0.0

@@ -125,6 +125,6 @@ struct ClosedLoop {
                 pool: policy.pool, capacity: policy.nominal, nominal: policy.nominal),
             demand: demand, under: Rules(policy: Policy(pools: [policy])).holding(at: now), at: now)
         rates = Dictionary(uniqueKeysWithValues: decision.allocation.tenants.map { ($0.tenant, $0.assured) })
-        pool.entitlements = Dictionary(uniqueKeysWithValues: decision.entitlements.map { ($0.tenant, $0.rates) })
+        pool.entitlements = decision.entitlements
     }
 }

@@ -12,7 +12,7 @@ import Testing
     ) -> [GamingFlag] {
         let pool = ClassifiedPool()
         var random = SplitMix64(seed: seed)
-        if let entitlement { pool.entitlements["acme"] = entitlement }
+        pool.entitlements = entitlement.map { [PoolDecision.Entitlement(tenant: "acme", rates: $0)] } ?? []
         for second in 0..<Int(60 * minutes) { play(pool, Double(second), &random) }
         return pool.tenant(at: 60 * minutes)?.profile?.flags ?? []
     }
@@ -232,7 +232,7 @@ import Testing
 
     @Test func `a flag names itself in the demand, discounts it, and ends when its evidence does`() throws {
         let pool = ClassifiedPool()
-        pool.entitlements["acme"] = ClassifiedPool.nominal
+        pool.entitlements = [PoolDecision.Entitlement(tenant: "acme", rates: ClassifiedPool.nominal)]
         for second in 0..<600 {
             guard second % 2 == 0 else { continue }
             for n in 0..<6 { pool.call(Double(second) + 1.6 + Double(n) / 100) }

@@ -101,7 +101,7 @@ struct PlantedGame {
         var estimator = DemandEstimator(
             pool: PoolPolicy(pool: Self.pool, nominal: nominal), settings: DemandEstimator.Settings(Policy()),
             at: Self.start)
-        var entitlements: [TenantID: Rates] = [:]
+        var entitlements: [PoolDecision.Entitlement] = []
         var found: [Found] = []
         var next = 0
         for turn in 1...Int(seconds / Self.period) {
@@ -110,8 +110,9 @@ struct PlantedGame {
                 estimator.fold(lines[next].record, at: Self.at(lines[next].at))
                 next += 1
             }
-            for tenant in estimator.estimate(at: Self.at(second), entitlements: entitlements).tenants {
-                entitlements[tenant.tenant] = nominal
+            let tenants = estimator.estimate(at: Self.at(second), entitlements: entitlements).tenants
+            entitlements = tenants.map { PoolDecision.Entitlement(tenant: $0.tenant, rates: nominal) }
+            for tenant in tenants {
                 for flag in tenant.profile?.flags ?? []
                 where !found.contains(where: { $0.tenant == tenant.tenant && $0.kind == flag.kind }) {
                     found.append(Found(tenant: tenant.tenant, kind: flag.kind, seconds: second - begins))
