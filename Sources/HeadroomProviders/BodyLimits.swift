@@ -5,7 +5,7 @@ import HeadroomModel
 enum BodyLimits {
     static func readings(in report: ErrorReport, now: Int64?) -> [LimitReading] {
         let violations = GoogleErrorDetails.limits(in: report.fields)
-        return violations + copiedHeaders(report, now: now) + (violations.isEmpty ? proseLimit(report) : [])
+        return violations + copiedHeaders(report, now: now) + (violations.isEmpty ? proseLimits(report) : [])
     }
 
     /// The resources that a refusal names: nothing where it does not.
@@ -45,11 +45,12 @@ enum BodyLimits {
         return LimitHeaders.readings(in: HeaderFields(response))
     }
 
-    private static func proseLimit(_ report: ErrorReport) -> [LimitReading] {
-        guard let limit = ProseLimit(report.prose), limit.limit != nil else { return [] }
-        return [
+    private static func proseLimits(_ report: ErrorReport) -> [LimitReading] {
+        ProseLimit.amounts(in: report.prose).map { limit in
             LimitReading(
-                window: QuotaWindow(resource: limit.resource, limit: limit.limit, windowSeconds: limit.windowSeconds))
-        ]
+                window: QuotaWindow(
+                    resource: limit.resource, limit: limit.limit, remaining: limit.remaining,
+                    windowSeconds: limit.windowSeconds))
+        }
     }
 }

@@ -50,7 +50,8 @@ struct ErrorReport {
         }
     }
 
-    private static let errorObjects = ["error.", "response.error.", "Response.Error."]
+    /// The third is Tencent's, the last that of a run in the background.
+    private static let errorObjects = ["error.", "response.error.", "Response.Error.", "last_error."]
 
     private static func innerStatus(_ fields: BodyFields) -> Int? {
         for path in ["error.code", "error.status", "error.status_code", "response.error.code", "status", "code"] {
@@ -74,7 +75,7 @@ extension ErrorReport {
     private static let mostCodes = 64
     private static let messageKeys: Set<String> = [
         "message", "msg", "error", "detail", "details", "title", "description", "raw", "statusmsg", "errordescription",
-        "errormessage", "errormsg", "reason",
+        "errormessage", "errormsg", "errors", "reason",
     ]
 
     static func isMessage(_ key: String) -> Bool { messageKeys.contains(squeezed(key)) }

@@ -18,7 +18,7 @@ enum FailureRules {
         if let code = report.codes.first(where: { rules.codes[$0] != nil }), let kind = rules.codes[code] {
             return Verdict(kind: kind, reason: "the provider's code \(code)")
         }
-        if let verdict = money.inCodes(of: report) ?? money.inProse(of: report) { return verdict }
+        if let verdict = moneyVerdict(on: report) { return verdict }
         let verdict =
             rules.kind(report).map { Verdict(kind: $0, reason: "a rule of the provider's own") }
             ?? table.lazy.compactMap { $0.inCodes(of: report) }.first
@@ -27,6 +27,17 @@ enum FailureRules {
         // A stream may end on a fault of the request (its own output limit, say): the provider has served it.
         return report.isSuccess && verdict.kind == .client
             ? Verdict(kind: .ok, reason: "served; " + verdict.reason) : verdict
+    }
+
+    private static func moneyVerdict(on report: ErrorReport) -> Verdict? {
+        // A rate that a message tells is what was exceeded, whatever the type: free accounts have a `credit_limit`.
+        let tellsRate = report.status == 429 && ProseLimit(report.prose)?.windowSeconds != nil
+        if !tellsRate, let verdict = money.inCodes(of: report) { return verdict }
+        if let verdict = money.inProse(of: report) { return verdict }
+        guard money.phrasesCount(report.status ?? 0), !tellsRate, SpentMoney.isTold(in: report.prose) else {
+            return nil
+        }
+        return Verdict(kind: .billing, reason: "words for money that is gone")
     }
 
     private static func byStatus(_ report: ErrorReport) -> Verdict {
@@ -39,6 +50,8 @@ enum FailureRules {
             case 402: .billing
             case 429: .quota
             case 503, 529: .overload
+            // Failed Dependency: what stands behind the server, not we.
+            case 424: .server
             // A redirection is no answer: we asked in the wrong place.
             case 300..<500: .client
             default: .server
@@ -80,19 +93,24 @@ extension FailureRules {
             "insufficientfund", "creditbalance", "creditlimit", "creditsexhausted", "outofcredits", "spendlimit",
             "spendinglimit", "paymentrequired", "organizationusagelimit", "exceededcurrentquota", "arrearage",
             "overdue", "budgetexceeded", "exceededbudget", "budgetlimit", "freetieronly", "verificationrequired",
-            "notenoughbalance",
+            "notenoughbalance", "creditserror", "resourcepack", "notpurchased",
         ],
         phrases: [
             "credit balance", "insufficient balance", "insufficient funds", "insufficient credit",
             "insufficient account balance", "balance is insufficient", "not enough balance", "not enough credit",
             "out of credits", "no credits remaining", "credits are depleted", "credits expired", "credits have expired",
             "any credits", "available credits", "included credits", "monthly credits", "prepaid credit",
-            "spending limit", "spend limit", "specified api usage limits", "budget has been exceeded", "over budget",
-            "payment required", "payment instrument", "valid credit card", "overdue balance", "overdue payment",
+            "spending limit", "spend limit", "spending cap", "spend cap", "no payment method",
+            "specified api usage limits", "budget has been exceeded", "over budget",
+            "payment required", "payment instrument", "valid credit card", "quota is not enough", "overdue balance",
+            "overdue payment",
             "overdue-payment", "is overdue", "past invoices", "account is not active", "out of funds", "top up your",
             "recharge your", "billing hard limit", "enable billing", "billing to be enabled", "billing is not enabled",
             "billing has not been enabled", "subscription has expired", "inactive subscription", "free trial quota",
-            "free tier of the model has been exhausted", "\u{4F59}\u{989D}\u{4E0D}\u{8DB3}", "\u{6B20}\u{8D39}",
+            "free tier of the model has been exhausted",
+            // Balance not sufficient; arrears; allowance not sufficient, used up; what is left is used up.
+            "\u{4F59}\u{989D}\u{4E0D}\u{8DB3}", "\u{6B20}\u{8D39}", "\u{989D}\u{5EA6}\u{4E0D}\u{8DB3}",
+            "\u{989D}\u{5EA6}\u{5DF2}\u{7528}\u{5C3D}", "\u{4F59}\u{91CF}\u{5DF2}\u{7528}\u{5C3D}",
         ],
         phrasesCount: { $0 == 0 || (400..<500).contains($0) })
 
@@ -130,7 +148,9 @@ extension FailureRules {
                 "limited capacity", "high demand", "peak load", "heavy load", "high load", "heavy traffic",
                 "high traffic", "busy", "queue is full", "maximum queue size", "nowhere available",
                 "rate-limited upstream", "rate limited upstream",
-                "currently processing too many requests", "resource exhausted. please try again",
+                // Overloaded, load saturated, load too high, busy.
+                "\u{8FC7}\u{8F7D}", "\u{8D1F}\u{8F7D}\u{5DF2}\u{9971}\u{548C}", "\u{8D1F}\u{8F7D}\u{8FC7}\u{9AD8}",
+                "\u{7E41}\u{5FD9}", "currently processing too many requests", "resource exhausted. please try again",
                 "resource exhausted, please try again", "first token before the given deadline",
             ],
             phrasesCount: mayBeOverload),

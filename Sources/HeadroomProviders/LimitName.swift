@@ -26,7 +26,9 @@ struct LimitName {
         var parts = Parts()
         var rest = words[family.count...]
         while let word = rest.popFirst() {
-            guard parts.take(word, next: &rest) else { return nil }
+            if parts.take(word, next: &rest) { continue }
+            guard family.hasInstances else { return nil }
+            parts.scope.append(word)
         }
         guard let role = parts.role else { return nil }
         self.role = role
@@ -48,6 +50,8 @@ private struct Family {
     let count: Int
     /// What the limit counts if the rest of the name does not tell.
     let resource: Resource
+    /// Whether the name of an upstream stands in it: Kong's and APISIX's `x-ai-ratelimit-limit-openai`, in tokens.
+    let hasInstances: Bool
 
     init?(_ words: [String]) {
         let start = words.prefix(3).firstIndex { ["ratelimit", "ratelimitbysize", "tokenlimit", "rate"].contains($0) }
@@ -58,7 +62,8 @@ private struct Family {
             count += 1
         }
         self.count = count
-        resource = ["ratelimitbysize", "tokenlimit"].contains(words[start]) ? .tokens : .requests
+        hasInstances = start > 0 && words[start - 1] == "ai"
+        resource = hasInstances || ["ratelimitbysize", "tokenlimit"].contains(words[start]) ? .tokens : .requests
     }
 }
 

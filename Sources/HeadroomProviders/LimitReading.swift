@@ -29,7 +29,26 @@ struct LimitReading {
                 merged.append(reading)
             }
         }
-        return merged.sorted { $0.sortKey < $1.sortKey }.map(\.window)
+        return namedOnce(merged).sorted { $0.sortKey < $1.sortKey }.map(\.window)
+    }
+
+    /// A limit that counts but does not tell its window takes it from a bare policy with the same amount
+    /// (`RateLimit-Policy: 100;w=60` beside `RateLimit-Limit: 100`).
+    private static func namedOnce(_ readings: [LimitReading]) -> [LimitReading] {
+        var readings = readings
+        for index in readings.indices where readings[index].window.windowSeconds == nil {
+            let counting = readings[index]
+            let policy = readings.firstIndex { other in
+                other.window.windowSeconds != nil && other.window.resource == counting.window.resource
+                    && other.scope == counting.scope && other.window.limit == counting.window.limit
+                    && other.window.remaining == nil && other.window.resetMilliseconds == nil
+            }
+            guard counting.window.limit != nil, let policy else { continue }
+            readings[index].window.windowSeconds = readings[policy].window.windowSeconds
+            readings.remove(at: policy)
+            break
+        }
+        return readings
     }
 
     private func isSameLimit(as other: LimitReading) -> Bool {

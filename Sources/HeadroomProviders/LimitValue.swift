@@ -7,9 +7,11 @@ enum LimitValue {
     /// No limit renews less often than yearly.
     static let longestMilliseconds = 366.0 * 86_400_000
 
-    /// A count: `30000`, `30,000`, `33333.33`, and the first of `100, 100;w=60`. -1 and empty mean unknown.
+    /// A count: `30000`, `30,000`, `33333.33`, the first of `100, 100;w=60`, and that of `name=default,100;`. -1 and empty
+    /// mean unknown.
     static func amount(_ text: String) -> Double? {
-        let first = text.prefix { $0 != ";" }
+        var first = text.prefix { $0 != ";" }
+        if let name = first.firstIndex(of: ","), first[..<name].contains("=") { first = first[name...].dropFirst() }
         if let grouped = withoutGrouping(first) { return amount(of: grouped) }
         return amount(of: first.prefix { $0 != "," }.trimmingSpace)
     }

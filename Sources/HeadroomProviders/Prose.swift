@@ -3,6 +3,9 @@
 /// Providers change wordings; rules look for short phrases only, and only where no machine field decides.
 struct Prose {
     let bytes: [UInt8]
+    /// Words and numbers without the punctuation around them; `/` is a word (`3 / min`, `3/min`), `_` parts words
+    /// (`requests_per_minute`), and a colon between digits is theirs (`07:01:20`).
+    let words: [String]
 
     static let longest = 2048
 
@@ -16,6 +19,7 @@ struct Prose {
             }
         }
         self.bytes = bytes
+        words = Prose.words(of: bytes)
     }
 
     var isEmpty: Bool { bytes.isEmpty }
@@ -26,10 +30,8 @@ struct Prose {
 
     func first(of phrases: [StaticString]) -> StaticString? { phrases.first { bytes.holds($0) } }
 
-    /// Words and numbers without the punctuation around them; `/` is a word (`3 / min`, `3/min`), `_` parts words
-    /// (`requests_per_minute`), and a colon between digits is theirs (`07:01:20`).
-    var words: [String] {
-        let marks = bytes.indices.filter { Prose.separates(bytes[$0]) && !isColonOfTime($0) }
+    private static func words(of bytes: [UInt8]) -> [String] {
+        let marks = bytes.indices.filter { separates(bytes[$0]) && !isColonOfTime($0, in: bytes) }
         return zip([-1] + marks, marks + [bytes.count]).map { bytes[($0 + 1)..<$1] }.flatMap { word -> [String] in
             var parts: [String] = []
             for part in word.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
@@ -43,7 +45,7 @@ struct Prose {
         }
     }
 
-    private func isColonOfTime(_ index: Int) -> Bool {
+    private static func isColonOfTime(_ index: Int, in bytes: [UInt8]) -> Bool {
         bytes[index] == UInt8(ascii: ":") && index > 0 && index + 1 < bytes.count
             && bytes[index - 1] &- UInt8(ascii: "0") <= 9 && bytes[index + 1] &- UInt8(ascii: "0") <= 9
     }

@@ -8,10 +8,12 @@ import HeadroomModel
 ///     reached organization max RPM: 3
 ///     Rate limit of 50 per 86400s exceeded
 ///     have exceeded token rate limit of your current pricing tier
+///     Limit type: tokens. Current limit: 1000, Remaining: 0
 struct ProseLimit: Equatable {
     var resource: Resource
     var windowSeconds: Double?
     var limit: Double?
+    var remaining: Double?
 
     /// The first rate with its amount, else the first rate, else the first resource said to be limited.
     init?(_ prose: Prose) {
@@ -21,6 +23,15 @@ struct ProseLimit: Equatable {
             return nil
         }
         self = found
+    }
+
+    /// All with an amount, one a resource: `3 RPM and 10K TPM`.
+    static func amounts(in prose: Prose) -> [ProseLimit] {
+        let words = prose.words
+        var found = words.indices.compactMap { ProseLimit.rate(at: $0, in: words) }.filter { $0.limit != nil }
+        if found.isEmpty, let bare = bare(in: words), bare.limit != nil { found = [bare] }
+        return found.indices.filter { index in !found[..<index].contains { $0.resource == found[index].resource } }
+            .map { found[$0] }
     }
 
     private init(_ resource: Resource, windowSeconds: Double? = nil, limit: Double? = nil) {
@@ -57,6 +68,13 @@ struct ProseLimit: Equatable {
         for index in words.indices {
             guard let resource = resource(at: index, in: words) else { continue }
             let before = words[..<index].suffix(4)
+            if before.suffix(2) == ["limit", "type"] {
+                var found = ProseLimit(resource)
+                found.limit = found.amount(around: index, end: index + 1, in: words)
+                let left = words[index...].prefix(8).drop { $0 != "remaining" }
+                found.remaining = left.dropFirst().first.flatMap(LimitValue.amount)
+                return found
+            }
             var rest = words[(index + 1)...].prefix(3)
             let isUsage = rest.first == "usage" && before.contains("exceeded")
             if ["rate", "usage", "volume"].contains(rest.first) { rest.removeFirst() }
@@ -64,9 +82,19 @@ struct ProseLimit: Equatable {
                 ["limit", "limits", "quota"].contains(rest.first) || isUsage || rest.prefix(2) == ["has", "exceeded"]
                 // Of requests it may be those at once.
                 || (resource != .requests && (before.suffix(2) == ["too", "many"] || before.contains("number")))
-            if isLimited { return ProseLimit(resource) }
+            if isLimited { return ProseLimit(resource).pair(after: index, in: words) }
         }
         return nil
+    }
+
+    /// With what stands behind it in brackets, if that is a pair: `(1500/1000, resets every 1h)`.
+    private func pair(after index: Int, in words: [String]) -> ProseLimit {
+        let rest = words[index...].prefix(6)
+        guard let mark = rest.firstIndex(of: "/"), mark + 1 < words.count, LimitValue.amount(words[mark - 1]) != nil,
+            let limit = LimitValue.amount(words[mark + 1])
+        else { return self }
+        let windows = (mark + 2..<mark + 4).lazy.compactMap { RateWords.window(at: $0, in: words)?.seconds }
+        return ProseLimit(resource, windowSeconds: windows.first, limit: limit)
     }
 
     private static func resource(at index: Int, in words: [String]) -> Resource? {
@@ -105,6 +133,12 @@ struct ProseLimit: Equatable {
         {
             return amount
         }
-        return before.reversed().lazy.compactMap(LimitValue.amount).first
+        return before.reversed().lazy.compactMap(ProseLimit.amount(of:)).first
+    }
+
+    /// `20,000`, `10k`.
+    private static func amount(of word: String) -> Double? {
+        guard word.last == "k" else { return LimitValue.amount(word) }
+        return LimitValue.amount(String(word.dropLast())).map { $0 * 1000 }
     }
 }

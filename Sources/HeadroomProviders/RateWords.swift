@@ -31,12 +31,14 @@ enum RateWords {
         return (1...31_622_400).contains(seconds) ? seconds : nil
     }
 
-    /// `per minute`, `/ min`, `per 10 seconds` from a word on, and where it ends.
+    /// `per minute`, `/ min`, `per 10 seconds`, `within a 10 second period`, `every hour` from a word on, and where it ends.
     static func window(at index: Int, in words: [String]) -> (seconds: Double, end: Int)? {
-        guard words.indices.contains(index + 1), words[index] == "per" || words[index] == "/" else { return nil }
-        if let seconds = seconds(words[index + 1]) { return (seconds, index + 2) }
-        guard words.indices.contains(index + 2) else { return nil }
-        return seconds(words[index + 1], words[index + 2]).map { ($0, index + 3) }
+        guard index < words.count, ["per", "/", "within", "every", "each"].contains(words[index]) else { return nil }
+        let start = words[(index + 1)...].firstIndex { !["a", "an", "any", "the"].contains($0) } ?? words.endIndex
+        guard start < words.count else { return nil }
+        if let seconds = seconds(words[start]) { return (seconds, start + 1) }
+        guard start + 1 < words.count else { return nil }
+        return seconds(words[start], words[start + 1]).map { ($0, start + 2) }
     }
 
     /// `rpm`, `tpd`, `itpm` and the like.

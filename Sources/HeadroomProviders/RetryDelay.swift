@@ -37,32 +37,23 @@ enum RetryDelay {
     }
 
     private static func inFields(_ fields: BodyFields, now: Int64?) -> Double? {
-        for field in fields.fields {
-            let key = ErrorReport.squeezed(field.key)
-            if millisecondKeys.contains(key) {
-                if let value = LimitValue.number(field.text).flatMap(LimitValue.bounded) { return value }
-            } else if keys.contains(key) || field.path.hasSuffix("retryDelay.seconds") {
-                if let value = time(field.text, now: now) { return value }
-            }
+        let times = fields.fields.compactMap { field -> (isInstant: Bool, milliseconds: Double)? in
+            guard let name = WaitName(field), let value = name.milliseconds(field.text, now: now) else { return nil }
+            return (name.isInstant, value)
         }
-        return nil
+        // A duration needs no clock.
+        return times.first { !$0.isInstant }?.milliseconds ?? times.first?.milliseconds
     }
 
-    /// Of a duration or a number of seconds.
-    private static let keys: Set<String> = [
-        "retrydelay", "retryafter", "retryafterseconds", "resetsinseconds", "resetinseconds", "resetafterseconds",
-        "quotaresetdelay", "estimatedtime",
-    ]
-    private static let millisecondKeys: Set<String> = ["retryafterms", "resetsinms", "resetinms", "resetafterms"]
-
-    /// "Please try again in 11m7.872s", "will be replenished in 07:01:20", "resets in ~5s", "wait 90 seconds".
+    /// "Please try again in 11m7.872s", "will be replenished in 07:01:20", "resets in ~5s", "wait 90 seconds", "have been
+    /// timed out for 60 seconds".
     private static func inProse(_ prose: Prose) -> Double? {
         let words = prose.words
         for index in words.indices {
+            let before = index > 0 ? words[index - 1] : ""
             let isAnnounced =
-                words[index] == "wait"
-                || index > 0 && returns.contains(words[index - 1])
-                    && ["in", "after"].contains(words[index])
+                words[index] == "wait" || returns.contains(before) && ["in", "after"].contains(words[index])
+                || stops.contains(before) && words[index] == "for"
             if isAnnounced, let value = duration(at: index + 1, in: words) { return value }
         }
         return nil
@@ -72,6 +63,7 @@ enum RetryDelay {
         "again", "retry", "retrying", "reset", "resets", "replenished", "refreshed", "refreshes", "renewed", "renews",
         "restored", "available",
     ]
+    private static let stops: Set<String> = ["wait", "out", "blocked", "limited", "paused", "suspended"]
 
     /// `11m7.872s`, `20s`, `2 seconds`, `4hr 57min`, `1 hour and 5 minutes`, `20.09:58:55` (days, then the time).
     private static func duration(at start: Int, in words: [String]) -> Double? {

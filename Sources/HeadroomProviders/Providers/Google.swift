@@ -7,8 +7,10 @@ extension ProviderRules {
         kind: { report in
             guard report.status == 429 else { return nil }
             let limits = GoogleErrorDetails.limits(in: report.fields)
-            // A quota of 0 is no entitlement: no wait cures it, a paid plan does.
-            if !limits.isEmpty, limits.allSatisfy({ $0.window.limit == 0 }) { return .billing }
+            // A quota of 0 is no entitlement: no wait cures it, a paid plan does. The JSON of a 0 is nothing at all, and the
+            // message has it.
+            let isZero = report.prose.mentions("limit: 0")
+            if !limits.isEmpty, limits.allSatisfy({ ($0.window.limit ?? (isZero ? 0 : 1)) == 0 }) { return .billing }
             // `rateLimitExceeded` is but the name of status 429 where the message says that the resource is exhausted.
             let namesQuota =
                 !limits.isEmpty || report.prose.mentions(anyOf: ["quota", "provisioned throughput"])
