@@ -128,9 +128,20 @@ extension ErrorReport {
         var parts = ["x-error-message", "grpc-message"].compactMap { headers[$0] }
         parts.append(fields.preamble)
         for field in fields.fields where field.isString && isMessage(field.key) {
-            parts.append(field.text)
+            parts.append(withoutEcho(field.text))
         }
         return parts.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    /// Pydantic's messages repeat the input, and with it what users wrote.
+    private static func withoutEcho(_ text: String) -> String {
+        guard Array(text.utf8).holds("'input': ") else { return text }
+        var kept: [UInt8] = []
+        for byte in text.utf8 {
+            kept.append(byte)
+            if byte == UInt8(ascii: ":"), kept.suffix(8).elementsEqual("'input':".utf8) { break }
+        }
+        return String(decoding: kept, as: UTF8.self)
     }
 
     /// Lower-case ASCII letters and digits only.

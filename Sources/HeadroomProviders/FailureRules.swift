@@ -18,7 +18,7 @@ enum FailureRules {
         if let code = report.codes.first(where: { rules.codes[$0] != nil }), let kind = rules.codes[code] {
             return Verdict(kind: kind, reason: "the provider's code \(code)")
         }
-        if let verdict = moneyVerdict(on: report) { return verdict }
+        if let verdict = moneyVerdict(on: report) ?? tooLong.inProse(of: report) { return verdict }
         let verdict =
             rules.kind(report).map { Verdict(kind: $0, reason: "a rule of the provider's own") }
             ?? table.lazy.compactMap { $0.inCodes(of: report) }.first
@@ -114,6 +114,12 @@ extension FailureRules {
         ],
         phrasesCount: { $0 == 0 || (400..<500).contains($0) })
 
+    /// A request that no wait makes shorter, which servers of models and proxies call a fault of the server.
+    private static let tooLong = Signs(
+        kind: .client,
+        phrases: ["maximum context length", "context length exceeded", "available context size", "prompt is too long"],
+        phrasesCount: { $0 >= 500 })
+
     /// In order: the first whose codes fit, else the first whose phrases do.
     private static let table: [Signs] = [
         Signs(
@@ -148,9 +154,10 @@ extension FailureRules {
                 "limited capacity", "high demand", "peak load", "heavy load", "high load", "heavy traffic",
                 "high traffic", "busy", "queue is full", "maximum queue size", "nowhere available",
                 "rate-limited upstream", "rate limited upstream",
-                // Overloaded, load saturated, load too high, busy.
+                // Overloaded, load saturated, load too high, busy, too many visits.
                 "\u{8FC7}\u{8F7D}", "\u{8D1F}\u{8F7D}\u{5DF2}\u{9971}\u{548C}", "\u{8D1F}\u{8F7D}\u{8FC7}\u{9AD8}",
-                "\u{7E41}\u{5FD9}", "currently processing too many requests", "resource exhausted. please try again",
+                "\u{7E41}\u{5FD9}", "\u{8BBF}\u{95EE}\u{91CF}\u{8FC7}\u{5927}",
+                "currently processing too many requests", "resource exhausted. please try again",
                 "resource exhausted, please try again", "first token before the given deadline",
             ],
             phrasesCount: mayBeOverload),
@@ -161,6 +168,10 @@ extension FailureRules {
         Signs(
             kind: .quota, phrases: ["quota", "rate limit", "usage limit", "limit reached", "limit exceeded"],
             phrasesCount: { [0, 403].contains($0) }),
+        Signs(
+            kind: .quota,
+            phrases: ["exceeded your hourly", "exceeded your daily", "exceeded your weekly", "exceeded your monthly"],
+            phrasesCount: { $0 == 400 }),
         // A proxy's words for what its upstream refused; a plain "rate limit" may be its own machinery that failed.
         Signs(
             kind: .quota,

@@ -7,23 +7,34 @@ enum LimitHeaders {
         var readings: [(name: LimitName, reading: LimitReading)] = []
         for field in headers.fields {
             guard let name = LimitName(field.name) else { continue }
-            var index = readings.firstIndex { $0.name.isSameLimit(as: name) }
-            if index == nil {
-                index = readings.count
-                readings.append((name, LimitReading(name)))
-            }
-            if let index {
-                readings[index].reading.take(field.value, as: name.role, unit: name.unit, now: headers.date)
+            for (position, value) in values(of: field.value).enumerated() {
+                var index = readings.firstIndex { $0.name.isSameLimit(as: name) && $0.reading.position == position }
+                if index == nil {
+                    index = readings.count
+                    readings.append((name, LimitReading(name, position: position)))
+                }
+                if let index {
+                    readings[index].reading.take(value, as: name.role, unit: name.unit, now: headers.date)
+                }
             }
         }
         return readings.map(\.reading)
     }
+
+    /// The numbers of a plain list, `1, 2000`, which tells several limits; else the value. (`30,000` is one number, and
+    /// `100, 100;w=60` one limit with its policy.)
+    private static func values(of text: String) -> [String] {
+        let parts = text.split(separator: ",").prefix(8).map(\.trimmingSpace)
+        let isList = parts.count > 1 && text.contains(", ") && parts.allSatisfy { LimitValue.number($0) != nil }
+        return isList ? parts : [text]
+    }
 }
 
 extension LimitReading {
-    fileprivate init(_ name: LimitName) {
+    fileprivate init(_ name: LimitName, position: Int) {
         self.init(
-            window: QuotaWindow(resource: name.resource, windowSeconds: name.windowSeconds), scope: name.scope)
+            window: QuotaWindow(resource: name.resource, windowSeconds: name.windowSeconds), scope: name.scope,
+            position: position)
     }
 
     /// Reads one header's value; what is known already stays.

@@ -5,6 +5,8 @@ struct LimitReading {
     var window: QuotaWindow
     /// Which of several limits on the same resource: empty for the main one, else `project`, `usage based` and the like.
     var scope = ""
+    /// Where it stands in headers that tell several limits at once: `x-ratelimit-limit: 1, 2000`.
+    var position = 0
     /// A reset without a unit: ``ProviderRules/bareResetMilliseconds`` says what it is.
     var bareReset: Double?
 
@@ -33,27 +35,31 @@ struct LimitReading {
     }
 
     /// A limit that counts but does not tell its window takes it from a bare policy with the same amount
-    /// (`RateLimit-Policy: 100;w=60` beside `RateLimit-Limit: 100`).
+    /// (`RateLimit-Policy: 100;w=60` beside `RateLimit-Limit: 100`). What stands further back in a list of numbers means
+    /// nothing without one.
     private static func namedOnce(_ readings: [LimitReading]) -> [LimitReading] {
-        var readings = readings
-        for index in readings.indices where readings[index].window.windowSeconds == nil {
-            let counting = readings[index]
-            let policy = readings.firstIndex { other in
-                other.window.windowSeconds != nil && other.window.resource == counting.window.resource
-                    && other.scope == counting.scope && other.window.limit == counting.window.limit
-                    && other.window.remaining == nil && other.window.resetMilliseconds == nil
+        var policies = readings.filter { $0.isBarePolicy }
+        let counting = readings.filter { !$0.isBarePolicy }.compactMap { reading -> LimitReading? in
+            guard reading.window.windowSeconds == nil, reading.window.limit != nil else { return reading }
+            let policy = policies.firstIndex { policy in
+                policy.window.resource == reading.window.resource && policy.scope == reading.scope
+                    && policy.window.limit == reading.window.limit
             }
-            guard counting.window.limit != nil, let policy else { continue }
-            readings[index].window.windowSeconds = readings[policy].window.windowSeconds
-            readings.remove(at: policy)
-            break
+            guard let policy else { return reading.position == 0 ? reading : nil }
+            var reading = reading
+            reading.window.windowSeconds = policies.remove(at: policy).window.windowSeconds
+            return reading
         }
-        return readings
+        return counting + policies
+    }
+
+    private var isBarePolicy: Bool {
+        window.windowSeconds != nil && window.remaining == nil && window.resetMilliseconds == nil
     }
 
     private func isSameLimit(as other: LimitReading) -> Bool {
         window.resource == other.window.resource && window.windowSeconds == other.window.windowSeconds
-            && scope == other.scope
+            && scope == other.scope && position == other.position
     }
 
     private var sortKey: (Resource, Double, String) {

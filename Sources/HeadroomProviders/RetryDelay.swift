@@ -13,7 +13,7 @@ enum RetryDelay {
             }
         if let told { return told }
         guard let report else { return nil }
-        return inFields(report.fields, now: headers.date) ?? inProse(report.prose)
+        return inFields(report.fields, now: headers.date) ?? inProse(report.prose, now: headers.date)
     }
 
     /// What the first of these headers that can be read says.
@@ -46,8 +46,8 @@ enum RetryDelay {
     }
 
     /// "Please try again in 11m7.872s", "will be replenished in 07:01:20", "resets in ~5s", "wait 90 seconds", "have been
-    /// timed out for 60 seconds".
-    private static func inProse(_ prose: Prose) -> Double? {
+    /// timed out for 60 seconds", "try after 2024-07-22T06:23:37Z".
+    private static func inProse(_ prose: Prose, now: Int64?) -> Double? {
         let words = prose.words
         for index in words.indices {
             let before = index > 0 ? words[index - 1] : ""
@@ -55,8 +55,20 @@ enum RetryDelay {
                 words[index] == "wait" || returns.contains(before) && ["in", "after"].contains(words[index])
                 || stops.contains(before) && words[index] == "for"
             if isAnnounced, let value = duration(at: index + 1, in: words) { return value }
+            let isUntil = ["after", "at", "on", "until"].contains(words[index])
+            if isUntil, let value = instant(at: index + 1, in: words, now: now) { return value }
         }
         return nil
+    }
+
+    /// `2024-07-22T06:23:37.255Z`, `2025-07-01 12:00:00 UTC`: without a zone it is no instant.
+    private static func instant(at index: Int, in words: [String], now: Int64?) -> Double? {
+        guard words.indices.contains(index), words[index].utf8.count >= 10 else { return nil }
+        let next = words[(index + 1)...].prefix(2)
+        let isUTC = ["utc", "gmt", "z"].contains(next.last)
+        let text = isUTC && next.count == 2 ? "\(words[index])T\(next[index + 1])Z" : words[index].uppercased()
+        guard text.contains("T"), case .milliseconds(let wait)? = LimitValue.time(text, now: now) else { return nil }
+        return wait
     }
 
     private static let returns: Set<String> = [

@@ -4,32 +4,25 @@ enum SpentMoney {
     static func isTold(in prose: Prose) -> Bool {
         let words = prose.words
         return words.indices.contains { index in
-            nouns.contains(words[index])
-                && words[max(0, index - reach)..<min(words.count, index + reach + 1)].indices.contains {
-                    ends(at: $0, words)
-                }
+            nouns.contains(words[index]) && !words[(index + 1)...].prefix(1).contains { $0.hasPrefix("card") }
+                && words.indices.contains { $0 != index && abs($0 - index) <= reach(ofWordAt: $0, in: words) }
         }
     }
 
-    /// In words: "You have either used all of your team's available credits".
-    private static let reach = 5
     private static let nouns: Set<String> = ["credit", "credits", "balance", "funds", "wallet", "prepayment"]
-    private static let endings: Set<String> = [
-        "exhausted", "depleted", "insufficient", "overdue", "overdrawn", "negative", "expired", "no", "zero",
-    ]
 
-    private static func ends(at index: Int, _ words: [String]) -> Bool {
-        let before = words[max(0, index - 4)..<index]
+    /// How many words off money may be named for it to be gone; 0 where the word says nothing of the kind.
+    private static func reach(ofWordAt index: Int, in words: [String]) -> Int {
         switch words[index] {
+        // "You have exhausted all of your team's credits".
+        case "exhausted", "depleted", "expired", "overdue": 6
+        case "insufficient", "negative", "overdrawn": 3
+        case "no", "zero": 2
+        case "low": index > 0 && words[index - 1] == "too" ? 3 : 0
+        case "out": index + 1 < words.count && words[index + 1] == "of" ? 3 : 0
         // The `t` is what an apostrophe leaves of "don't".
-        case "enough": return !before.isDisjoint(with: ["not", "t", "without"])
-        case "low": return before.last == "too"
-        case "out": return index + 1 < words.count && words[index + 1] == "of"
-        case let word: return endings.contains(word)
+        case "enough": words[..<index].suffix(4).contains { ["not", "t", "without"].contains($0) } ? 3 : 0
+        default: 0
         }
     }
-}
-
-extension ArraySlice<String> {
-    fileprivate func isDisjoint(with others: Set<String>) -> Bool { !contains { others.contains($0) } }
 }

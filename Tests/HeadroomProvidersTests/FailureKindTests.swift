@@ -26,6 +26,11 @@ import Testing
             .billing, "gemini", 429,
             #"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"GenerateRequestsPerDay","quotaValue":"0"}]}]}}"#
         ),
+        (.billing, nil, 400, #"{"detail":"Your wallet is empty: no prepaid balance"}"#),
+        // Advice on money is no sign that it is gone.
+        (.quota, nil, 429, #"{"error":{"message":"Rate limit hit. Add credits to your balance for higher limits."}}"#),
+        (.client, nil, 400, #"{"error":{"message":"Insufficient permissions to read the credit limit field"}}"#),
+        (.client, nil, 400, #"{"error":"no credit card field in the form"}"#),
         // Growth.
         (.ramp, "openai", 503, #"{"error":{"type":"rate_limit_error","code":"slow_down"}}"#),
         (.ramp, "openai", 429, #"{"error":{"type":"rate_limit_error","code":"slow_down"}}"#),
@@ -157,6 +162,22 @@ import Testing
                 provider: row.provider, status: 429, headers: row.headers.map { (name: $0.0, value: $0.1) },
                 body: row.body)
             #expect(ProviderClassifier.classify(response).exhausted == row.exhausted, "\(row.provider) \(row.body)")
+        }
+    }
+
+    private static let waits: [(body: String, milliseconds: Double?)] = [
+        (#"{"error":{"retry_after_seconds":3}}"#, 3000), (#"{"waitMs":250}"#, 250), (#"{"resetsInSec":7}"#, 7000),
+        (#"{"reset_at":"2026-11-21T10:00:05Z"}"#, 5000), (#"{"resetAfter":"1m"}"#, 60000),
+        // Instants say nothing without their unit, and these are no times at all.
+        (#"{"reset_at":30}"#, nil), (#"{"retries":3,"reset_credits":5,"reset":true,"wait_list":9}"#, nil),
+        (#"{"retry_after":-1}"#, nil), (#"{"resetAt":1e300}"#, nil), (#"{"retry_after_ms":1e300}"#, nil),
+    ]
+
+    @Test func `a field says when to come back by the words of its name`() {
+        for row in Self.waits {
+            let response = ProviderResponse(
+                status: 429, headers: [(name: "date", value: "Sat, 21 Nov 2026 10:00:00 GMT")], body: row.body)
+            #expect(ProviderClassifier.classify(response).retryAfterMilliseconds == row.milliseconds, "\(row.body)")
         }
     }
 
