@@ -41,12 +41,24 @@ struct ArrivalMarks {
     /// starts, and ids never do.
     func last(at instant: Timestamp) throws(StorageError) -> (id: Int64, cursor: TelemetryCursor)? {
         try connection.statement(ArrivalMarks.lastMark).bind(":received_ms", instant.milliseconds)
-            .first { row in
-                let cursor = TelemetryCursor(
-                    call: row.integer(1), window: row.integer(2), queue: row.integer(3), response: row.integer(4),
-                    task: row.integer(5), model: row.integer(6))
-                return (row.integer(0), cursor)
-            }
+            .first(ArrivalMarks.mark)
+    }
+
+    /// Where the tables stood when all that had arrived before `instant` was in them, and the oldest mark that is still of
+    /// use behind that. What follows a mark arrived within ``spacingMilliseconds`` of it, or has a mark of its own.
+    func past(_ instant: Timestamp) throws(StorageError) -> (id: Int64, cursor: TelemetryCursor)? {
+        let spacing = Double(ArrivalMarks.spacingMilliseconds) / 1_000
+        guard let last = try last(at: instant.adding(seconds: -spacing)) else { return nil }
+        let next = try connection.statement(ArrivalMarks.nextMark).bind(":id", last.id).first(ArrivalMarks.mark)
+        if let next { return next }
+        return (last.id, try end())
+    }
+
+    private static func mark(_ row: SQLiteStatement) -> (id: Int64, cursor: TelemetryCursor) {
+        let cursor = TelemetryCursor(
+            call: row.integer(1), window: row.integer(2), queue: row.integer(3), response: row.integer(4),
+            task: row.integer(5), model: row.integer(6))
+        return (row.integer(0), cursor)
     }
 
     func delete(before id: Int64) throws(StorageError) {
@@ -81,5 +93,10 @@ struct ArrivalMarks {
     private static let lastMark: StaticString = """
         SELECT id, call_id, call_window_id, queue_state_id, provider_response_id, task_event_id, model_event_id
         FROM arrival WHERE received_ms <= :received_ms ORDER BY id DESC LIMIT 1
+        """
+
+    private static let nextMark: StaticString = """
+        SELECT id, call_id, call_window_id, queue_state_id, provider_response_id, task_event_id, model_event_id
+        FROM arrival WHERE id > :id ORDER BY id LIMIT 1
         """
 }

@@ -56,7 +56,7 @@ package actor TelemetryStore: TelemetrySink {
     package func prune(before instant: Timestamp, limit: Int = 5_000) throws(StorageError) -> Int {
         try connection.transaction { () throws(StorageError) in
             let arrivals = ArrivalMarks(connection: connection)
-            guard let mark = try arrivals.last(at: instant) else { return 0 }
+            guard let mark = try arrivals.past(instant) else { return 0 }
             var deleted = 0
             for (sql, last) in TelemetryStore.deletes(upTo: mark.cursor) {
                 try connection.statement(sql).bind(":last", last).bind(":limit", Int64(limit)).run()

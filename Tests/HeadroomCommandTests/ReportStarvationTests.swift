@@ -45,6 +45,33 @@ import Testing
         #expect(none.code == 0 && none.output.hasPrefix("Nobody was starved from "))
     }
 
+    @Test func `who has been starved for weeks is found after housekeeping, though its calls are long gone`()
+        async throws
+    {
+        let house = try House()
+        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let database = try Database(path: house.database, use: .command, coding: .unread, now: now)
+        // Half an hour of each of the last forty days.
+        let rollups = (1...40).flatMap { day in
+            (0..<30).map { minute in
+                Rollup(
+                    start: now.adding(seconds: -Double(day) * 86_400 + Double(minute) * 60), tenant: "weeks",
+                    pool: "test:model", criticality: .batch, countedTokens: 500, demandTokens: 1_000,
+                    starvedForShortageSeconds: 60)
+            }
+        }
+        try await database.checkpoints.save(
+            Checkpoint(at: now, cursor: .start, observer: [], classifier: []), rollups: rollups)
+        while try await database.prune(TelemetryPolicy(), at: now) > 0 {}
+        for (days, minutes, spells) in [("30", "900 min", " 30 "), ("60", "1,200 min", " 40 ")] {
+            let report = try await HeadroomProgram.run(
+                "report", "starvation", "--days", days, "--database", house.database)
+            let line = report.output.split(separator: "\n").dropFirst().first ?? ""
+            #expect(line.hasPrefix("weeks"))
+            for words in [minutes, spells, "shortage", "50 %"] { #expect(line.contains(words), "\(words) in \(line)") }
+        }
+    }
+
     @Test func `a program reads each spell`() async throws {
         let house = try await house()
         let report = try await HeadroomProgram.run("report", "starvation", "--json", "--database", house.database)
