@@ -56,6 +56,60 @@ import Testing
         #expect(found.retries.interactive == 320)
     }
 
+    @Test(arguments: 1...5)
+    mutating func `demand is known within 10 % while a random half of work of all sizes is denied`(
+        seed: UInt64
+    ) throws {
+        var random = SplitMix64(seed: seed)
+        // 20 a second for a minute, of 100 to 1900 tokens; what is denied tells no size.
+        for n in 0..<1200 {
+            let outcome: Outcome = Bool.random(using: &random) ? .ok : .denied
+            fold(
+                call(
+                    Double(n) / 20, request: "r\(n)", outcome: outcome, tokens: .random(in: 100...1900, using: &random))
+            )
+        }
+        let found = try #require(demand(at: 59.9)?.total)
+        #expect(abs(try #require(found[.requests]) / 1_200 - 1) < 0.1, "\(found)")
+        #expect(abs(try #require(found[.tokens]) / 1_200_000 - 1) < 0.1, "\(found)")
+    }
+
+    @Test(arguments: 1...5) mutating func `a retry storm of 5x, with waits by lot, raises nobody's demand`(
+        seed: UInt64
+    ) throws {
+        var random = SplitMix64(seed: seed)
+        let tenants: [(TenantID, perSecond: Int)] = [("acme", 1), ("beta", 2), ("gamma", 4)]
+        // All begin calm. From the second minute on each request needs five attempts, up to three seconds apart.
+        var lines: [TelemetryRecord] = []
+        for (tenant, perSecond) in tenants {
+            for n in 0..<(180 * perSecond) {
+                var second = Double(n) / Double(perSecond)
+                let attempts = second < 60 ? 1 : 5
+                for attempt in 1...attempts {
+                    lines.append(
+                        call(
+                            second, tenant: tenant, request: "\(tenant)-\(n)", attempt: attempt,
+                            outcome: attempt == attempts ? .ok : .quota))
+                    second += .random(in: 0.1...3, using: &random)
+                }
+            }
+        }
+        lines.sort { $0.at < $1.at }
+        var next = 0
+        for turn in stride(from: 2.0, through: 178, by: 2) {
+            while next < lines.count, lines[next].at <= Self.start.adding(seconds: turn) {
+                fold(lines[next])
+                next += 1
+            }
+            guard turn > 30 else { continue }
+            let found = estimator.estimate(at: Self.start.adding(seconds: turn)).tenants
+            for (tenant, perSecond) in tenants {
+                let rpm = try #require(found.first { $0.tenant == tenant }?.total[.requests])
+                #expect(abs(rpm / Double(60 * perSecond) - 1) < 0.1, "seed \(seed), second \(turn), \(tenant): \(rpm)")
+            }
+        }
+    }
+
     @Test mutating func `retries sent as first attempts of the same request count once`() throws {
         for n in 0..<80 {
             for _ in 1...5 { fold(call(Double(n) / 2, request: "r\(n)", outcome: .denied)) }
