@@ -30,6 +30,7 @@ package struct Metrics {
         if let report = loop.newest {
             renderLoop(report, &text)
             renderPools(report.pools, &text)
+            renderSignals(report.pools, &text)
             renderTenants(report.pools, &text)
         }
         renderGateways(&text)

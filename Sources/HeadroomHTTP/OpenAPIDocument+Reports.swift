@@ -43,7 +43,21 @@ extension OpenAPIDocument {
             "retry_storm": {"type": ["object", "null"]},
             "upstream": {
               "type": "object",
-              "description": "The last minute of attempts by outcome, served tokens and latency; by model and endpoint"
+              "description": "The last minute, in sum and by model and endpoint",
+              "properties": {
+                "attempts": {"type": "integer"},
+                "outcomes": {"type": "object", "additionalProperties": {"type": "integer"}},
+                "quota_share": {"type": ["number", "null"], "description": "The rate of 429s; null without attempts"},
+                "served_tokens": {"type": "number"},
+                "latency_ms": {
+                  "type": ["object", "null"],
+                  "properties": {
+                    "p50": {"type": "number"}, "p95": {"type": "number"}, "p99": {"type": "number"},
+                    "baseline_p95": {"type": "number"}
+                  }
+                },
+                "channels": {"type": "array", "items": {"type": "object"}}
+              }
             },
             "pin": {"oneOf": [{"$ref": "#/components/schemas/Pin"}, {"type": "null"}]},
             "freezes": {"type": "array", "items": {"$ref": "#/components/schemas/Freeze"}},

@@ -57,6 +57,8 @@ extension JSONWriter {
             integer(signals[outcome])
         }
         endObject()
+        key("quota_share")
+        if let share = signals.share(of: .quota) { amount(share) } else { null() }
         key("served_tokens")
         amount(signals.servedTokens)
         key("latency_ms")

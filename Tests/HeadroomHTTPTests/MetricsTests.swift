@@ -53,7 +53,15 @@ import Testing
             #"headroom_starved_tenants{pool="p",reason="delivery"} 1"#,
             #"headroom_starved_tenants{pool="p",reason="shortage"} 0"#,
             #"headroom_overcommit_tokens_total{pool="p"} 0"#, #"headroom_limit_reversals_total{pool="p"} 3"#,
-            #"headroom_open_questions{pool="p"} 1"#,
+            #"headroom_open_questions{pool="p"} 1"#, #"headroom_pool_outcome_share{pool="p",outcome="quota"} 0.25"#,
+            #"headroom_pool_outcome_share{pool="p",outcome="ok"} 0.75"#,
+            #"headroom_pool_latency_seconds{pool="p",quantile="0.5"} 0.7"#,
+            #"headroom_pool_latency_seconds{pool="p",quantile="0.99"} 2.5"#,
+            #"headroom_pool_latency_baseline_seconds{pool="p"} 1.5"#, #"headroom_pool_queue_depth{pool="p"} 7"#,
+            #"headroom_pool_queue_oldest_seconds{pool="p"} 12"#,
+            #"headroom_flagged_tenants{pool="p",kind="resent_denials"} 1"#,
+            #"headroom_flagged_tenants{pool="p",kind="vanishing_demand"} 0"#,
+            #"headroom_retry_storm_share{pool="p"} 0.5"#,
             #"headroom_tokens_total{pool="p",tenant="acme",criticality="batch"} 7000"#,
             #"headroom_wait_seconds_bucket{pool="p",tier="standard",criticality="batch",le="5"} 1"#,
             #"headroom_wait_seconds_count{pool="p",tier="standard",criticality="batch"} 2"#,
@@ -118,10 +126,18 @@ extension PoolReport {
         let rates = Rates(rpm: 100)
         var waits = PerCriticality(repeating: Histogram(bounds: [1, 5]))
         for seconds in [4.0, 40] { waits.batch.add(seconds) }
+        var signals = UpstreamReport.Signals(
+            latency: UpstreamReport.Latency(
+                p50Milliseconds: 700, p95Milliseconds: 1900, p99Milliseconds: 2500, baselineP95Milliseconds: 1500))
+        signals.outcomes[Outcome.ok.rawValue] = 3
+        signals.outcomes[Outcome.quota.rawValue] = 1
+        signals.outcomes[Outcome.denied.rawValue] = 9
+        let storm = RetryStorm(since: Timestamp(milliseconds: 0), periodSeconds: 10, share: 0.5, tenants: ["acme"])
         return PoolReport(
             pool: "p", state: .throttled, nominal: rates, estimated: rates, capacityReason: .contract, confidence: 1,
             budget: rates, assured: rates, consumed: rates, calls: [.quota: 2], reversals: 3,
-            waits: [("standard", waits)], openQuestions: 1, tenants: tenants)
+            waits: [("standard", waits)], openQuestions: 1, retryStorm: storm,
+            upstream: UpstreamReport(whole: signals), tenants: tenants)
     }
 }
 
@@ -129,7 +145,13 @@ extension TenantReport {
     fileprivate static func sample(_ tenant: String, demand: Double, starvation: Starvation? = nil) -> TenantReport {
         TenantReport(
             tenant: TenantID(tenant)!, tier: "standard", demand: Rates(rpm: demand), assured: Rates(rpm: 1),
-            consumed: Rates(rpm: 1), tokens: PerCriticality(interactive: 0, nearRealTime: 0, batch: 7000),
-            starvation: starvation)
+            consumed: Rates(rpm: 1),
+            queue: PerCriticality(
+                interactive: TenantReport.Queue(depth: 7, oldestSeconds: 12), nearRealTime: TenantReport.Queue(),
+                batch: TenantReport.Queue()), tokens: PerCriticality(interactive: 0, nearRealTime: 0, batch: 7000),
+            starvation: starvation,
+            profile: TenantProfileReport(flags: [
+                GamingFlag(kind: .resentDenials, since: Timestamp(milliseconds: 0), evidence: "e")
+            ]))
     }
 }
