@@ -69,14 +69,14 @@ extension SplitMix64 {
         "x", "ratelimit", "rate", "limit", "remaining", "reset", "requests", "tokens", "input", "output", "minute",
         "day",
         "60", "second", "5", "retry", "after", "ms", "anthropic", "project", "policy", "renewalperiod", "9999999", "1d",
-        "tpm", "ratelimitbysize", "tokenlimit", "",
+        "tpm", "ratelimitbysize", "tokenlimit", "ai", "",
     ]
     private static let values = [
         "", "-1", "0", "1", "1e308", "1e400", "-0", "nan", "inf", "0x1p3", "30,000", "1,2,3", "9223372036854767616",
         "18446744073709551615", "99999999999999999999999", "6m0s", "-5s", "1e9h", "2ms, req_1", "26.5", "1766006934.57",
         "1741305600000", "2026-11-21T10:00:00Z", "0000-00-00T00:00:00Z", "Sun, 06 Nov 1994 08:49:37 GMT",
         "Sun, 99 Nov 99999999999999999999 08:49:37 GMT", "\"a\";q=10;w=60", "\"a\";r=-1;t=1e99", "limit=1, remaining=2",
-        "100, 100;w=60", ";;;,,,\"\"\"", "\u{0}\u{1}", "é", "1 2", "3.", ".", "e", "+5",
+        "100, 100;w=60", "1, 2000, 3", "name=a,7;", ";;;,,,\"\"\"", "\u{0}\u{1}", "é", "1 2", "3.", ".", "e", "+5",
     ]
     private static let bodies = [
         "{\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"Limit 5, try again in 9e99s\"}}",
