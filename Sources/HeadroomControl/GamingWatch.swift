@@ -185,7 +185,7 @@ struct GamingWatch: Sendable {
     }
 
     private func resentDenials(_ strength: Float) -> String? {
-        guard isBeyondChance(calls: 5 * strength, deviations: 4 * strength, share: 0.4 * strength) else { return nil }
+        guard isBeyondChance(calls: 3 * strength, deviations: 4 * strength, share: 0.4 * strength) else { return nil }
         return "\(whole(resent)) of \(whole(denied)) denied calls came again at once as new work; by chance "
             + "it would have been \(whole(chance * denied))"
     }
