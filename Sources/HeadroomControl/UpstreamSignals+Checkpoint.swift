@@ -15,6 +15,7 @@ extension UpstreamSignals {
         writer.write(models) { writer, model in
             writer.write(model.name)
             writer.write(model.version) { $0.write($1) }
+            writer.write(model.changedAt) { $0.write($1) }
             model.breaker.write(to: &writer)
         }
     }
@@ -32,6 +33,7 @@ extension UpstreamSignals {
         models = try reader.readArray { reader throws(ByteCodingError) in
             Model(
                 name: try reader.readString(), version: try reader.readText(),
+                changedAt: try reader.readOptional { reader throws(ByteCodingError) in try reader.readTimestamp() },
                 breaker: try CircuitBreaker(from: &reader))
         }
         guard max(channels.count, models.count) <= UpstreamSignals.maxChannels else { throw .absurdCount }

@@ -37,6 +37,8 @@ struct UpstreamSignals: Sendable {
     struct Model: Equatable, Sendable {
         let name: String
         var version: String?
+        /// When another version than was known was told, or noticed by a new name.
+        var changedAt: Timestamp?
         var breaker: CircuitBreaker
     }
 
@@ -109,6 +111,7 @@ struct UpstreamSignals: Sendable {
         guard let index = model(record.model, at: now) else { return false }
         guard models[index].version != record.version else { return false }
         models[index].version = record.version
+        models[index].changedAt = min(record.at, now)
         startOver(record.model)
         return true
     }
@@ -149,8 +152,11 @@ struct UpstreamSignals: Sendable {
         channels.append(
             Channel(model: model, endpoint: endpoint, tally: Tally(at: now), since: second, lastSeen: second))
         last = channels.count - 1
-        if let model { _ = self.model(model, at: now) }
-        if isNew { whole.latency.startOver() }
+        let index = model.flatMap { self.model($0, at: now) }
+        if isNew {
+            whole.latency.startOver()
+            if let index { models[index].changedAt = now }
+        }
         return isNew
     }
 
@@ -214,7 +220,7 @@ struct UpstreamSignals: Sendable {
             let model = models.first { $0.name == channel.model }
             return UpstreamReport.Channel(
                 model: channel.model, endpoint: channel.endpoint, state: model?.breaker.poolState ?? .healthy,
-                version: model?.version, signals: channel.tally.signals(at: now))
+                version: model?.version, changedAt: model?.changedAt, signals: channel.tally.signals(at: now))
         }
         let others = rest.signals(at: now)
         if others.outcomes.contains(where: { $0 > 0 }) {

@@ -26,6 +26,18 @@ extension Metrics {
             guard let latency = pool.upstream.whole.latency else { continue }
             text.sample(latency.baselineP95Milliseconds / 1000, ["pool": pool.pool.text])
         }
+        text.family(
+            "headroom_model_changed_timestamp_seconds", .gauge,
+            "When another version of the model was told, or noticed by its name.")
+        for pool in pools {
+            var told: Set<String> = []
+            for channel in pool.upstream.channels {
+                guard let model = channel.model, let at = channel.changedAt, told.insert(model).inserted else {
+                    continue
+                }
+                text.sample(Double(at.milliseconds) / 1000, ["pool": pool.pool.text, "model": model])
+            }
+        }
         text.family("headroom_pool_queue_depth", .gauge, "Work of all tenants that waits at gateways.")
         for pool in pools { text.sample(Int(pool.queue.depth), ["pool": pool.pool.text]) }
         text.family("headroom_pool_queue_oldest_seconds", .gauge, "Age of the oldest work that waits.")

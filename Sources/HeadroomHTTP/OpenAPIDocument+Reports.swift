@@ -56,7 +56,22 @@ extension OpenAPIDocument {
                     "baseline_p95": {"type": "number"}
                   }
                 },
-                "channels": {"type": "array", "items": {"type": "object"}}
+                "channels": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "model": {"type": ["string", "null"]},
+                      "endpoint": {"type": ["string", "null"]},
+                      "version": {"type": ["string", "null"], "description": "As it was told"},
+                      "changed_at": {
+                        "type": ["string", "null"], "format": "date-time",
+                        "description": "When another version was told, or noticed by its name; null before"
+                      },
+                      "state": {"type": "string", "description": "Of the model's breaker"}
+                    }
+                  }
+                }
               }
             },
             "pin": {"oneOf": [{"$ref": "#/components/schemas/Pin"}, {"type": "null"}]},

@@ -4,7 +4,7 @@ import HeadroomModel
 /// What is the upstream delivering? Owns one ``CapacityEstimator`` per pool of the policy.
 package actor UpstreamCapacityObserver {
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
-    private static let version: UInt32 = 0x4F42_0004  // "OB", 4
+    private static let version: UInt32 = 0x4F42_0005  // "OB", 5
 
     private var pools: [PoolID: CapacityEstimator] = [:]
     private var pins: [PoolID: CapacityPin] = [:]

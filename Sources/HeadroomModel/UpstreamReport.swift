@@ -83,15 +83,19 @@ package struct UpstreamReport: Equatable, Sendable {
         package var state: PoolState
         /// As a `model` line told; `nil` before one.
         package var version: String?
+        /// When a new version of the model was told, or noticed by its name; `nil` before.
+        package var changedAt: Timestamp?
         package var signals: Signals
 
         package init(
-            model: String?, endpoint: String?, state: PoolState = .healthy, version: String? = nil, signals: Signals
+            model: String?, endpoint: String?, state: PoolState = .healthy, version: String? = nil,
+            changedAt: Timestamp? = nil, signals: Signals
         ) {
             self.model = model
             self.endpoint = endpoint
             self.state = state
             self.version = version
+            self.changedAt = changedAt
             self.signals = signals
         }
     }

@@ -37,6 +37,8 @@ extension JSONWriter {
             text(channel.endpoint)
             key("version")
             text(channel.version)
+            key("changed_at")
+            instant(channel.changedAt)
             key("state")
             string(channel.state.name)
             signals(channel.signals)

@@ -122,6 +122,22 @@ import Testing
         }
     }
 
+    @Test mutating func `the report says since when a model has another version, told or noticed`() {
+        func changes(_ test: inout UpstreamSignalsTests, at second: Double) -> [String: Timestamp?] {
+            let channels = test.report(at: second).upstream.channels
+            return Dictionary(uniqueKeysWithValues: channels.map { ($0.model ?? "", $0.changedAt) })
+        }
+        for second in 0..<100 { fold(at: Double(second), model: "gpt-4o-2024-08-06") }
+        #expect(changes(&self, at: 100) == ["gpt-4o-2024-08-06": nil])
+        fold(at: 101, model: "gpt-4o-2024-11-20")
+        estimator.fold(
+            .model(ModelRecord(at: Self.after(102), pool: Self.pool, model: "gpt-4o-2024-08-06", version: "b")),
+            at: Self.after(103))
+        #expect(
+            changes(&self, at: 104)
+                == ["gpt-4o-2024-08-06": Self.after(102), "gpt-4o-2024-11-20": Self.after(101)])
+    }
+
     @Test mutating func `a version that is told again is no news`() {
         let line = TelemetryRecord.model(
             ModelRecord(at: Self.start, pool: Self.pool, model: "gpt-4o", version: "gpt-4o-2026-11-01"))

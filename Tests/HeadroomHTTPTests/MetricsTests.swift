@@ -62,6 +62,7 @@ import Testing
             #"headroom_flagged_tenants{pool="p",kind="resent_denials"} 1"#,
             #"headroom_flagged_tenants{pool="p",kind="vanishing_demand"} 0"#,
             #"headroom_retry_storm_share{pool="p"} 0.5"#,
+            #"headroom_model_changed_timestamp_seconds{pool="p",model="m"} 1793000000.5"#,
             #"headroom_tokens_total{pool="p",tenant="acme",criticality="batch"} 7000"#,
             #"headroom_wait_seconds_bucket{pool="p",tier="standard",criticality="batch",le="5"} 1"#,
             #"headroom_wait_seconds_count{pool="p",tier="standard",criticality="batch"} 2"#,
@@ -137,7 +138,13 @@ extension PoolReport {
             pool: "p", state: .throttled, nominal: rates, estimated: rates, capacityReason: .contract, confidence: 1,
             budget: rates, assured: rates, consumed: rates, calls: [.quota: 2], reversals: 3,
             waits: [("standard", waits)], openQuestions: 1, retryStorm: storm,
-            upstream: UpstreamReport(whole: signals), tenants: tenants)
+            upstream: UpstreamReport(
+                whole: signals,
+                channels: ["chat", "embeddings"].map { endpoint in
+                    UpstreamReport.Channel(
+                        model: "m", endpoint: endpoint, changedAt: Timestamp(milliseconds: 1_793_000_000_500),
+                        signals: signals)
+                }), tenants: tenants)
     }
 }
 
