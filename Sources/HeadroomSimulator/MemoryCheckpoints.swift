@@ -16,10 +16,10 @@ package final class MemoryCheckpoints: CheckpointStore {
     }
 
     private let state = Mutex(State())
-    private let onSave: @Sendable () -> Void
+    private let onSave: @Sendable (TelemetryCursor) -> Void
 
-    /// - Parameter onSave: is told of every checkpoint.
-    package init(onSave: @escaping @Sendable () -> Void = {}) {
+    /// - Parameter onSave: is told of every checkpoint, and how far it reaches.
+    package init(onSave: @escaping @Sendable (TelemetryCursor) -> Void = { _ in }) {
         self.onSave = onSave
     }
 
@@ -35,7 +35,7 @@ package final class MemoryCheckpoints: CheckpointStore {
     package func save(
         _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID>, erasedThrough: Int64
     ) async throws {
-        onSave()
+        onSave(checkpoint.cursor)
         state.withLock { state in
             state.checkpoint = checkpoint
             for rollup in rollups {

@@ -20,7 +20,10 @@ struct SimulatedControlPlane: Sendable {
         telemetry = MemoryTelemetry(audit: audit)
         board = MemoryBoard(audit: audit)
         ledger = MemoryLedger(audit: audit)
-        checkpoints = MemoryCheckpoints { audit.note { $0.checkpoint() } }
+        checkpoints = MemoryCheckpoints { [telemetry] cursor in
+            audit.note { $0.checkpoint() }
+            telemetry.forget(before: cursor)
+        }
         self.rules = MemoryRules(rules)
         self.audit = audit
         start(at: now)
@@ -57,7 +60,7 @@ final class MemoryRules: RuleSource {
     func current() async throws -> Rules { inForce }
 }
 
-/// Stored telemetry, in the order of arrival.
+/// Stored telemetry, in the order of arrival, as far back as a start may read.
 final class MemoryTelemetry: TelemetrySource {
     /// What a gateway sent at once.
     private struct Batch {
@@ -92,6 +95,11 @@ final class MemoryTelemetry: TelemetrySource {
     func append(_ records: [TelemetryRecord], at now: Timestamp) {
         state.withLock { $0.batches.append(Batch(at: now, first: $0.count, records: records)) }
         audit.note(at: now) { $0.answer(records: records.count) }
+    }
+
+    /// A checkpoint has taken it in: a start goes on from there.
+    func forget(before cursor: TelemetryCursor) {
+        state.withLock { $0.batches.removeFirst($0.batch(holding: Int(cursor.call))) }
     }
 
     func page(after cursor: TelemetryCursor, limit: Int) async throws -> TelemetryPage {
