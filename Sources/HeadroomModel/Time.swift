@@ -87,11 +87,20 @@ package func exponential(_ x: Double) -> Double {
     let k = (x * 1.44269504088896340736).rounded()
     // ln 2 in two parts, so that x - k·ln 2 loses no digits.
     let r = (x - k * 0x1.62E42FEE00000p-1) - k * 0x1.A39EF35793C76p-33
+    // 1 + r/1 · (1 + r/2 · (1 + r/3 · (…))), by constants in place of divisions.
     var sum = 1.0
-    var n = 13.0
-    while n >= 1 {
-        sum = 1 + sum * r / n
-        n -= 1
-    }
+    sum = 1 + sum * (r * (1 / 13))
+    sum = 1 + sum * (r * (1 / 12))
+    sum = 1 + sum * (r * (1 / 11))
+    sum = 1 + sum * (r * (1 / 10))
+    sum = 1 + sum * (r * (1 / 9))
+    sum = 1 + sum * (r * (1 / 8))
+    sum = 1 + sum * (r * (1 / 7))
+    sum = 1 + sum * (r * (1 / 6))
+    sum = 1 + sum * (r * (1 / 5))
+    sum = 1 + sum * (r * (1 / 4))
+    sum = 1 + sum * (r * (1 / 3))
+    sum = 1 + sum * (r * (1 / 2))
+    sum = 1 + sum * r
     return Double(sign: .plus, exponent: Int(k), significand: sum)
 }
