@@ -56,7 +56,7 @@ package actor UpstreamCapacityObserver {
             var pool = ByteWriter()
             entry.value.write(to: &pool)
             writer.write(entry.key.text)
-            writer.write(pool.bytes) { $0.write($1) }
+            writer.write(bytes: pool.bytes)
         }
         return writer.bytes
     }
@@ -71,7 +71,7 @@ package actor UpstreamCapacityObserver {
             var found: [PoolID: [UInt8]] = [:]
             for _ in 0..<(try reader.readCount(leastBytes: 6)) {
                 let pool = try reader.readIdentifier(PoolID.self)
-                found[pool] = try reader.readArray { reader throws(ByteCodingError) in try reader.read() }
+                found[pool] = try reader.readBytes()
             }
             restored = found
             return true
