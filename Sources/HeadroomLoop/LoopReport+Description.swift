@@ -34,9 +34,16 @@ extension PoolReport {
         // Both lists ascend by tenant.
         let known = needs.demand.tenants
         var next = 0
-        func profile(of tenant: TenantID) -> TenantDemand? {
+        let tenants = allocation.tenants.indices.map { place in
+            let tenant = allocation.tenants[place].tenant
+            var report = TenantReport(allocation.tenants.span, place)
             while next < known.count, known[next].tenant < tenant { next += 1 }
-            return next < known.count && known[next].tenant == tenant ? known[next] : nil
+            if next < known.count, known[next].tenant == tenant { report.describe(known.span, next) }
+            if !needs.starvation.isEmpty, let verdict = needs.starvation[tenant] {
+                report.underservedSeconds = verdict.underservedSeconds
+                report.starvation = verdict.starvation
+            }
+            return report
         }
         let assured = allocation.budget.map { resource, _ in
             allocation.tenants.reduce(allocation.unlisted[resource] ?? 0) { $0 + ($1.assured[resource] ?? 0) }
@@ -47,25 +54,26 @@ extension PoolReport {
             assured: assured, consumed: needs.demand.consumed,
             calls: Dictionary(
                 uniqueKeysWithValues: Outcome.allCases.map { ($0, capacity.calls[$0.rawValue]) }),
-            waits: needs.waits, upstream: capacity.upstream,
-            tenants: allocation.tenants.map { tenant in
-                TenantReport(tenant, profile(of: tenant.tenant), needs.starvation[tenant.tenant])
-            })
+            waits: needs.waits, upstream: capacity.upstream, tenants: tenants)
     }
 }
 
+/// Of rows that are too long to be copied to read a few numbers.
 extension TenantReport {
-    fileprivate init(
-        _ allocation: TenantAllocation, _ profile: TenantDemand?, _ verdict: StarvationWatch.Verdict?
-    ) {
-        let zero = allocation.assured.map { _, _ in 0 }
+    fileprivate init(_ allocations: Span<TenantAllocation>, _ place: Int) {
+        let assured = allocations[place].assured
+        let zero = Rates(perMinute: .zero, resources: assured.resources)
         self.init(
-            tenant: allocation.tenant, tier: allocation.tier, demand: profile?.total ?? zero,
-            assured: allocation.assured, consumed: profile?.consumed ?? zero,
-            queue: profile?.queue ?? PerCriticality(repeating: Queue()),
-            retries: profile?.retries ?? PerCriticality(repeating: 0),
-            tokens: profile?.tokens ?? PerCriticality(repeating: 0),
-            underservedSeconds: verdict?.underservedSeconds ?? 0, starvation: verdict?.starvation,
-            profile: profile?.profile)
+            tenant: allocations[place].tenant, tier: allocations[place].tier, demand: zero, assured: assured,
+            consumed: zero)
+    }
+
+    fileprivate mutating func describe(_ demands: Span<TenantDemand>, _ place: Int) {
+        demand = demands[place].total
+        consumed = demands[place].consumed
+        queue = demands[place].queue
+        retries = demands[place].retries
+        tokens = demands[place].tokens
+        profile = demands[place].profile
     }
 }

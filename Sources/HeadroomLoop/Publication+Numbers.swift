@@ -31,20 +31,23 @@ extension Snapshot {
 
 extension PoolAllocation {
     fileprivate func enforcesSame(as other: PoolAllocation) -> Bool {
-        // The cheap and likely difference first.
+        // The cheap and likely differences first, and no row is copied to look at it.
         guard budget == other.budget, tenants.count == other.tenants.count else { return false }
+        let (rows, others) = (tenants.span, other.tenants.span)
+        for row in rows.indices where rows[row].assured != others[row].assured { return false }
         var mine = self
         var theirs = other
         mine.tenants = []
         theirs.tenants = []
         mine.level = theirs.level
         mine.capacity = theirs.capacity
-        return mine == theirs
-            && zip(tenants, other.tenants).allSatisfy { mine, theirs in
-                var mine = mine
-                mine.serviceClock = theirs.serviceClock
-                return mine == theirs
-            }
+        guard mine == theirs else { return false }
+        for row in rows.indices {
+            var mine = rows[row]
+            mine.serviceClock = others[row].serviceClock
+            guard mine == others[row] else { return false }
+        }
+        return true
     }
 
     fileprivate func lowered(to other: PoolAllocation) -> PoolAllocation {
