@@ -37,10 +37,14 @@ extension Auditor {
     }
 
     private func checkEntries(_ pool: PoolAllocation) throws(AuditViolation) {
-        let present = Set(pool.tenants.map(\.tenant))
-        for tenant in rules.contracts.keys.sorted() where !present.contains(tenant) {
-            let hasTerms = rules.contracts[tenant]?.terms.contains { $0.pool == pool.pool } ?? false
-            if hasTerms { throw broken(.entry, "\(pool.pool): \(tenant) has none") }
+        let promised = rules.contracts.values.filter { $0.terms.contains { $0.pool == pool.pool } }.map(\.tenant)
+            .sorted()
+        var next = 0
+        for tenant in promised {
+            while next < pool.tenants.count, pool.tenants[next].tenant < tenant { next += 1 }
+            if next == pool.tenants.count || pool.tenants[next].tenant != tenant {
+                throw broken(.entry, "\(pool.pool): \(tenant) has none")
+            }
         }
     }
 

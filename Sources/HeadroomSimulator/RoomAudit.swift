@@ -73,9 +73,9 @@ struct RoomAudit: Sendable {
     ) {
         let oldest = now.adding(
             seconds: -policy.leaseSeconds - policy.graceSeconds - 2 * policy.periodSeconds)
-        for gateway in Array(given.keys) {
-            for index in given[gateway]!.indices where given[gateway]![index].supersededAt == nil {
-                given[gateway]![index].supersededAt = now
+        for place in given.values.indices {
+            for index in given.values[place].indices where given.values[place][index].supersededAt == nil {
+                given.values[place][index].supersededAt = now
             }
         }
         for part in publication.parts {
