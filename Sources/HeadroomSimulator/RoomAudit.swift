@@ -12,27 +12,44 @@ struct RoomAudit: Sendable {
     private struct Limit {
         let version: SnapshotVersion
         let at: Timestamp
-        let rates: [PoolID: Rates]
-        let fallback: [PoolID: Rates]
+        /// Ascending by pool.
+        let pools: [(pool: PoolID, rates: PoolLimit)]
         /// Once every gateway has something newer than this limit: what each of them has to have for it to be over.
         var settledBy: SnapshotVersion?
 
         init(_ whole: Snapshot, at now: Timestamp) {
             version = whole.version
             at = now
-            rates = Dictionary(
-                uniqueKeysWithValues: whole.pools.map { pool in
-                    (pool.pool, pool.capacity.map { resource, rate in rate - (pool.float[resource] ?? 0) })
-                })
-            fallback = Dictionary(uniqueKeysWithValues: whole.pools.map { ($0.pool, $0.fallback) })
+            pools = whole.pools.map { ($0.pool, PoolLimit($0)) }
+        }
+    }
+
+    private struct PoolLimit {
+        let resources: ResourceSet
+        /// Capacity less float.
+        @Halved var budgets: SIMD4<Double>
+        @Halved var fallback: SIMD4<Double>
+
+        init(_ pool: PoolAllocation) {
+            resources = pool.capacity.resources
+            budgets = pool.capacity.perMinute - pool.float.perMinute
+            fallback = pool.fallback.perMinute
         }
     }
 
     private struct Holder {
-        var part: Snapshot
-        /// All gateways' together, when it was given its part.
-        let fallback: [PoolID: Rates]
+        let version: SnapshotVersion
+        let parts: [Part]
         var leaseUntil: Timestamp
+    }
+
+    /// What a gateway has in force of a pool that is enforced.
+    private struct Part {
+        let pool: PoolID
+        @Halved var budget: SIMD4<Double>
+        @Halved var fallback: SIMD4<Double>
+        /// All gateways' fallbacks together, when it was given its own.
+        @Halved var ofAll: SIMD4<Double>
     }
 
     /// One gateway's part of one pool.
@@ -79,7 +96,7 @@ struct RoomAudit: Sendable {
             }
         }
         for part in publication.parts {
-            let applied = holders[part.gateway]?.part.version
+            let applied = holders[part.gateway]?.version
             given[part.gateway]?.removeAll { given in
                 guard isRecorded, let applied, applied.epoch == part.snapshot.version.epoch,
                     let supersededAt = given.supersededAt
@@ -120,10 +137,16 @@ struct RoomAudit: Sendable {
 
     mutating func apply(_ part: Snapshot, at gateway: GatewayID, leaseUntil: Timestamp) {
         applied[gateway] = part.version
-        if let known = holders[gateway], known.part.version == part.version {
+        if let known = holders[gateway], known.version == part.version {
             holders[gateway]?.leaseUntil = max(known.leaseUntil, leaseUntil)
         } else {
-            holders[gateway] = Holder(part: part, fallback: limits.last?.fallback ?? [:], leaseUntil: leaseUntil)
+            let newest = limits.last?.pools ?? []
+            let parts = part.pools.lazy.filter(\.enforce).map { own in
+                Part(
+                    pool: own.pool, budget: own.budget.perMinute, fallback: own.fallback.perMinute,
+                    ofAll: newest.first { $0.pool == own.pool }?.rates.fallback ?? .zero)
+            }
+            holders[gateway] = Holder(version: part.version, parts: Array(parts), leaseUntil: leaseUntil)
         }
     }
 
@@ -133,39 +156,36 @@ struct RoomAudit: Sendable {
     mutating func check(_ policy: LoopPolicy, at now: Timestamp) -> String? {
         let seconds = policy.leaseSeconds + policy.graceSeconds
         forget(seconds: seconds, at: now)
-        let newest = limits.last?.rates ?? [:]
-        for pool in newest.keys.sorted() {
-            let newest = newest[pool] ?? .none
-            for resource in newest.resources.members {
-                var live = 0.0
-                var expired: [(rate: Double, ofAll: Double)] = []
-                for holder in holders.values {
-                    // By place: this is asked so often that copies of allocations would be a hundredth of a run.
-                    guard let place = holder.part.pools.firstIndex(where: { $0.pool == pool }),
-                        holder.part.pools[place].enforce
-                    else { continue }
-                    let budget = holder.part.pools[place].budget[resource] ?? 0
-                    let fallback = holder.part.pools[place].fallback[resource] ?? 0
-                    guard now >= holder.leaseUntil else {
-                        live += budget
-                        continue
-                    }
+        guard let newest = limits.last else { return nil }
+        for (pool, rates) in newest.pools {
+            var live = SIMD4<Double>.zero
+            var expired: [(rate: SIMD4<Double>, ofAll: SIMD4<Double>)] = []
+            for holder in holders.values {
+                guard let part = holder.parts.first(where: { $0.pool == pool }) else { continue }
+                if now < holder.leaseUntil {
+                    live += part.budget
+                } else {
                     let isSettled = now >= holder.leaseUntil.adding(seconds: seconds)
-                    expired.append(
-                        (isSettled ? fallback : min(budget, fallback), holder.fallback[pool]?[resource] ?? 0))
+                    expired.append((isSettled ? part.fallback : pointwiseMin(part.budget, part.fallback), part.ofAll))
                 }
-                let most = limits.map { limit in
-                    let all = limit.fallback[pool]?[resource] ?? 0
-                    let left = expired.reduce(limit.rates[pool]?[resource] ?? 0) { left, expired in
-                        left - expired.rate * min(1, expired.ofAll > 0 ? all / expired.ofAll : 1)
-                    }
-                    return max(0, left)
-                }.max()
-                // Parts are sums of fractions.
-                if let most, live > most + 1e-6 {
-                    return "\(pool): \(live) \(resource.name) in force, and \(expired) at gateways that were cut off; "
-                        + "capacity less float \(newest[resource] ?? 0), at most \(most) left for those that are not"
+            }
+            var most = SIMD4<Double>.zero
+            for limit in limits {
+                guard let limit = limit.pools.first(where: { $0.pool == pool })?.rates else { continue }
+                var left = limit.budgets
+                for expired in expired {
+                    let share = pointwiseMin(.one, limit.fallback / expired.ofAll)
+                    left -= expired.rate * share.replacing(with: 1, where: expired.ofAll .<= 0)
                 }
+                most = pointwiseMax(most, left)
+            }
+            // Parts are sums of fractions.
+            let isExceeded = rates.resources.lanes .& (live .> most + 1e-6)
+            if let resource = rates.resources.members.first(where: { isExceeded[$0.rawValue] }) {
+                let lane = resource.rawValue
+                return "\(pool): \(live[lane]) \(resource.name) in force, and \(expired.map { $0.rate[lane] }) at "
+                    + "gateways that were cut off; capacity less float \(rates.budgets[lane]), at most \(most[lane]) "
+                    + "left for those that are not"
             }
         }
         return nil
