@@ -92,16 +92,14 @@ package struct Bucket: Equatable, Sendable {
     /// When the next call may go, if nothing is charged until then; `nil` when no time brings it.
     package func admission(after now: Timestamp) -> Timestamp? {
         let from = max(now, refilledAt)
-        var admission = from
-        for resource in rates.resources.members {
-            let perSecond = rates.perMinute[resource.rawValue] / 60
-            let level = level[resource.rawValue] + from.seconds(since: refilledAt) * perSecond
-            if level > 0 { continue }
-            guard perSecond > 0 else { return nil }
-            // A millisecond more: at the instant itself the level is 0, which is not above 0.
-            admission = max(admission, from.adding(seconds: -level / perSecond + 0.001))
-        }
-        return admission
+        let perSecond = rates.perMinute / 60
+        let level = level + from.seconds(since: refilledAt) * perSecond
+        let isSpent = rates.resources.lanes .& (level .<= 0)
+        guard any(isSpent) else { return from }
+        guard !any(isSpent .& (perSecond .<= 0)) else { return nil }
+        // A millisecond more: at the instant itself the level is 0, which is not above 0.
+        let seconds = SIMD4.zero.replacing(with: -level / perSecond, where: isSpent).max() + 0.001
+        return from.adding(seconds: seconds)
     }
 
     /// What is left, as it was when the bucket was last asked; 0 in resources that are not limited.

@@ -283,9 +283,11 @@ package struct PoolGate: Sendable {
         var tenant: Timestamp?
         for index in backlogged where !accounts[index].queue.isEmpty {
             let own = accounts[index].own.admission(after: now)
+            if let own, own <= pool { return pool }
             let lent = accounts[index].ceiling.admission(after: now)
+            if let lent, lent <= pool { return pool }
             if let first = own.map({ min($0, lent ?? $0) }) ?? lent { tenant = min(tenant ?? first, first) }
         }
-        return tenant.map { max($0, pool) }
+        return tenant
     }
 }
