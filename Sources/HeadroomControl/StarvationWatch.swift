@@ -56,7 +56,7 @@ package struct StarvationWatch: Sendable {
 
     /// Forgets tenants that were not judged at `now`.
     package mutating func forgetOthers(at now: Timestamp) {
-        spells = spells.filter { $0.value.lastSeen == now }
+        if !spells.isEmpty { spells = spells.filter { $0.value.lastSeen == now } }
     }
 
     private func cost(_ rates: Rates, _ nominal: Rates) -> Double {

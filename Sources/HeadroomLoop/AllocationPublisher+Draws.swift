@@ -45,12 +45,14 @@ struct PoolFloats: Sendable {
             guard let before, let ledger = ledgers[pool] else { continue }
             let drawing = ledger.drawingGateways
             var moved: [TenantID: Double] = [:]
-            for tenant in needs.demand.tenants {
-                let all = tenant.gateways.reduce(0) { $0 + $1.weight }
-                let told = tenant.gateways.reduce(0) { $0 + (drawing.contains($1.gateway) ? 0 : $1.weight) }
-                guard told > 0, let last = before[tenant.tenant], let clock = needs.serviceClocks[tenant.tenant]
+            let tenants = needs.demand.tenants.span
+            for index in tenants.indices {
+                let (tenant, gateways) = (tenants[index].tenant, tenants[index].gateways)
+                let all = gateways.reduce(0) { $0 + $1.weight }
+                let told = gateways.reduce(0) { $0 + (drawing.contains($1.gateway) ? 0 : $1.weight) }
+                guard told > 0, let last = before[tenant], let clock = needs.serviceClocks[tenant], clock > last
                 else { continue }
-                moved[tenant.tenant] = max(0, clock - last) * told / all
+                moved[tenant] = (clock - last) * told / all
             }
             ledgers[pool]?.advance(clocksBy: moved)
         }

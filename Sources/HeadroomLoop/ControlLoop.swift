@@ -151,8 +151,7 @@ package actor ControlLoop {
         let oldest = now.adding(seconds: -rules.policy.telemetry.lateSeconds)
         for _ in 0..<ControlLoop.maxPages {
             let page = try await telemetry.page(after: next, limit: ControlLoop.pageSize)
-            let areLive = page.records.allSatisfy { $0.at >= oldest }
-            await observer.fold(areLive ? page.records : page.records.filter { $0.at >= oldest }, at: now)
+            await observer.fold(page.records.living(since: oldest), at: now)
             // The roll-ups take the late ones as well.
             await classifier.fold(page.records, at: now)
             next = page.next
@@ -240,4 +239,13 @@ package actor ControlLoop {
 struct StageError: Error {
     var stage: LoopReport.Stage
     var message: String
+}
+
+extension [TelemetryRecord] {
+    /// Nearly always all of them. A record is a large value: looked at where it stands.
+    fileprivate func living(since oldest: Timestamp) -> [TelemetryRecord] {
+        let records = span
+        for index in records.indices where records[index].at < oldest { return filter { $0.at >= oldest } }
+        return self
+    }
 }

@@ -96,8 +96,8 @@ extension PoolTraffic {
     fileprivate init(of demand: PoolDemand?, at living: [GatewayID], isNew: [Bool]) {
         let tenants = demand?.tenants ?? []
         var cells = [Double](repeating: 0, count: tenants.count * living.count)
-        for (row, tenant) in tenants.enumerated() {
-            PoolTraffic.spread(tenant.gateways, over: living, into: &cells, from: row * living.count)
+        for row in tenants.indices {
+            PoolTraffic.spread(tenants.span[row].gateways, over: living, into: &cells, from: row * living.count)
         }
         self.init(
             gateways: living, budgetWeights: PoolTraffic.weights(demand?.gateways ?? [], at: living, isNew),

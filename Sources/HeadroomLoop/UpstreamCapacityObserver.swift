@@ -34,10 +34,11 @@ package actor UpstreamCapacityObserver {
 
     /// Takes in rows that were read at `now`.
     package func fold(_ records: [TelemetryRecord], at now: Timestamp) {
-        for record in records {
-            // By index: an optional chain would copy the estimator for each record.
-            guard let index = pools.index(forKey: record.pool) else { continue }
-            pools.values[index].fold(record, at: now)
+        let records = records.span
+        for place in records.indices {
+            // By index: an optional chain would copy the estimator for each record, and a loop over them each record.
+            guard let index = pools.index(forKey: records[place].pool) else { continue }
+            pools.values[index].fold(records[place], at: now)
         }
     }
 

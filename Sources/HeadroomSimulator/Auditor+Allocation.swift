@@ -51,17 +51,19 @@ extension Auditor {
         if let wrong = others.first(where: { !$0.isFinite || $0 < 0 }) {
             throw broken(.numbers, "\(holder), \(pool.pool): level, burst or nominal is \(wrong)")
         }
-        for index in pool.tenants.indices {
-            try check(pool.tenants[index].assured, of: index, "assured")
-            try check(pool.tenants[index].safe, of: index, "safe")
-            try check(pool.tenants[index].plain, of: index, "plain")
-            try check(pool.tenants[index].ceiling, isExact: false, of: index, "ceiling")
-            try check(pool.tenants[index].criticality.interactive, of: index, "interactive")
-            try check(pool.tenants[index].criticality.nearRealTime, of: index, "near_real_time")
-            try check(pool.tenants[index].criticality.batch, of: index, "batch")
-            let (weight, clock) = (pool.tenants[index].weight, pool.tenants[index].serviceClock)
+        // In place, here as below: a row is too long to be copied for each look at it.
+        let tenants = pool.tenants.span
+        for index in tenants.indices {
+            try check(tenants[index].assured, of: index, "assured")
+            try check(tenants[index].safe, of: index, "safe")
+            try check(tenants[index].plain, of: index, "plain")
+            try check(tenants[index].ceiling, isExact: false, of: index, "ceiling")
+            try check(tenants[index].criticality.interactive, of: index, "interactive")
+            try check(tenants[index].criticality.nearRealTime, of: index, "near_real_time")
+            try check(tenants[index].criticality.batch, of: index, "batch")
+            let (weight, clock) = (tenants[index].weight, tenants[index].serviceClock)
             if !(weight > 0 && weight.isFinite && clock.isFinite) {
-                let name = pool.tenants[index].tenant
+                let name = tenants[index].tenant
                 throw broken(.numbers, "\(holder), \(pool.pool), \(name): weight \(weight), service clock \(clock)")
             }
         }
@@ -72,13 +74,14 @@ extension Auditor {
     private func checkSums(_ pool: PoolAllocation, of holder: Holder) throws(AuditViolation) {
         var assured = pool.unlisted.perMinute
         var safe = SIMD4<Double>.zero
-        for index in pool.tenants.indices {
-            if index > 0, pool.tenants[index - 1].tenant >= pool.tenants[index].tenant {
-                throw broken(.order, "\(holder), \(pool.pool): tenant \(pool.tenants[index].tenant)")
+        let tenants = pool.tenants.span
+        for index in tenants.indices {
+            if index > 0, tenants[index - 1].tenant >= tenants[index].tenant {
+                throw broken(.order, "\(holder), \(pool.pool): tenant \(tenants[index].tenant)")
             }
-            assured += pool.tenants[index].assured.perMinute
-            safe += pool.tenants[index].safe.perMinute
-            try check(pool.tenants[index], in: pool.pool, of: holder)
+            assured += tenants[index].assured.perMinute
+            safe += tenants[index].safe.perMinute
+            try check(tenants[index], in: pool.pool, of: holder)
         }
         let (budget, capacity, nominal) = (pool.budget.perMinute, pool.capacity.perMinute, pool.nominal.perMinute)
         if any(assured .> budget) {

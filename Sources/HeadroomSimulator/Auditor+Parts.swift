@@ -35,14 +35,13 @@ extension Auditor {
             {
                 throw broken(.membership, "\(gateway), \(pool.pool): not the whole's capacity, enforcement or tenants")
             }
-            for index in pool.tenants.indices
-            where mine.tenants[index].tenant != pool.tenants[index].tenant
-                || mine.tenants[index].weight != pool.tenants[index].weight
-                || mine.tenants[index].tier != pool.tenants[index].tier
+            let (own, tenants) = (mine.tenants.span, pool.tenants.span)
+            for index in tenants.indices
+            where own[index].tenant != tenants[index].tenant || own[index].weight != tenants[index].weight
+                || own[index].tier != tenants[index].tier
             {
                 throw broken(
-                    .membership,
-                    "\(gateway), \(pool.pool): \(mine.tenants[index].tenant) beside \(pool.tenants[index].tenant)")
+                    .membership, "\(gateway), \(pool.pool): \(own[index].tenant) beside \(tenants[index].tenant)")
             }
         }
     }
@@ -110,10 +109,11 @@ extension Auditor {
             unlisted += pool.unlisted.perMinute
             unused += pool.budget.perMinute - pool.unlisted.perMinute
             unusedFallback += pool.fallback.perMinute
-            for tenant in pool.tenants.indices {
-                sums[tenant].add(pool.tenants[tenant])
-                unused -= pool.tenants[tenant].assured.perMinute
-                unusedFallback -= pool.tenants[tenant].safe.perMinute
+            let tenants = pool.tenants.span
+            for tenant in tenants.indices {
+                sums[tenant].add(tenants[tenant])
+                unused -= tenants[tenant].assured.perMinute
+                unusedFallback -= tenants[tenant].safe.perMinute
             }
         }
         func check(

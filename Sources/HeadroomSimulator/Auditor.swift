@@ -303,14 +303,13 @@ extension [TenantAllocation] {
     /// Whatever their service clocks are.
     fileprivate func isSame(as other: [TenantAllocation]) -> Bool {
         guard count == other.count else { return false }
-        for index in indices {
-            // What moves most, before all else.
-            guard self[index].assured == other[index].assured else { return false }
-        }
-        for index in indices {
-            var mine = self[index]
-            mine.serviceClock = other[index].serviceClock
-            guard mine == other[index] else { return false }
+        let (rows, others) = (span, other.span)
+        // What moves most, before all else.
+        for row in rows.indices where rows[row].assured != others[row].assured { return false }
+        for row in rows.indices {
+            var mine = rows[row]
+            mine.serviceClock = others[row].serviceClock
+            guard mine == others[row] else { return false }
         }
         return true
     }

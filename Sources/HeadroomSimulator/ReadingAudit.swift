@@ -53,7 +53,10 @@ struct ReadingAudit: Sendable {
         if first + records.count > stored {
             return "the loop reads \(first + records.count) records and \(stored) were answered"
         }
-        for case .call(let call) in records where call.at >= liveSince { counted[call.outcome, default: 0] += 1 }
+        let records = records.span
+        for index in records.indices {
+            if case .call(let call) = records[index], call.at >= liveSince { counted[call.outcome, default: 0] += 1 }
+        }
         return nil
     }
 

@@ -178,7 +178,7 @@ final class MemoryLedger: SnapshotLedger {
             let current = Set(publication.parts.map(\.gateway))
             // The last of a gateway that is gone stays: it may live on its fallback.
             state.sent.removeAll { sent in
-                current.contains(sent.gateway) && sent.supersededAt.map { $0 < oldest } ?? false
+                sent.supersededAt.map { $0 < oldest } ?? false && current.contains(sent.gateway)
             }
             state.sent += publication.budgets
         }
