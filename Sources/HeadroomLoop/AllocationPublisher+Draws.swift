@@ -1,12 +1,11 @@
 import HeadroomEnforcement
 import HeadroomModel
 
-/// Draws are answered from memory: a tick that waits for its disk does not hold them up.
+/// Draws are answered from memory and wait for no turn of the actor's: a tick that divides a generation, or waits for its
+/// disk, does not hold them up.
 extension AllocationPublisher {
-    /// One answer, in a list: Swift 6.3 loses what an asynchronous call returns when it holds a SIMD vector in itself.
-    /// Throws a ``DrawRefusal``.
-    package func draw(_ request: DrawRequest, at now: Timestamp) throws -> [DrawAnswer] {
-        [try floats.draw(request, at: now)]
+    package nonisolated func draw(_ request: DrawRequest, at now: Timestamp) throws(DrawRefusal) -> DrawAnswer {
+        try floats.withLock { floats throws(DrawRefusal) in try floats.draw(request, at: now) }
     }
 }
 

@@ -1,6 +1,7 @@
 import HeadroomControl
 import HeadroomEnforcement
 import HeadroomModel
+import Synchronization
 
 /// Turns a decision into generations: numbered, written to the ledger before anyone can see them, divided over the
 /// gateways that live, and handed to the board that they poll.
@@ -31,7 +32,8 @@ package actor AllocationPublisher {
     private var unwritten: [Publication] = []
     private var isLedgerWritable = true
     private var division = GatewayDivision()
-    var floats = PoolFloats()
+    /// Held for as long as it takes to follow a generation or to answer a draw.
+    let floats = Mutex(PoolFloats())
 
     package init(ledger: any SnapshotLedger, board: any SnapshotPublishing) {
         self.ledger = ledger
@@ -59,7 +61,7 @@ package actor AllocationPublisher {
             version: SnapshotVersion(epoch: 0, generation: 0), issuedAt: now, leaseSeconds: policy.loop.leaseSeconds,
             policy: "\(policy.name)@\(policy.digest)", pools: decision.pools)
         try await publish(whole, under: policy.loop, at: now)
-        floats.follow(classified)
+        floats.withLock { $0.follow(classified) }
         board.update(
             serviceClocks: Dictionary(uniqueKeysWithValues: classified.map { ($0.demand.pool, $0.serviceClocks) }))
         let version = published?.whole.version
@@ -113,7 +115,7 @@ package actor AllocationPublisher {
         published = next
         publishedAt = now
         division.publish(next, at: now)
-        floats.follow(next, at: now)
+        floats.withLock { $0.follow(next, at: now) }
         board.publish(next)
     }
 

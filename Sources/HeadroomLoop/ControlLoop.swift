@@ -103,10 +103,9 @@ package actor ControlLoop {
         }
     }
 
-    /// A gateway's draw from the float, answered from memory, whatever the loop is at: one answer, in a list because of
-    /// what ``Halved`` tells. Throws a ``DrawRefusal``.
-    package nonisolated func draw(_ request: DrawRequest, at now: Timestamp) async throws -> [DrawAnswer] {
-        try await publisher.draw(request, at: now)
+    /// A gateway's draw from the float, answered from memory on the caller's thread, whatever the loop is at.
+    package nonisolated func draw(_ request: DrawRequest, at now: Timestamp) throws(DrawRefusal) -> DrawAnswer {
+        try publisher.draw(request, at: now)
     }
 
     /// Counts a turn that was skipped because the one before it overran its period.

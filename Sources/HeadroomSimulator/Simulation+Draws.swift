@@ -22,13 +22,13 @@ extension Simulation {
     }
 
     /// A draw has arrived; while the control plane is gone nobody hears it.
-    mutating func answerDraw(_ gateway: Int) async {
+    mutating func answerDraw(_ gateway: Int) {
         guard case .headroom(let plane) = controller else { return }
         while let place = gateways[gateway].draws.firstIndex(where: { [now] in $0.due <= now }) {
             let request = gateways[gateway].draws.remove(at: place).request
             guard let loop = plane.loop else { continue }
             guard let pool = workload.pools.firstIndex(where: { $0.id == request.pool }) else { continue }
-            guard let answer = await self.answer(request, from: loop) else { continue }
+            guard let answer = self.answer(request, from: loop) else { continue }
             if pool == 0 { audit?.note { $0.grant(answer, to: request) } }
             guard !isLost, request.boot == String(gateways[gateway].boot) else { continue }
             let due = now.adding(seconds: drawLag)
@@ -38,15 +38,13 @@ extension Simulation {
     }
 
     /// `nil`: it is refused.
-    private func answer(_ request: DrawRequest, from loop: ControlLoop) async -> DrawAnswer? {
-        do {
-            let answer = try await loop.draw(request, at: now)[0]
+    private func answer(_ request: DrawRequest, from loop: ControlLoop) -> DrawAnswer? {
+        do throws(DrawRefusal) {
+            let answer = try loop.draw(request, at: now)
             audit?.note(at: now) { auditor throws(AuditViolation) in try auditor.answer(answer, to: request) }
             return answer
         } catch {
-            if let refusal = error as? DrawRefusal {
-                audit?.note(at: now) { auditor throws(AuditViolation) in try auditor.refuse(refusal, of: request) }
-            }
+            audit?.note(at: now) { auditor throws(AuditViolation) in try auditor.refuse(error, of: request) }
             return nil
         }
     }

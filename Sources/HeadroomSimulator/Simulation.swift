@@ -142,7 +142,7 @@ package struct Simulation: Sendable {
             case .push: await poll(event.subject, isUsual: false)
             case .flush: flush(event.subject)
             case .delivery: deliver(event.subject)
-            case .draw: await answerDraw(event.subject)
+            case .draw: answerDraw(event.subject)
             case .grant: takeGrant(event.subject)
             case .tick: await tick()
             case .second: measure()
