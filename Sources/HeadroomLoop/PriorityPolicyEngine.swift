@@ -84,8 +84,10 @@ package actor PriorityPolicyEngine {
             allocators[pool.pool] = allocator
             decision.add(decided)
         }
-        let pools = Set(decision.pools.map(\.pool))
-        allocators = allocators.filter { pools.contains($0.key) }
+        if allocators.count > decision.pools.count {
+            let pools = Set(decision.pools.map(\.pool))
+            allocators = allocators.filter { pools.contains($0.key) }
+        }
         if credits == nil { decision.credits = [] }
         return decision
     }

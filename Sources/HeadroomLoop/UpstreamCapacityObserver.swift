@@ -16,18 +16,19 @@ package actor UpstreamCapacityObserver {
     /// Watches the pools of the policy, and goes by the pins that hold.
     package func follow(_ rules: Rules, at now: Timestamp) {
         let policy = rules.policy
-        var followed: [PoolID: CapacityEstimator] = [:]
         for pool in policy.pools {
-            if var known = pools[pool.pool] {
-                known.follow(pool, settings: policy.capacity, breakers: policy.breaker)
-                followed[pool.pool] = known
+            if let known = pools.index(forKey: pool.pool) {
+                pools.values[known].follow(pool, settings: policy.capacity, breakers: policy.breaker)
             } else {
-                followed[pool.pool] =
+                pools[pool.pool] =
                     restoredEstimator(of: pool, under: policy, at: now)
                     ?? CapacityEstimator(policy: pool, settings: policy.capacity, breakers: policy.breaker, at: now)
             }
         }
-        pools = followed
+        if pools.count > policy.pools.count {
+            let names = Set(policy.pools.map(\.pool))
+            pools = pools.filter { names.contains($0.key) }
+        }
         pins = Dictionary(rules.steering.pins.map { ($0.pool, $0) }, uniquingKeysWith: { _, last in last })
         restored = [:]
     }
