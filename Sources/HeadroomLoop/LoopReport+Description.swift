@@ -31,14 +31,12 @@ extension PoolReport {
     fileprivate init(
         _ allocation: PoolAllocation, _ capacity: PoolCapacity, _ needs: TenantConsumptionClassifier.Classified
     ) {
-        // Both lists ascend by tenant.
         let known = needs.demand.tenants
-        var next = 0
+        var walk = TenantWalk(known)
         let tenants = allocation.tenants.indices.map { place in
             let tenant = allocation.tenants[place].tenant
             var report = TenantReport(allocation.tenants.span, place)
-            while next < known.count, known[next].tenant < tenant { next += 1 }
-            if next < known.count, known[next].tenant == tenant { report.describe(known.span, next) }
+            if let row = walk.place(of: tenant) { report.describe(known.span, row) }
             if !needs.starvation.isEmpty, let verdict = needs.starvation[tenant] {
                 report.underservedSeconds = verdict.underservedSeconds
                 report.starvation = verdict.starvation
