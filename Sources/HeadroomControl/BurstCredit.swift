@@ -5,22 +5,22 @@ import HeadroomModel
 ///
 /// Amounts are whole tokens; in a pool that limits no tokens, whole requests. What rounding leaves is carried to the
 /// next tick, so that the ledger loses nothing: balance = accrued − spent − expired − aboveCap, always.
-package struct BurstCredit: Sendable {
+public struct BurstCredit: Sendable {
     /// One tenant at one tick. Amounts are in the unit of credit, a minute.
-    package struct Claim: Sendable {
-        package var tenant: TenantID
-        package var weight: Double
+    public struct Claim: Sendable {
+        public var tenant: TenantID
+        public var weight: Double
         /// In force since the last tick, without its burst.
-        package var assured: Double
-        package var consumed: Double
+        public var assured: Double
+        public var consumed: Double
         /// It wants more than ``assured``.
-        package var isShort: Bool
+        public var isShort: Bool
         /// What its tasks in progress still need; `nil` without one.
-        package var needed: Double?
+        public var needed: Double?
         /// 0 to 1.
-        package var repayment: Double
+        public var repayment: Double
 
-        package init(
+        public init(
             tenant: TenantID, weight: Double = 1, assured: Rates, consumed: Rates = .none, isShort: Bool = false,
             midTask: Work? = nil, repayment: Double = 1
         ) {
@@ -46,13 +46,13 @@ package struct BurstCredit: Sendable {
     }
 
     /// A lease on more than the assured rate: it ends with the task or the clock.
-    package struct Grant: Equatable, Sendable {
-        package var tenant: TenantID
+    public struct Grant: Equatable, Sendable {
+        public var tenant: TenantID
         /// In the unit of credit.
-        package var perMinute: Double
-        package var until: Timestamp
+        public var perMinute: Double
+        public var until: Timestamp
 
-        package init(tenant: TenantID, perMinute: Double, until: Timestamp) {
+        public init(tenant: TenantID, perMinute: Double, until: Timestamp) {
             self.tenant = tenant
             self.perMinute = perMinute
             self.until = until
@@ -91,7 +91,7 @@ package struct BurstCredit: Sendable {
     private var restoredAt: Timestamp?
 
     /// - Parameter balances: as stored, for a start.
-    package init(pool: PoolID, balances: [CreditBalance] = [], at now: Timestamp) {
+    public init(pool: PoolID, balances: [CreditBalance] = [], at now: Timestamp) {
         self.pool = pool
         accounts = balances.filter { $0.pool == pool }.sorted { $0.tenant < $1.tenant }
             .map { Account(balance: $0, lastSeen: now) }
@@ -103,7 +103,7 @@ package struct BurstCredit: Sendable {
     ///   - claims: ascending by tenant.
     ///   - budget: what all grants together take part of.
     /// - Returns: the grants in force, ascending by tenant.
-    package mutating func decide(
+    public mutating func decide(
         _ claims: [Claim], budget: Rates, policy: CreditPolicy, at now: Timestamp
     ) -> [Grant] {
         let elapsed = max(0, settledAt.map { now.seconds(since: $0) } ?? 0)
@@ -123,14 +123,14 @@ package struct BurstCredit: Sendable {
     }
 
     /// The fill had less room than was granted: only what it gave is paid for.
-    package mutating func lower(_ tenant: TenantID, toPerMinute most: Double) {
+    public mutating func lower(_ tenant: TenantID, toPerMinute most: Double) {
         guard let place = place(of: tenant), let grant = accounts[place].grant, grant.perMinute > most else { return }
         accounts[place].grant?.perMinute = max(0, most)
     }
 
     /// Balances to be stored, ascending by tenant: those that paid since the last call at once, all that moved once a
     /// minute. So a crash forgets nothing that was spent, and of what was earned or faded at most a minute.
-    package mutating func takeChanges(at now: Timestamp) -> [CreditBalance] {
+    public mutating func takeChanges(at now: Timestamp) -> [CreditBalance] {
         let isDue = takenAt.map { now.seconds(since: $0) >= Self.storingSeconds } ?? true
         if isDue { takenAt = now }
         var changes: [CreditBalance] = []
@@ -141,7 +141,7 @@ package struct BurstCredit: Sendable {
         return changes
     }
 
-    package func balance(of tenant: TenantID) -> CreditBalance? { place(of: tenant).map { accounts[$0].balance } }
+    public func balance(of tenant: TenantID) -> CreditBalance? { place(of: tenant).map { accounts[$0].balance } }
 
     // MARK: Accounts
 

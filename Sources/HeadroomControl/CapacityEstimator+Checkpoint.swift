@@ -3,7 +3,7 @@ import HeadroomModel
 /// The state as bytes. What is read back is the same to the last bit; rows that come after it are told later than they
 /// were the first time, which moves the reporting delay by the length of the pause and nothing else.
 extension CapacityEstimator {
-    package func write(to writer: inout ByteWriter) {
+    public func write(to writer: inout ByteWriter) {
         writer.write(policy.nominal)
         writer.write(policy.providerBurstSeconds)
         limits.write(to: &writer)
@@ -31,7 +31,7 @@ extension CapacityEstimator {
     }
 
     /// - Throws: ``ByteCodingError/otherVersion`` for a pool that has other limits now.
-    package init(
+    public init(
         from reader: inout ByteReader, policy: PoolPolicy, settings: CapacityPolicy, breakers: BreakerPolicy,
         at now: Timestamp
     ) throws(ByteCodingError) {

@@ -8,7 +8,7 @@ import HeadroomModel
 /// that is gone. The provider's own word bounds the estimate (``HeaderLimits``, ``LongWindowLimits``,
 /// ``OtherConsumers``), latency far over its baseline keeps it from rising, and a person's pin goes before everything.
 /// An overload says nothing about the quota and never enters: it opens the breaker (``UpstreamSignals``).
-package struct CapacityEstimator: Sendable {
+public struct CapacityEstimator: Sendable {
     /// What a call's second is judged by: seconds, attempts and refusals of the last ten.
     struct Recent: Equatable, Sendable {
         var second: Int64
@@ -48,7 +48,7 @@ package struct CapacityEstimator: Sendable {
     /// What was said last, while latency keeps it from rising.
     var held: Rates?
 
-    package init(
+    public init(
         policy: PoolPolicy, settings: CapacityPolicy, breakers: BreakerPolicy = BreakerPolicy(), at now: Timestamp
     ) {
         self.policy = policy
@@ -63,7 +63,7 @@ package struct CapacityEstimator: Sendable {
     }
 
     /// Other terms from now on. What is known of the limits goes with the limits that it is about; the rest stays.
-    package mutating func follow(_ policy: PoolPolicy, settings: CapacityPolicy, breakers: BreakerPolicy) {
+    public mutating func follow(_ policy: PoolPolicy, settings: CapacityPolicy, breakers: BreakerPolicy) {
         let knowsLimits =
             policy.nominal == self.policy.nominal && policy.providerBurstSeconds == self.policy.providerBurstSeconds
             && settings == self.settings
@@ -79,7 +79,7 @@ package struct CapacityEstimator: Sendable {
     // MARK: Fold
 
     /// Takes in a line that was read at `now`.
-    package mutating func fold(_ record: TelemetryRecord, at now: Timestamp) {
+    public mutating func fold(_ record: TelemetryRecord, at now: Timestamp) {
         switch record {
         case .call(let call): fold(call, at: now)
         case .window(let window): fold(window, at: now)
@@ -180,7 +180,7 @@ package struct CapacityEstimator: Sendable {
     // MARK: Estimate
 
     /// Judges the seconds that are told in full, the newer ones on trial, and says what there is.
-    package mutating func estimate(at now: Timestamp, pin: CapacityPin? = nil) -> PoolCapacity {
+    public mutating func estimate(at now: Timestamp, pin: CapacityPin? = nil) -> PoolCapacity {
         headers.forget(after: settings.headerSeconds, at: now)
         longWindows.advance(to: now)
         signals.advance(to: now, breakers: policy.failover.isEmpty ? nil : breakers)

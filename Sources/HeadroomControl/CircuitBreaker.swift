@@ -5,22 +5,22 @@ import HeadroomModel
 /// Closed: all pass; it opens when failures (overload and other 5xx) reach a share of enough attempts in the window.
 /// Open: none pass. Half-open, after ``BreakerPolicy/openSeconds``: a few probes pass; so many successes in a row close
 /// it, one failure opens it again. Calls that began before it became half-open say nothing.
-package struct CircuitBreaker: Equatable, Sendable {
-    package enum State: Equatable, Sendable {
+public struct CircuitBreaker: Equatable, Sendable {
+    public enum State: Equatable, Sendable {
         /// Failures before `since` are forgiven.
         case closed(since: Timestamp)
         case open(since: Timestamp)
         case halfOpen(since: Timestamp, successes: Int)
     }
 
-    package private(set) var state: State
+    public private(set) var state: State
 
-    package init(at now: Timestamp) {
+    public init(at now: Timestamp) {
         state = .closed(since: now)
     }
 
     /// A call that began at `startedAt` has ended; only while it is half-open does each count.
-    package mutating func note(_ outcome: Outcome, startedAt: Timestamp, under policy: BreakerPolicy, at now: Timestamp)
+    public mutating func note(_ outcome: Outcome, startedAt: Timestamp, under policy: BreakerPolicy, at now: Timestamp)
     {
         guard case .halfOpen(let since, let successes) = state, startedAt >= since else { return }
         switch outcome {
@@ -36,7 +36,7 @@ package struct CircuitBreaker: Equatable, Sendable {
 
     /// What time and the window bring.
     /// - Parameter counts: attempts and failures of the seconds from the given instant on.
-    package mutating func advance(
+    public mutating func advance(
         to now: Timestamp, under policy: BreakerPolicy,
         counts: (_ since: Timestamp) -> (attempts: Double, failures: Double)
     ) {
@@ -53,7 +53,7 @@ package struct CircuitBreaker: Equatable, Sendable {
     }
 
     /// What a snapshot says; `nil` while it is closed.
-    package var poolState: PoolState? {
+    public var poolState: PoolState? {
         switch state {
         case .closed: nil
         case .open: .open

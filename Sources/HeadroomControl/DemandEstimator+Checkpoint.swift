@@ -6,7 +6,7 @@ import HeadroomModel
 extension DemandEstimator {
     private static let version: UInt16 = 4
 
-    package func write(to writer: inout ByteWriter) {
+    public func write(to writer: inout ByteWriter) {
         writer.write(DemandEstimator.version)
         writer.write(pool.pool.text)
         writer.write(begun)
@@ -28,7 +28,7 @@ extension DemandEstimator {
     }
 
     /// Into an estimator of the same pool that has seen nothing.
-    package mutating func restore(from reader: inout ByteReader) throws(ByteCodingError) {
+    public mutating func restore(from reader: inout ByteReader) throws(ByteCodingError) {
         guard try reader.read(UInt16.self) == DemandEstimator.version else { throw .otherVersion }
         guard try reader.readString() == pool.pool.text else { throw .otherVersion }
         begun = try reader.readTimestamp()

@@ -3,7 +3,7 @@ import HeadroomModel
 extension DemandEstimator {
     /// What there is at `now`, of tenants that were heard of within the policy's idle time.
     /// - Parameter entitlements: of the last decision, ascending by tenant: what claims are held against.
-    package mutating func estimate(at now: Timestamp, entitlements: [PoolDecision.Entitlement] = []) -> PoolDemand {
+    public mutating func estimate(at now: Timestamp, entitlements: [PoolDecision.Entitlement] = []) -> PoolDemand {
         if order.isEmpty {
             order = places.values.sorted { profiles[Int($0)].tenant < profiles[Int($1)].tenant }
         }
@@ -37,7 +37,7 @@ extension DemandEstimator {
     /// - Parameters:
     ///   - demand: The last estimate.
     ///   - allocations: Of the decision in force, ascending by tenant.
-    package mutating func accumulate(
+    public mutating func accumulate(
         _ demand: PoolDemand, allocations: [TenantAllocation],
         starvation: [TenantID: StarvationWatch.Verdict], seconds: Double, at now: Timestamp
     ) {
@@ -71,12 +71,12 @@ extension DemandEstimator {
     }
 
     /// Since they were last stored; ascending by start, tenant, criticality.
-    package func unstoredRollups() -> [Rollup] {
+    public func unstoredRollups() -> [Rollup] {
         rollups.rollups(of: pool.pool) { profiles[Int($0)].tenant }
     }
 
     /// They are stored.
-    package mutating func forgetRollups() { rollups.removeAll() }
+    public mutating func forgetRollups() { rollups.removeAll() }
 
     /// Younger than the window, the estimator divides by its age, lest all look small.
     private func observedSeconds(at now: Timestamp) -> Int {

@@ -52,7 +52,7 @@ extension DemandEstimator {
 
     /// Forgets whoever has one of these names, and all that is not stored of it yet; returns who that was. Whoever comes
     /// under such a name from now on is a newcomer.
-    package mutating func erase(_ fingerprints: Set<UInt64>, at now: Timestamp) -> [TenantID] {
+    public mutating func erase(_ fingerprints: Set<UInt64>, at now: Timestamp) -> [TenantID] {
         let erased = places.values.filter { fingerprints.contains(profiles[Int($0)].fingerprint) }.sorted()
         let names = erased.map { profiles[Int($0)].tenant }
         for (place, name) in zip(erased, names) {

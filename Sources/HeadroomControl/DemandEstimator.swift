@@ -9,18 +9,18 @@ import HeadroomModel
 /// such work turned out to cost (``TokenCorrection``).
 ///
 /// Tenants have numbers, so that a record costs one look-up by name; see ``TenantProfile`` for what is kept of each.
-package struct DemandEstimator: Sendable {
+public struct DemandEstimator: Sendable {
     /// What the estimator goes by besides the pool.
-    package struct Settings: Equatable, Sendable {
-        package var demand: DemandPolicy
-        package var trust: TrustPolicy
+    public struct Settings: Equatable, Sendable {
+        public var demand: DemandPolicy
+        public var trust: TrustPolicy
         /// Of the loop.
-        package var periodSeconds: Double
-        package var maxTenants: Int
+        public var periodSeconds: Double
+        public var maxTenants: Int
         /// Older lines enter the roll-ups only.
-        package var lateSeconds: Double
+        public var lateSeconds: Double
 
-        package init(_ policy: Policy) {
+        public init(_ policy: Policy) {
             demand = policy.demand
             trust = policy.trust
             periodSeconds = policy.loop.periodSeconds
@@ -70,7 +70,7 @@ package struct DemandEstimator: Sendable {
     var untracked = 0
     var evictedAt: Timestamp?
 
-    package init(pool: PoolPolicy, settings: Settings, at now: Timestamp) {
+    public init(pool: PoolPolicy, settings: Settings, at now: Timestamp) {
         self.pool = pool
         self.settings = settings
         begun = now
@@ -81,7 +81,7 @@ package struct DemandEstimator: Sendable {
     }
 
     /// Goes by other terms from now on; what is known of tenants stays.
-    package mutating func follow(_ pool: PoolPolicy, _ settings: Settings) {
+    public mutating func follow(_ pool: PoolPolicy, _ settings: Settings) {
         self.pool = pool
         guard settings != self.settings else { return }
         let wasShorter = ringSeconds
@@ -101,7 +101,7 @@ package struct DemandEstimator: Sendable {
 
     /// Takes in a line that was read at `now`. One from the future counts as of now; one older than the live windows
     /// reach enters the roll-ups only.
-    package mutating func fold(_ record: TelemetryRecord, at now: Timestamp) {
+    public mutating func fold(_ record: TelemetryRecord, at now: Timestamp) {
         switch record {
         case .call(let call): fold(call, at: min(call.at, now), isLate: isLate(call.at, now))
         case .window(let window): fold(window, at: min(window.end, now), isLate: isLate(window.end, now))

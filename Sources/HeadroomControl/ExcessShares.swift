@@ -1,12 +1,12 @@
 import HeadroomModel
 
 /// Who causes a pool's pressure: each tenant's part of what all of them want above what they are assured (DESIGN §5.7).
-package enum ExcessShares {
+public enum ExcessShares {
     /// The largest parts, in descending order; those of tenants that want no more than they have are left out.
     ///
     /// Compared in seconds of the pool's nominal capacity, so that a resource which the pool has in plenty does not count
     /// as much as one that is short.
-    package static func largest(_ count: Int, of pool: PoolReport) -> [(tenant: TenantID, share: Double)] {
+    public static func largest(_ count: Int, of pool: PoolReport) -> [(tenant: TenantID, share: Double)] {
         let excesses = pool.tenants.map { tenant in
             let above = tenant.demand.perMinute - tenant.assured.perMinute
             return Work(amounts: above.replacing(with: 0, where: above .< 0)).seconds(of: pool.nominal)

@@ -3,11 +3,11 @@ import HeadroomModel
 /// Where the work of pools goes whose breaker is open: to the first pool of their failover list that is not open
 /// itself. There it is demand like any other, after that pool's own floors (DESIGN §5.4): the tenants' floors stay where
 /// they were promised.
-package struct Failover: Sendable {
+public struct Failover: Sendable {
     /// By the pool that takes over, the pools that hand over; both ascending.
-    package let sources: [PoolID: [PoolID]]
+    public let sources: [PoolID: [PoolID]]
 
-    package init(_ pools: [PoolPolicy], states: [PoolID: PoolState]) {
+    public init(_ pools: [PoolPolicy], states: [PoolID: PoolState]) {
         var sources: [PoolID: [PoolID]] = [:]
         for pool in pools where states[pool.pool] == .open {
             let target = pool.failover.first { states[$0] != nil && states[$0] != .open }
@@ -18,7 +18,7 @@ package struct Failover: Sendable {
 
     /// A pool's demand with what others hand over. Gateways that have turned to it are seen in it already: of what is
     /// seen and what is handed over the greater counts.
-    package func demand(of pool: PoolDemand, in demands: [PoolID: PoolDemand], limiting resources: ResourceSet)
+    public func demand(of pool: PoolDemand, in demands: [PoolID: PoolDemand], limiting resources: ResourceSet)
         -> PoolDemand
     {
         var demand = pool

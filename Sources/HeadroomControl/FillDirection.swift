@@ -7,7 +7,7 @@ import HeadroomModel
 /// of the pool, else one request of 1,000 tokens, of which 800 are input and 200 output: about what public traces
 /// of conversations show, and any split is better than none. A component of 0 counts as a millionth of that, so that no
 /// work is free in any resource.
-package struct FillDirection: Sendable {
+public struct FillDirection: Sendable {
     private static var fallback: SIMD4<Double> { SIMD4(1, 1000, 800, 200) }
     /// A request of which nothing is known.
     static var defaultRequest: Work { Work(amounts: fallback) }
@@ -17,10 +17,10 @@ package struct FillDirection: Sendable {
     /// limit mean nothing.
     let cost: SIMD4<Double>
     /// The part of the pool's capacity that one unit of activity takes where it takes most.
-    package let dominantCost: Double
+    public let dominantCost: Double
     private let limited: ResourceSet
 
-    package init(of tenant: FillTenant, in capacity: Rates) {
+    public init(of tenant: FillTenant, in capacity: Rates) {
         self.init(shape: tenant.shape, demand: tenant.demand.total, in: FillCapacity(capacity))
     }
 
@@ -40,7 +40,7 @@ package struct FillDirection: Sendable {
 
     /// The most activity that stays within `box`: the least ratio over the resources that it names; infinite where it
     /// names none.
-    package func activity(within box: Rates) -> Double {
+    public func activity(within box: Rates) -> Double {
         let infinite = SIMD4(repeating: Double.infinity)
         let named = ResourceSet(rawValue: box.resources.rawValue & limited.rawValue).lanes
         return infinite.replacing(with: box.perMinute / cost, where: named).least

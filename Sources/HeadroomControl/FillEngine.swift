@@ -8,7 +8,7 @@ import HeadroomModel
 /// the first band that does not fit fills a resource, and with it ends the fill. So a fill is one search.
 ///
 /// The engine keeps its columns, and where the last search ended as the first guess for the next: keep one per pool.
-package struct FillEngine: Sendable {
+public struct FillEngine: Sendable {
     /// Per limited resource: the part of its capacity that a tenant uses for each unit of weighted dominant share.
     private var costs: [[FillLanes]] = []
     /// Per band: how far it raises the tenants.
@@ -24,9 +24,9 @@ package struct FillEngine: Sendable {
     /// Use from here on counts as all of a resource.
     private static let full = 1 - 1e-9
 
-    package init() {}
+    public init() {}
 
-    package mutating func solve(_ problem: FillProblem) -> FillResult {
+    public mutating func solve(_ problem: FillProblem) -> FillResult {
         let capacity = FillCapacity(problem.capacity)
         let tiers = Array(Set(problem.bands.flatMap { $0.tiers ?? [] })).sorted()
         let rows = problem.tenants.map { FillRow(of: $0, in: capacity, tiers: tiers) }

@@ -11,13 +11,13 @@ import HeadroomModel
 ///
 /// Every number must be finite and at least 0, every weight above 0, and what is not 0 between 1e-30 and 1e30: parsers
 /// refuse anything else, here it is a programmer's mistake.
-package struct FillProblem: Sendable {
+public struct FillProblem: Sendable {
     /// At least one resource.
-    package var capacity: Rates
-    package var bands: [FillBand]
-    package var tenants: [FillTenant]
+    public var capacity: Rates
+    public var bands: [FillBand]
+    public var tenants: [FillTenant]
 
-    package init(capacity: Rates, bands: [FillBand], tenants: [FillTenant]) {
+    public init(capacity: Rates, bands: [FillBand], tenants: [FillTenant]) {
         precondition(!capacity.isEmpty, "a fill needs a capacity in at least one resource")
         self.capacity = capacity
         self.bands = bands
@@ -26,9 +26,9 @@ package struct FillProblem: Sendable {
 }
 
 /// One raise of the common level, from where the band before it ended up to each tenant's bound.
-package struct FillBand: Equatable, Sendable {
+public struct FillBand: Equatable, Sendable {
     /// What a tenant is raised to at most; its ceiling always holds besides.
-    package enum Bound: Sendable, Hashable {
+    public enum Bound: Sendable, Hashable {
         /// The least activity of its ``FillInterval``.
         case least
         /// The whole floor, also of an idle tenant.
@@ -43,13 +43,13 @@ package struct FillBand: Equatable, Sendable {
         case ceiling
     }
 
-    package var bound: Bound
+    public var bound: Bound
     /// Demand counts up to and including this criticality; `nil` counts all of it.
-    package var criticality: Criticality?
+    public var criticality: Criticality?
     /// `nil` raises every tenant; a tenant of another tier stays where it is.
-    package var tiers: [String]?
+    public var tiers: [String]?
 
-    package init(_ bound: Bound, criticality: Criticality? = nil, tiers: [String]? = nil) {
+    public init(_ bound: Bound, criticality: Criticality? = nil, tiers: [String]? = nil) {
         self.bound = bound
         self.criticality = criticality
         self.tiers = tiers
@@ -57,24 +57,24 @@ package struct FillBand: Equatable, Sendable {
 }
 
 /// What one tenant needs, and what it may get.
-package struct FillTenant: Sendable {
-    package var id: TenantID
-    package var tier: String
-    package var weight: Double
+public struct FillTenant: Sendable {
+    public var id: TenantID
+    public var tier: String
+    public var weight: Double
     /// Work that is of no stated criticality counts as interactive: nobody said that it can wait.
-    package var demand: PerCriticality<Rates>
-    package var floor: Rates
+    public var demand: PerCriticality<Rates>
+    public var floor: Rates
     /// An absent resource has no ceiling.
-    package var ceiling: Rates
+    public var ceiling: Rates
     /// The mean request; `.none` where unknown. Only its direction matters.
-    package var shape: Rates
+    public var shape: Rates
     /// Activity (see ``FillDirection``) that the `start` band gives.
-    package var start: Double
+    public var start: Double
     /// Activity up to which the `burst` band raises.
-    package var burst: Double
-    package var interval: FillInterval
+    public var burst: Double
+    public var interval: FillInterval
 
-    package init(
+    public init(
         id: TenantID, tier: String = "standard", weight: Double = 1, demand: PerCriticality<Rates>,
         floor: Rates = .none, ceiling: Rates = .none, shape: Rates = .none, start: Double = 0, burst: Double = 0,
         interval: FillInterval = FillInterval()
@@ -92,7 +92,7 @@ package struct FillTenant: Sendable {
     }
 
     /// A tenant whose demand has no stated criticality.
-    package init(
+    public init(
         id: TenantID, tier: String = "standard", weight: Double = 1, demand: Rates = .none, floor: Rates = .none,
         ceiling: Rates = .none, shape: Rates = .none, start: Double = 0, burst: Double = 0,
         interval: FillInterval = FillInterval()
@@ -105,13 +105,13 @@ package struct FillTenant: Sendable {
 }
 
 /// The activities between which dampening lets a tenant move; each end bears the name of what set it.
-package struct FillInterval: Equatable, Sendable {
-    package var least: Double
-    package var most: Double
-    package var leastConstraint: Constraint
-    package var mostConstraint: Constraint
+public struct FillInterval: Equatable, Sendable {
+    public var least: Double
+    public var most: Double
+    public var leastConstraint: Constraint
+    public var mostConstraint: Constraint
 
-    package init(
+    public init(
         least: Double = 0, leastConstraint: Constraint = .slew, most: Double = .infinity,
         mostConstraint: Constraint = .slew
     ) {

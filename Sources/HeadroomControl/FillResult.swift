@@ -1,24 +1,24 @@
 import HeadroomModel
 
 /// Who gets what, and what stopped each band.
-package struct FillResult: Sendable {
-    package struct Band: Equatable, Sendable {
+public struct FillResult: Sendable {
+    public struct Band: Equatable, Sendable {
         /// The largest level, if a resource stopped the band; else the largest weighted dominant share among the
         /// tenants that it moved. A band that moved nobody repeats the level before it, 0 if it is the first.
-        package var level: Double
+        public var level: Double
         /// The resource that is full; the first in order where several are. `nil`: everyone reached the band's bound.
-        package var saturated: Resource?
+        public var saturated: Resource?
 
-        package init(level: Double, saturated: Resource?) {
+        public init(level: Double, saturated: Resource?) {
             self.level = level
             self.saturated = saturated
         }
     }
 
     /// One per band of the problem.
-    package let bands: [Band]
+    public let bands: [Band]
     /// One per tenant of the problem, in its order.
-    package let tenants: FillShares
+    public let tenants: FillShares
 }
 
 /// What a search found.
@@ -40,16 +40,16 @@ struct FillOutcome: Sendable {
 }
 
 /// One tenant's part of a pool.
-package struct FillShare: Equatable, Sendable {
+public struct FillShare: Equatable, Sendable {
     /// Units of the tenant's ``FillDirection``; requests per minute where its shape is one request.
-    package var activity: Double
+    public var activity: Double
     /// What the activity uses, in the resources of the pool; exact, unrounded.
-    package var fill: Rates
+    public var fill: Rates
     /// The fill, and what other resources than the full one still have, in proportion to it and up to the ceiling.
-    package var limit: Rates
-    package var constraint: Constraint
+    public var limit: Rates
+    public var constraint: Constraint
 
-    package init(activity: Double, fill: Rates, limit: Rates, constraint: Constraint) {
+    public init(activity: Double, fill: Rates, limit: Rates, constraint: Constraint) {
         self.activity = activity
         self.fill = fill
         self.limit = limit
@@ -58,7 +58,7 @@ package struct FillShare: Equatable, Sendable {
 }
 
 /// The tenants' parts, each put together when asked for: the search needs one number per tenant.
-package struct FillShares: RandomAccessCollection, Sendable {
+public struct FillShares: RandomAccessCollection, Sendable {
     private let rows: [FillRow]
     private let resources: [Resource]
     private let outcome: FillOutcome
@@ -69,10 +69,10 @@ package struct FillShares: RandomAccessCollection, Sendable {
         self.resources = resources
     }
 
-    package var startIndex: Int { 0 }
-    package var endIndex: Int { rows.count }
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { rows.count }
 
-    package subscript(index: Int) -> FillShare {
+    public subscript(index: Int) -> FillShare {
         let row = rows[index]
         let (activity, constraint) = outcome.stop.of(row, at: outcome.activities[index])
         var (fill, limit) = (Rates.none, Rates.none)

@@ -6,7 +6,7 @@ import HeadroomModel
 /// 2^22 ms (70 minutes); what is outside counts as the nearest. 353 counts of 4 bytes are 1.4 KB. Sketches of the same
 /// seconds at other gateways, and of other seconds, merge by adding the counts. The bucket is read off the bits of the
 /// number (as HdrHistogram does), so it costs no logarithm and is the same on every machine.
-package struct LatencySketch: Equatable, Sendable {
+public struct LatencySketch: Equatable, Sendable {
     private static let partBits = 4
     private static let octaves = 22
     static let bucketCount = octaves << partBits + 1
@@ -14,32 +14,32 @@ package struct LatencySketch: Equatable, Sendable {
     private static let base = (1.0).bitPattern >> UInt64(52 - partBits)
 
     private var counts: [Float]
-    package private(set) var total: Double
+    public private(set) var total: Double
 
-    package init() {
+    public init() {
         counts = [Float](repeating: 0, count: LatencySketch.bucketCount)
         total = 0
     }
 
     /// Negative numbers and NaN count as 0, infinity as the longest.
-    package mutating func add(milliseconds: Double, weight: Double = 1) {
+    public mutating func add(milliseconds: Double, weight: Double = 1) {
         counts[LatencySketch.bucket(of: milliseconds)] += Float(weight)
         total += weight
     }
 
-    package mutating func merge(_ other: LatencySketch) {
+    public mutating func merge(_ other: LatencySketch) {
         for bucket in counts.indices { counts[bucket] += other.counts[bucket] }
         total += other.total
     }
 
     /// Older latencies weigh `factor` of what they did.
-    package mutating func fade(by factor: Double) {
+    public mutating func fade(by factor: Double) {
         for bucket in counts.indices { counts[bucket] *= Float(factor) }
         total *= factor
     }
 
     /// In milliseconds; `nil` while it is empty. `part` is 0 to 1.
-    package func quantile(_ part: Double) -> Double? {
+    public func quantile(_ part: Double) -> Double? {
         let whole = counts.reduce(0.0) { $0 + Double($1) }
         guard whole > 0 else { return nil }
         var below = 0.0
@@ -64,7 +64,7 @@ package struct LatencySketch: Equatable, Sendable {
 }
 
 extension LatencySketch {
-    package func write(to writer: inout ByteWriter) {
+    public func write(to writer: inout ByteWriter) {
         // Nearly all buckets are empty.
         let filled = counts.indices.filter { counts[$0] > 0 }
         writer.write(filled) { writer, bucket in
@@ -73,7 +73,7 @@ extension LatencySketch {
         }
     }
 
-    package init(from reader: inout ByteReader) throws(ByteCodingError) {
+    public init(from reader: inout ByteReader) throws(ByteCodingError) {
         self.init()
         for _ in 0..<(try reader.readCount(leastBytes: 6)) {
             let bucket = Int(try reader.read(UInt16.self))

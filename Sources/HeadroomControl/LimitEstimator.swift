@@ -9,7 +9,7 @@ import HeadroomModel
 /// All belief leaks to the prior, and the leak is what probes: after a while without refusals the estimate climbs,
 /// gateways get more, and the next refusal says where the limit is. There is no separate rule for recovery. It leaks
 /// only while the pool is busy: an idle pool says nothing, and what an overloaded one does not take is no sign of room.
-package struct LimitEstimator: Sendable {
+public struct LimitEstimator: Sendable {
     /// How far each kind of meter is believed before there is evidence: buckets are by far the most common.
     private static let priorWeights = [0.9, 0.05, 0.05]
     /// A provider hardly ever changes its meter; but what once was found out may have been wrong.
@@ -29,7 +29,7 @@ package struct LimitEstimator: Sendable {
     var meters: [MeteredLimits]
     var weights = LimitEstimator.priorWeights
     /// The known limits, per minute: the contract's, or the provider's own word where that is lower.
-    package var limits: Rates {
+    public var limits: Rates {
         didSet {
             guard limits != oldValue else { return }
             for index in meters.indices { meters[index].follow(limits) }
@@ -40,7 +40,7 @@ package struct LimitEstimator: Sendable {
     var use = 0.0
 
     /// `limits` are per minute, each above 0.
-    package init(limits: Rates, burstSeconds: Double, settings: CapacityPolicy) {
+    public init(limits: Rates, burstSeconds: Double, settings: CapacityPolicy) {
         self.settings = settings
         self.limits = limits
         meters = [.refill(burstSeconds: burstSeconds), .clockMinute, .slidingMinute].map {
@@ -50,7 +50,7 @@ package struct LimitEstimator: Sendable {
 
     /// Takes in a second.
     /// - Parameter overloadShare: Of the second's attempts, those that the provider had no capacity for.
-    package mutating func fold(_ second: MeteredLimits.Second, overloadShare: Double = 0) {
+    public mutating func fold(_ second: MeteredLimits.Second, overloadShare: Double = 0) {
         noteUse(second.delivered.seconds(of: estimate))
         weigh(meters.indices.map { meters[$0].weigh(second, gain: settings.evidenceGain) })
         let calm = max(0, 1 - overloadShare / Self.overloaded)
@@ -58,13 +58,13 @@ package struct LimitEstimator: Sendable {
     }
 
     /// Lets a second pass in which nothing was attempted: the buckets fill, belief stays. An idle pool says nothing.
-    package mutating func idle(_ second: Int64) {
+    public mutating func idle(_ second: Int64) {
         noteUse(0)
         for index in meters.indices { meters[index].pass(second) }
     }
 
     /// Half of what is believed is forgotten: the upstream is another than it was.
-    package mutating func widen() { forget(0.5) }
+    public mutating func widen() { forget(0.5) }
 
     private mutating func weigh(_ foresights: [LimitBelief.Foresight]) {
         let most = foresights.map(\.scale).max() ?? 0
@@ -91,12 +91,12 @@ package struct LimitEstimator: Sendable {
     }
 
     /// Per minute: a quantile of the belief, interpolated between hypotheses, at most the known limits.
-    package var estimate: Rates {
+    public var estimate: Rates {
         limits.map { resource, limit in min(limit, limit * fraction(of: belief(in: resource))) }
     }
 
     /// 0 to 1: the belief within 10 % of the estimate, for the least certain resource.
-    package var confidence: Double {
+    public var confidence: Double {
         limits.resources.members.map { resource in
             let belief = belief(in: resource)
             let center = min(1, fraction(of: belief))

@@ -7,7 +7,7 @@ import HeadroomModel
 /// refusal for want of requests tells what became of the tokens. A provider mostly cuts the whole, but a second in which
 /// more tokens were delivered than the common factor allows is one that only the first account foresaw. Each second
 /// moves the weight of the two by how well they foresaw it (Bayes' rule for models).
-package struct MeteredLimits: Sendable {
+public struct MeteredLimits: Sendable {
     /// How far the account that limits move together is believed before there is evidence.
     private static let priorTogether = 0.8
 
@@ -85,7 +85,7 @@ package struct MeteredLimits: Sendable {
 
 extension MeteredLimits {
     /// What the upstream did in one second, and how far it is known.
-    package struct Second {
+    public struct Second {
         /// Since 1970.
         var second: Int64
         var delivered: Work
@@ -99,7 +99,7 @@ extension MeteredLimits {
         var leastRefused: Work
         var meanRequest: Work
 
-        package init(
+        public init(
             second: Int64, delivered: Work, untold: Work = .zero, largestDelivered: Work = .zero, refused: ResourceSet,
             leastRefused: Work = Work(amounts: SIMD4(repeating: .infinity)), meanRequest: Work
         ) {

@@ -2,12 +2,12 @@ import HeadroomModel
 
 /// Whether one person may set an override alone. It follows from the override and the contract (DESIGN §5.4): what the
 /// override does later is clamped by the guardrails like everything else.
-package enum OverrideCheck {
+public enum OverrideCheck {
     /// Why a second person has to agree, in sentences; empty when nobody has to.
     ///
     /// Steps and factors count from the contract, whatever other overrides hold: small ones do not add up to a large one
     /// that nobody saw.
-    package static func reasonsForApproval(of override: Override, under rules: Rules) -> [String] {
+    public static func reasonsForApproval(of override: Override, under rules: Rules) -> [String] {
         let policy = rules.policy
         let limits = policy.overrideLimits
         let contract = rules.contractTier(of: override.tenant)

@@ -1,30 +1,30 @@
 import HeadroomModel
 
 /// One pool's allocation, how it came about, and what it asks of people.
-package struct PoolDecision: Sendable {
-    package struct Entitlement: TenantRow, Sendable {
-        package var tenant: TenantID
-        package var rates: Rates
+public struct PoolDecision: Sendable {
+    public struct Entitlement: TenantRow, Sendable {
+        public var tenant: TenantID
+        public var rates: Rates
 
-        package init(tenant: TenantID, rates: Rates) {
+        public init(tenant: TenantID, rates: Rates) {
             self.tenant = tenant
             self.rates = rates
         }
     }
 
-    package var allocation: PoolAllocation
+    public var allocation: PoolAllocation
     /// max(assured, floor, what the fill would give at nominal capacity): the measure of starvation.
     /// Ascending by tenant.
-    package var entitlements: [Entitlement]
-    package var facts: Explanation.PoolFacts
+    public var entitlements: [Entitlement]
+    public var facts: Explanation.PoolFacts
     /// The chains of the numbers that changed, ascending by tenant.
-    package var changes: [Explanation.TenantFacts]
-    package var questions: [Proposal]
+    public var changes: [Explanation.TenantFacts]
+    public var questions: [Proposal]
     /// Pending questions that no longer stand.
-    package var withdrawn: [Int64]
-    package var credits: [CreditBalance]
+    public var withdrawn: [Int64]
+    public var credits: [CreditBalance]
     /// How often assured rates turned back by more than a hundredth, since the allocator began.
-    package var reversals: Int
+    public var reversals: Int
 }
 
 /// Decides one pool: who gets what of the capacity there is (DESIGN §5).
@@ -33,7 +33,7 @@ package struct PoolDecision: Sendable {
 /// counted; the fill of that is the target; where each rate may go on its way to the mean of its target is an interval;
 /// the fill inside the intervals is what is published, in whole numbers. Each step is a file. State is a row for each
 /// tenant in some columns, ascending by id, and what the fills keep, which changes speed and not results.
-package struct PoolAllocator: Sendable {
+public struct PoolAllocator: Sendable {
     var tenants: [TenantID] = []
     /// In the same order as these: what every decision reads of them, what the rules say of them, what the pool observes of them, what the fills read of
     /// them, and what is published of them.
@@ -75,7 +75,7 @@ package struct PoolAllocator: Sendable {
     var askedAt: Timestamp?
 
     /// - Parameter credits: as stored, for a start.
-    package init(pool: PoolID, credits: [CreditBalance] = [], at now: Timestamp) {
+    public init(pool: PoolID, credits: [CreditBalance] = [], at now: Timestamp) {
         clock = ObservationClock(at: now)
         credit = BurstCredit(pool: pool, balances: credits, at: now)
     }
@@ -84,7 +84,7 @@ package struct PoolAllocator: Sendable {
     ///   - rules: those that hold at `now`.
     ///   - restarts: What was observed speaks of other circumstances: work has failed over to this pool, or back.
     ///   - held: Numbers that stay as they are while the pool has the budget that they divide.
-    package mutating func decide(
+    public mutating func decide(
         _ pool: PoolPolicy, capacity: PoolCapacity, demand: PoolDemand, under rules: Rules,
         restarts: Bool = false, holding held: PoolAllocation? = nil, at now: Timestamp
     ) -> PoolDecision {
@@ -117,7 +117,7 @@ package struct PoolAllocator: Sendable {
     }
 
     /// Burst credit as it was stored, in place of what was counted without it.
-    package mutating func restore(_ credits: [CreditBalance], at now: Timestamp) {
+    public mutating func restore(_ credits: [CreditBalance], at now: Timestamp) {
         credit = BurstCredit(pool: credit.pool, balances: credits, at: now)
     }
 

@@ -5,7 +5,7 @@ import HeadroomModel
 /// Two generations of 64-bit fingerprints (FNV-1a): the older one goes when the newer one is a minute old or full,
 /// so a request is remembered for at least a minute unless more than `capacity` others come in that time. Two
 /// different requests share a fingerprint once in about 10^14 pairs.
-package struct RecentRequests: Sendable {
+public struct RecentRequests: Sendable {
     private let capacity: Int
     private let seconds: Double
     private var newer: Set<UInt64> = []
@@ -14,17 +14,17 @@ package struct RecentRequests: Sendable {
 
     /// - Parameter capacity: of a generation. A set doubles when it is three quarters full: best is just below three
     ///   quarters of a power of two.
-    package init(capacity: Int = 98_000, seconds: Double = 60) {
+    public init(capacity: Int = 98_000, seconds: Double = 60) {
         self.capacity = capacity
         self.seconds = seconds
     }
 
     /// True when the request had not been seen, and remembers it.
-    package mutating func insert(_ request: String, at second: Int64) -> Bool {
+    public mutating func insert(_ request: String, at second: Int64) -> Bool {
         insert(request.fingerprint, at: second)
     }
 
-    package mutating func insert(_ fingerprint: UInt64, at second: Int64) -> Bool {
+    public mutating func insert(_ fingerprint: UInt64, at second: Int64) -> Bool {
         rotateIfDue(at: second)
         if older.contains(fingerprint) { return false }
         return newer.insert(fingerprint).inserted

@@ -4,14 +4,14 @@ import HeadroomModel
 ///
 /// Seconds are absolute (milliseconds since 1970 / 1000). Adding to a second that has left the ring is a no-op;
 /// adding to a later one moves the ring on.
-package struct SecondRing: Sendable {
+public struct SecondRing: Sendable {
     /// A power of two of them, so that a second's place is found without a division.
     private var slots: [SIMD4<Float>]
     /// The newest second that the ring holds.
     private(set) var newest: Int64
 
     /// Holds at least `seconds` seconds, the newest of them `second`.
-    package init(seconds: Int, endingAt second: Int64) {
+    public init(seconds: Int, endingAt second: Int64) {
         var count = 1
         while count < seconds { count *= 2 }
         slots = [SIMD4<Float>](repeating: .zero, count: count)
@@ -19,16 +19,16 @@ package struct SecondRing: Sendable {
     }
 
     /// How many it holds.
-    package var seconds: Int { slots.count }
+    public var seconds: Int { slots.count }
 
-    package mutating func add(_ work: Work, at second: Int64) {
+    public mutating func add(_ work: Work, at second: Int64) {
         advance(to: second)
         guard second > newest - Int64(slots.count) else { return }
         slots[index(second)] += SIMD4<Float>(work.amounts)
     }
 
     /// The sum over the `count` seconds that end with `second`.
-    package func sum(ofSeconds count: Int, endingAt second: Int64) -> Work {
+    public func sum(ofSeconds count: Int, endingAt second: Int64) -> Work {
         var sum = SIMD4<Double>.zero
         var s = max(second - Int64(count) + 1, newest - Int64(slots.count) + 1)
         let last = min(second, newest)
@@ -83,19 +83,19 @@ extension ByteReader {
 
 extension Timestamp {
     /// The second that this instant lies in, since 1970.
-    package var second: Int64 {
+    public var second: Int64 {
         milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
     }
 
     /// The minute that this instant lies in, since 1970.
-    package var minute: Int64 {
+    public var minute: Int64 {
         milliseconds >= 0 ? milliseconds / 60_000 : (milliseconds - 59_999) / 60_000
     }
 }
 
 extension WindowRecord {
     /// What was served in it.
-    package var served: Work {
+    public var served: Work {
         let input = Double(inputTokens)
         let output = Double(outputTokens)
         return Work(requests: Double(ok), tokens: input + output, inputTokens: input, outputTokens: output)

@@ -5,7 +5,7 @@ import HeadroomModel
 /// It follows what is saved and not what is seen, so that a start finds the same sums: it is a checkpoint's period
 /// behind. A late line counts in the day where it belongs; a price that changes holds for the whole period. Use is as
 /// reported, cached input at its full price: a bound on the invoice and no copy of it.
-package struct SpendBook: Sendable {
+public struct SpendBook: Sendable {
     private struct Sum: Sendable {
         var requests: Int64 = 0
         var inputTokens: Int64 = 0
@@ -19,11 +19,11 @@ package struct SpendBook: Sendable {
     private var contracts: [TenantID: Contract] = [:]
     private var minute = Int64.min
 
-    package init(_ uses: [TenantUse] = []) {
+    public init(_ uses: [TenantUse] = []) {
         add(uses)
     }
 
-    package mutating func add(_ more: [TenantUse]) {
+    public mutating func add(_ more: [TenantUse]) {
         for use in more {
             var sum = uses[use.tenant]?[use.pool]?[use.day] ?? Sum()
             sum.requests = sum.requests.addingWithin(use.requests)
@@ -33,13 +33,13 @@ package struct SpendBook: Sendable {
         }
     }
 
-    package mutating func forget(_ fingerprints: Set<UInt64>) {
+    public mutating func forget(_ fingerprints: Set<UInt64>) {
         uses = uses.filter { !fingerprints.contains($0.key.text.fingerprint) }
         minute = .min
     }
 
     /// What each may still spend: the same for a minute, so that ceilings stand still within it.
-    package mutating func allowances(
+    public mutating func allowances(
         under contracts: [TenantID: Contract], at now: Timestamp
     ) -> [TenantID: CostAllowance] {
         guard now.minute != minute || contracts != self.contracts else { return allowances }

@@ -6,34 +6,34 @@ import HeadroomModel
 ///
 /// A call that waits for longer than its tier's calls should is second evidence: then half the way from the share to
 /// all of it is enough. A long wait alone is none: who asks for more than it is entitled to waits for that.
-package struct StarvationWatch: Sendable {
+public struct StarvationWatch: Sendable {
     private struct Spell: Sendable {
         var since: Timestamp
         var lastSeen: Timestamp
     }
 
     /// One tenant's standing at a tick.
-    package struct Verdict: Equatable, Sendable {
+    public struct Verdict: Equatable, Sendable {
         /// 0 when it is not underserved.
-        package var underservedSeconds: Double
-        package var starvation: Starvation?
+        public var underservedSeconds: Double
+        public var starvation: Starvation?
 
-        package init(underservedSeconds: Double, starvation: Starvation?) {
+        public init(underservedSeconds: Double, starvation: Starvation?) {
             self.underservedSeconds = underservedSeconds
             self.starvation = starvation
         }
     }
 
-    package var settings: StarvationPolicy
+    public var settings: StarvationPolicy
     private var spells: [TenantID: Spell] = [:]
 
-    package init(settings: StarvationPolicy) {
+    public init(settings: StarvationPolicy) {
         self.settings = settings
     }
 
     /// Judges one tenant at one tick. `hasLostCapacity` says that the pool grants less than its contract.
     /// - Parameter longestWait: of the tenant's tier, in seconds.
-    package mutating func judge(
+    public mutating func judge(
         _ tenant: TenantDemand, entitlement: Rates, nominal: Rates, hasLostCapacity: Bool,
         longestWait: Double = .infinity, at now: Timestamp
     ) -> Verdict {
@@ -52,10 +52,10 @@ package struct StarvationWatch: Sendable {
         return Verdict(underservedSeconds: seconds, starvation: starvation)
     }
 
-    package mutating func forget(_ tenant: TenantID) { spells[tenant] = nil }
+    public mutating func forget(_ tenant: TenantID) { spells[tenant] = nil }
 
     /// Forgets tenants that were not judged at `now`.
-    package mutating func forgetOthers(at now: Timestamp) {
+    public mutating func forgetOthers(at now: Timestamp) {
         if !spells.isEmpty { spells = spells.filter { $0.value.lastSeen == now } }
     }
 
@@ -65,7 +65,7 @@ package struct StarvationWatch: Sendable {
 }
 
 extension StarvationWatch {
-    package func write(to writer: inout ByteWriter) {
+    public func write(to writer: inout ByteWriter) {
         writer.write(spells.sorted { $0.key < $1.key }) { writer, entry in
             writer.write(entry.key.text)
             writer.write(entry.value.since)
@@ -73,7 +73,7 @@ extension StarvationWatch {
     }
 
     /// - Parameter now: of the checkpoint, which was the last to see them.
-    package mutating func restore(from reader: inout ByteReader, at now: Timestamp) throws(ByteCodingError) {
+    public mutating func restore(from reader: inout ByteReader, at now: Timestamp) throws(ByteCodingError) {
         for _ in 0..<(try reader.readCount(leastBytes: 10)) {
             spells[try reader.readIdentifier()] = Spell(since: try reader.readTimestamp(), lastSeen: now)
         }

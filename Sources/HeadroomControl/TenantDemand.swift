@@ -1,46 +1,46 @@
 import HeadroomModel
 
 /// What a tenant needs in one pool, and what it gets.
-package struct TenantDemand: TenantRow, Equatable, Sendable {
+public struct TenantDemand: TenantRow, Equatable, Sendable {
     // What every decision reads of every tenant comes first: the rest is not in its way.
 
-    package var tenant: TenantID
+    public var tenant: TenantID
     /// What it would use if unlimited, by criticality: up at once, down by half-life.
-    package var demand: PerCriticality<Rates>
+    public var demand: PerCriticality<Rates>
     /// Its mean request; `nil` before the first.
-    package var shape: Work?
+    public var shape: Work?
     /// What it used, over the demand window.
-    package var consumed: Rates
+    public var consumed: Rates
     /// 0 to 1, by the amount of evidence: what a cold start waits for.
-    package var confidence: Double
+    public var confidence: Double
     /// 0 to 1: how reliably it returns to its base after a burst.
-    package var repayment: Double
+    public var repayment: Double
     /// Seconds of the pool's capacity that it was served, divided by its weight.
-    package var serviceClock = 0.0
+    public var serviceClock = 0.0
     /// How much later than others it may try again while a retry storm lasts.
-    package var retryOffsetMilliseconds: Int64
+    public var retryOffsetMilliseconds: Int64
     /// Names of the gaming flags that stand, in the order of ``GamingFlag/Kind``.
-    package var flags: [String]
+    public var flags: [String]
     /// A gaming flag stands: its credible demand is at most a factor of what it consumed.
-    package var isDiscounted: Bool
+    public var isDiscounted: Bool
     /// What its tasks in progress say that they still need, as far as its claims are believed; `nil` without one.
-    package var midTask: Work?
+    public var midTask: Work?
 
     /// What it wants at this moment, without what is remembered of a minute ago: the measure of starvation.
-    package var wanted: Rates
+    public var wanted: Rates
     /// What it was served since the estimate before.
-    package var served: Work
-    package var queue: PerCriticality<TenantReport.Queue>
+    public var served: Work
+    public var queue: PerCriticality<TenantReport.Queue>
     /// Attempts beyond the first, since the estimator began.
-    package var retries: PerCriticality<Int>
+    public var retries: PerCriticality<Int>
     /// Counted tokens served, since the estimator began.
-    package var tokens = PerCriticality<Double>(repeating: 0)
+    public var tokens = PerCriticality<Double>(repeating: 0)
     /// Where its work arrives: counted seconds of the pool's nominal capacity of about the last minute. Ascending by
     /// gateway.
-    package var gateways: [GatewayTraffic]
-    package var profile: TenantProfileReport?
+    public var gateways: [GatewayTraffic]
+    public var profile: TenantProfileReport?
 
-    package init(
+    public init(
         tenant: TenantID, demand: PerCriticality<Rates>, wanted: Rates? = nil, shape: Work? = nil,
         consumed: Rates = .none, served: Work = .zero,
         queue: PerCriticality<TenantReport.Queue> = PerCriticality(repeating: TenantReport.Queue()),
@@ -68,38 +68,38 @@ package struct TenantDemand: TenantRow, Equatable, Sendable {
     }
 
     /// Over all criticalities.
-    package var total: Rates { demand.total }
+    public var total: Rates { demand.total }
 }
 
 /// How much arrives at a gateway; only the proportion between gateways matters.
-package struct GatewayTraffic: Equatable, Sendable {
-    package var gateway: GatewayID
-    package var weight: Double
+public struct GatewayTraffic: Equatable, Sendable {
+    public var gateway: GatewayID
+    public var weight: Double
 
-    package init(gateway: GatewayID, weight: Double) {
+    public init(gateway: GatewayID, weight: Double) {
         self.gateway = gateway
         self.weight = weight
     }
 }
 
 /// What all tenants of a pool need.
-package struct PoolDemand: Equatable, Sendable {
-    package var pool: PoolID
+public struct PoolDemand: Equatable, Sendable {
+    public var pool: PoolID
     /// Those heard of within the policy's idle time. Ascending by id.
-    package var tenants: [TenantDemand]
+    public var tenants: [TenantDemand]
     /// Arrivals of about the last 10 s and backlog. Ascending by gateway.
-    package var gateways: [GatewayTraffic]
+    public var gateways: [GatewayTraffic]
     /// Mean arrivals of the last hour or so. Ascending by gateway.
-    package var hourlyGateways: [GatewayTraffic]
-    package var consumed: Rates
+    public var hourlyGateways: [GatewayTraffic]
+    public var consumed: Rates
     /// Tenants that found no place in the table since the estimator began.
-    package var untracked: Int
+    public var untracked: Int
     /// `nil` while there is none.
-    package var retryStorm: RetryStorm?
+    public var retryStorm: RetryStorm?
     /// When gateways may try refused work again: wider while a storm lasts, so that it does not come back as one.
-    package var retry: PoolAllocation.Retry
+    public var retry: PoolAllocation.Retry
 
-    package init(
+    public init(
         pool: PoolID, tenants: [TenantDemand] = [], gateways: [GatewayTraffic] = [],
         hourlyGateways: [GatewayTraffic] = [], consumed: Rates = .none,
         untracked: Int = 0, retryStorm: RetryStorm? = nil,

@@ -1,16 +1,16 @@
 import HeadroomModel
 
 /// How long calls waited at gateways before they went, by tier and criticality: what `headroom_wait_seconds` says.
-package struct WaitTimes: Sendable {
+public struct WaitTimes: Sendable {
     /// From "at once" to the longest that a batch call is commonly given.
     private static let bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 
     /// Since the start; ascending by tier, of which a policy has a few.
-    package private(set) var tiers: [(tier: String, seconds: PerCriticality<Histogram>)] = []
+    public private(set) var tiers: [(tier: String, seconds: PerCriticality<Histogram>)] = []
 
-    package init() {}
+    public init() {}
 
-    package mutating func note(_ seconds: Double, tier: String, _ criticality: Criticality) {
+    public mutating func note(_ seconds: Double, tier: String, _ criticality: Criticality) {
         let place = tiers.firstIndex { $0.tier >= tier } ?? tiers.count
         if place == tiers.count || tiers[place].tier != tier {
             tiers.insert((tier, PerCriticality(repeating: Histogram(bounds: Self.bounds))), at: place)

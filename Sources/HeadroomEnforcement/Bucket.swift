@@ -5,9 +5,9 @@ import HeadroomModel
 /// A call is admitted when the level is above 0 in every limited resource, and is then charged whole: over any time t
 /// at a constant rate at most rate · t + burst and one call more is admitted, however large calls are, and a call
 /// larger than the burst still goes.
-package struct Bucket: Equatable, Sendable {
+public struct Bucket: Equatable, Sendable {
     /// An absent resource is not limited.
-    package private(set) var rates: Rates
+    public private(set) var rates: Rates
     /// Negative while in debt. Only the lanes of limited resources mean something.
     @Halved private var level: SIMD4<Double>
     @Halved private var burst: SIMD4<Double>
@@ -16,7 +16,7 @@ package struct Bucket: Equatable, Sendable {
     @Halved private var spilled = SIMD4<Double>.zero
 
     /// A full bucket that holds `burstSeconds` of its rates, and at least `request` where the rate is above 0.
-    package init(_ rates: Rates, burstSeconds: Double, atLeast request: Work = Bucket.oneRequest, at now: Timestamp) {
+    public init(_ rates: Rates, burstSeconds: Double, atLeast request: Work = Bucket.oneRequest, at now: Timestamp) {
         self.rates = rates
         let burst = Bucket.burst(of: rates, seconds: burstSeconds, atLeast: request)
         self.burst = burst
@@ -24,31 +24,31 @@ package struct Bucket: Equatable, Sendable {
         refilledAt = now
     }
 
-    package static let oneRequest = Work(requests: 1)
+    public static let oneRequest = Work(requests: 1)
 
     /// Whether one more call may go.
-    package mutating func admits(at now: Timestamp) -> Bool {
+    public mutating func admits(at now: Timestamp) -> Bool {
         refill(at: now)
         for lane in 0..<4 where rates.resources.rawValue & (1 << lane) != 0 && level[lane] <= 0 { return false }
         return true
     }
 
     /// Whether `work` may go without debt; what is larger than the burst, from a full bucket.
-    package mutating func covers(_ work: Work, at now: Timestamp) -> Bool {
+    public mutating func covers(_ work: Work, at now: Timestamp) -> Bool {
         refill(at: now)
         return rates.resources.members.allSatisfy { level[$0.rawValue] >= min(work[$0], burst[$0.rawValue]) }
     }
 
     /// Less than nothing gives back; what would flow over is lost. What time has brought comes first: a full bucket
     /// gains nothing from the time in which it was full.
-    package mutating func charge(_ work: Work, at now: Timestamp) {
+    public mutating func charge(_ work: Work, at now: Timestamp) {
         refill(at: now)
         level -= work.amounts
         spill()
     }
 
     /// What has flowed over in limited resources since this was asked last.
-    package mutating func takeOverflow(at now: Timestamp) -> Work {
+    public mutating func takeOverflow(at now: Timestamp) -> Work {
         refill(at: now)
         defer { spilled = .zero }
         return Rates(perMinute: spilled, resources: rates.resources).work(overSeconds: 60)
@@ -56,7 +56,7 @@ package struct Bucket: Equatable, Sendable {
 
     /// Other rates from now on: a level keeps its proportion to the burst, so a change neither refills the bucket nor
     /// leaves a gap; a debt stays as large as it is. A resource that was not limited before starts full.
-    package mutating func change(
+    public mutating func change(
         to rates: Rates, burstSeconds: Double, atLeast request: Work = Bucket.oneRequest, at now: Timestamp
     ) {
         refill(at: now)
@@ -75,7 +75,7 @@ package struct Bucket: Equatable, Sendable {
 
     /// Holds so many seconds from now on: what is saved up stays as it is, as far as it fits. A larger bucket is not
     /// fuller than the small one was.
-    package mutating func resize(
+    public mutating func resize(
         burstSeconds: Double, atLeast request: Work = Bucket.oneRequest, at now: Timestamp
     ) {
         refill(at: now)
@@ -84,13 +84,13 @@ package struct Bucket: Equatable, Sendable {
     }
 
     /// No more than `most` of `resource` is left.
-    package mutating func lower(_ resource: Resource, to most: Double, at now: Timestamp) {
+    public mutating func lower(_ resource: Resource, to most: Double, at now: Timestamp) {
         refill(at: now)
         level[resource.rawValue] = min(level[resource.rawValue], most)
     }
 
     /// When the next call may go, if nothing is charged until then; `nil` when no time brings it.
-    package func admission(after now: Timestamp) -> Timestamp? {
+    public func admission(after now: Timestamp) -> Timestamp? {
         let from = max(now, refilledAt)
         let perSecond = rates.perMinute / 60
         let level = level + from.seconds(since: refilledAt) * perSecond
@@ -103,7 +103,7 @@ package struct Bucket: Equatable, Sendable {
     }
 
     /// What is left, as it was when the bucket was last asked; 0 in resources that are not limited.
-    package var remaining: Work {
+    public var remaining: Work {
         Rates(perMinute: level, resources: rates.resources).work(overSeconds: 60)
     }
 

@@ -1,29 +1,29 @@
 import HeadroomModel
 
 /// A gateway tells the pool's float what it returned and used, and asks for budget for what waits (WIRE §2.1).
-package struct DrawRequest: Equatable, Sendable {
+public struct DrawRequest: Equatable, Sendable {
     /// An amount for one tenant.
-    package struct TenantWork: Equatable, Sendable {
-        package var tenant: TenantID
-        package var work: Work
+    public struct TenantWork: Equatable, Sendable {
+        public var tenant: TenantID
+        public var work: Work
 
-        package init(tenant: TenantID, work: Work) {
+        public init(tenant: TenantID, work: Work) {
             self.tenant = tenant
             self.work = work
         }
     }
 
     /// Everything since the gateway's boot, so that a request that is lost or repeated loses and doubles nothing.
-    package struct Totals: Equatable, Sendable {
+    public struct Totals: Equatable, Sendable {
         /// Budget that flowed over: the gateway had no work for it and has given it up.
-        package var returned: Work
+        public var returned: Work
         /// Of what was granted, in real cost where a call has ended. May fall when calls cost less than estimated.
-        package var grantedUsed: Work
+        public var grantedUsed: Work
         /// Served on any right, by tenant; refused attempts are none. Tenants whose sum has not changed since the last
         /// answer may be left out, but for the first request in an epoch. Ascending by tenant.
-        package var spent: [TenantWork]
+        public var spent: [TenantWork]
 
-        package init(returned: Work = .zero, grantedUsed: Work = .zero, spent: [TenantWork] = []) {
+        public init(returned: Work = .zero, grantedUsed: Work = .zero, spent: [TenantWork] = []) {
             self.returned = returned
             self.grantedUsed = grantedUsed
             self.spent = spent
@@ -31,13 +31,13 @@ package struct DrawRequest: Equatable, Sendable {
     }
 
     /// One call that waits.
-    package struct Head: Equatable, Sendable {
-        package var estimate: Work
-        package var criticality: Criticality
+    public struct Head: Equatable, Sendable {
+        public var estimate: Work
+        public var criticality: Criticality
         /// Since it arrived.
-        package var waitedSeconds: Double
+        public var waitedSeconds: Double
 
-        package init(estimate: Work, criticality: Criticality = .interactive, waitedSeconds: Double = 0) {
+        public init(estimate: Work, criticality: Criticality = .interactive, waitedSeconds: Double = 0) {
             self.estimate = estimate
             self.criticality = criticality
             self.waitedSeconds = waitedSeconds
@@ -45,28 +45,28 @@ package struct DrawRequest: Equatable, Sendable {
     }
 
     /// The head of one tenant's queue, in the order in which its calls would go.
-    package struct Queue: Equatable, Sendable {
-        package var tenant: TenantID
-        package var heads: [Head]
+    public struct Queue: Equatable, Sendable {
+        public var tenant: TenantID
+        public var heads: [Head]
 
-        package init(tenant: TenantID, heads: [Head]) {
+        public init(tenant: TenantID, heads: [Head]) {
             self.tenant = tenant
             self.heads = heads
         }
     }
 
-    package var gateway: GatewayID
+    public var gateway: GatewayID
     /// Names the process: its totals began at 0 with it.
-    package var boot: String
+    public var boot: String
     /// Ascends with each request of a boot; the same number is the same request.
-    package var sequence: Int64
-    package var pool: PoolID
-    package var epoch: Int64
-    package var totals: Totals
+    public var sequence: Int64
+    public var pool: PoolID
+    public var epoch: Int64
+    public var totals: Totals
     /// Ascending by tenant.
-    package var waiting: [Queue]
+    public var waiting: [Queue]
 
-    package init(
+    public init(
         gateway: GatewayID, boot: String, sequence: Int64, pool: PoolID, epoch: Int64, totals: Totals = Totals(),
         waiting: [Queue] = []
     ) {
@@ -80,16 +80,16 @@ package struct DrawRequest: Equatable, Sendable {
     }
 
     /// Heads beyond so many a tenant are not looked at.
-    package static let mostHeads = 64
+    public static let mostHeads = 64
     /// An answer that takes longer grants nothing: its request was lost, as far as the gateway is concerned.
-    package static let patienceSeconds = 1.0
+    public static let patienceSeconds = 1.0
     /// Without work that waits, totals are told this often.
-    package static let reportSeconds = 1.0
+    public static let reportSeconds = 1.0
     /// Seconds of its budget that a gateway which draws may hold locally. What is held is lost to everyone else while
     /// nobody with a right of his own waits there: 1 s cost .011 of shortfall against half of it.
-    package static let localBurstSeconds = 0.5
+    public static let localBurstSeconds = 0.5
     /// So long after its last answer a gate takes the float to be there: it tells of itself each second.
-    package static let answeringSeconds = 2.0
+    public static let answeringSeconds = 2.0
 }
 
 extension DrawRequest {
@@ -117,41 +117,41 @@ extension DrawRequest {
     }
 }
 
-package struct DrawAnswer: Equatable, Sendable {
-    package struct Granted: Equatable, Sendable {
-        package var tenant: TenantID
+public struct DrawAnswer: Equatable, Sendable {
+    public struct Granted: Equatable, Sendable {
+        public var tenant: TenantID
         /// So many of its waiting calls may go, the first ones.
-        package var calls: Int
+        public var calls: Int
 
-        package init(tenant: TenantID, calls: Int) {
+        public init(tenant: TenantID, calls: Int) {
             self.tenant = tenant
             self.calls = calls
         }
     }
 
-    package struct Clock: Equatable, Sendable {
-        package var tenant: TenantID
+    public struct Clock: Equatable, Sendable {
+        public var tenant: TenantID
         /// With all that is spent and granted, but for what this answer grants.
-        package var serviceClock: Double
+        public var serviceClock: Double
 
-        package init(tenant: TenantID, serviceClock: Double) {
+        public init(tenant: TenantID, serviceClock: Double) {
             self.tenant = tenant
             self.serviceClock = serviceClock
         }
     }
 
     /// The request's.
-    package var sequence: Int64
+    public var sequence: Int64
     /// Ascending by tenant; only tenants that are granted something.
-    package var granted: [Granted]
+    public var granted: [Granted]
     /// Since the boot, as far as this term of the control plane knows; what it grants here is in it.
-    package var grantedTotal: Work
+    public var grantedTotal: Work
     /// Of the tenants in the request, ascending.
-    package var serviceClocks: [Clock]
+    public var serviceClocks: [Clock]
     /// For what still waits: not before.
-    package var waitMilliseconds: Int64
+    public var waitMilliseconds: Int64
 
-    package init(
+    public init(
         sequence: Int64, granted: [Granted] = [], grantedTotal: Work = .zero, serviceClocks: [Clock] = [],
         waitMilliseconds: Int64
     ) {
@@ -164,7 +164,7 @@ package struct DrawAnswer: Equatable, Sendable {
 }
 
 /// Why a draw is not answered.
-package enum DrawRefusal: Error, Equatable, Sendable {
+public enum DrawRefusal: Error, Equatable, Sendable {
     /// No such pool is published.
     case unknownPool
     /// The control plane is in this term now: poll, and ask again.

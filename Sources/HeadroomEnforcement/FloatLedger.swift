@@ -12,22 +12,22 @@ import HeadroomModel
 ///
 /// A gateway's first request in a term only sets what later ones are measured against: after a start the float is empty
 /// until gateways have reported, and nothing of the term before counts twice.
-package struct FloatLedger: Sendable {
-    package let pool: PoolID
-    package let epoch: Int64
+public struct FloatLedger: Sendable {
+    public let pool: PoolID
+    public let epoch: Int64
     /// May be in debt by one call, as every bucket here. Only limited resources mean something.
-    package private(set) var level = Work.zero
-    package private(set) var counts = Counts()
+    public private(set) var level = Work.zero
+    public private(set) var counts = Counts()
 
     /// Since the start.
-    package struct Counts: Equatable, Sendable {
-        package var draws = 0
-        package var repeated = 0
-        package var refused = 0
-        package var granted = 0
-        package var returned = Work.zero
-        package var grantedWork = Work.zero
-        package var unused = Work.zero
+    public struct Counts: Equatable, Sendable {
+        public var draws = 0
+        public var repeated = 0
+        public var refused = 0
+        public var granted = 0
+        public var returned = Work.zero
+        public var grantedWork = Work.zero
+        public var unused = Work.zero
     }
 
     private(set) var capacity = Rates.none
@@ -75,7 +75,7 @@ package struct FloatLedger: Sendable {
     /// draw, and is forgotten. One that draws tells of itself each second.
     private static let forgetSeconds = 3.0
 
-    package init(pool: PoolID, epoch: Int64, maxBoots: Int = 10_000, at now: Timestamp) {
+    public init(pool: PoolID, epoch: Int64, maxBoots: Int = 10_000, at now: Timestamp) {
         self.pool = pool
         self.epoch = epoch
         self.maxBoots = maxBoots
@@ -87,7 +87,7 @@ package struct FloatLedger: Sendable {
 
     /// Another generation, or the same divided anew.
     /// - Parameter budgets: of every gateway that may use the pool, each once.
-    package mutating func follow(
+    public mutating func follow(
         _ whole: PoolAllocation, budgets: [(gateway: GatewayID, budget: Rates)], at now: Timestamp
     ) {
         fill(at: now)
@@ -119,14 +119,14 @@ package struct FloatLedger: Sendable {
     }
 
     /// Service at gateways that do not draw, told by telemetry: by so much their tenants' clocks went on.
-    package mutating func advance(clocksBy seconds: [TenantID: Double]) {
+    public mutating func advance(clocksBy seconds: [TenantID: Double]) {
         for index in accounts.indices {
             if let seconds = seconds[accounts[index].tenant] { accounts[index].advance(clockBy: seconds) }
         }
     }
 
     /// Those heard of in the last seconds.
-    package var drawingGateways: Set<GatewayID> { Set(boots.keys.map(\.gateway)) }
+    public var drawingGateways: Set<GatewayID> { Set(boots.keys.map(\.gateway)) }
 
     private mutating func bound() {
         var held = SIMD4<Double>.zero
@@ -142,7 +142,7 @@ package struct FloatLedger: Sendable {
 
     // MARK: Draws
 
-    package mutating func draw(_ request: DrawRequest, at now: Timestamp) throws(DrawRefusal) -> DrawAnswer {
+    public mutating func draw(_ request: DrawRequest, at now: Timestamp) throws(DrawRefusal) -> DrawAnswer {
         do throws(DrawRefusal) {
             return try answer(request, at: now)
         } catch {

@@ -4,13 +4,13 @@ import HeadroomModel
 ///
 /// none → live → expired → live …: an answer of the control plane renews it, only time ends it, and nothing leads back
 /// to none.
-package struct Lease: Equatable, Sendable {
+public struct Lease: Equatable, Sendable {
     /// `nil` before the first answer.
-    package private(set) var until: Timestamp?
+    public private(set) var until: Timestamp?
 
-    package init() {}
+    public init() {}
 
-    package enum State: Equatable, Sendable {
+    public enum State: Equatable, Sendable {
         /// Never had a snapshot: traffic passes and is counted.
         case none
         case live(until: Timestamp)
@@ -18,13 +18,13 @@ package struct Lease: Equatable, Sendable {
         case expired(since: Timestamp)
     }
 
-    package func state(at now: Timestamp) -> State {
+    public func state(at now: Timestamp) -> State {
         guard let until else { return .none }
         return now < until ? .live(until: until) : .expired(since: until)
     }
 
     /// Counted from receipt. An answer that was overtaken by a later one shortens nothing.
-    package mutating func renew(seconds: Double, at now: Timestamp) {
+    public mutating func renew(seconds: Double, at now: Timestamp) {
         let renewed = now.adding(seconds: seconds)
         until = until.map { max($0, renewed) } ?? renewed
     }

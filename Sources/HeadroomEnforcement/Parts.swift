@@ -12,14 +12,14 @@ import HeadroomModel
 /// a ceiling promises the most that a tenant may get, and a gateway sees only its own part of what it gets. Were the
 /// whole ceiling given to each, it would bind at none. Each gateway's part of `plain` is its assured part and a share of
 /// what is above; of a ceiling its part of `plain` and a share of what is above: the order of the three holds everywhere.
-package struct Parts: Sendable {
+public struct Parts: Sendable {
     /// Gateways beyond the first `maxParts` - 1 by id share the last part evenly; the units that this does not divide
     /// evenly stay unused.
-    package var maxParts: Int
+    public var maxParts: Int
     /// No part of a budget is less than one of these per burst while the budget allows it.
-    package var meanRequest: Work
+    public var meanRequest: Work
 
-    package init(maxParts: Int = 64, meanRequest: Work = Bucket.oneRequest) {
+    public init(maxParts: Int = 64, meanRequest: Work = Bucket.oneRequest) {
         self.maxParts = maxParts
         self.meanRequest = meanRequest
     }
@@ -32,7 +32,7 @@ package struct Parts: Sendable {
     // MARK: Budgets
 
     /// What each gateway should have by where work arrives, ascending by gateway: what ``Room`` is asked for.
-    package func budgets(of whole: PoolAllocation, over traffic: PoolTraffic) -> [GatewayBudget] {
+    public func budgets(of whole: PoolAllocation, over traffic: PoolTraffic) -> [GatewayBudget] {
         guard traffic.gateways.count > maxParts else { return columns(of: whole, over: traffic) }
         let grouped = columns(of: whole, over: traffic.grouped(from: maxParts - 1))
         let members = traffic.gateways.dropFirst(maxParts - 1)
@@ -77,7 +77,7 @@ package struct Parts: Sendable {
 
     /// - Parameter budgets: each gateway's, ascending by gateway as in `traffic`; `nil`: as work arrives.
     /// - Returns: ascending by gateway; empty without gateways.
-    package func divide(
+    public func divide(
         _ whole: PoolAllocation, over traffic: PoolTraffic, within budgets: [GatewayBudget]? = nil
     ) -> [(gateway: GatewayID, allocation: PoolAllocation)] {
         let budgets = budgets ?? self.budgets(of: whole, over: traffic)
@@ -170,7 +170,7 @@ package struct Parts: Sendable {
 }
 
 extension Parts {
-    package func divide(
+    public func divide(
         _ whole: PoolAllocation, over shares: [GatewayShare]
     ) -> [(gateway: GatewayID, allocation: PoolAllocation)] {
         divide(whole, over: PoolTraffic(shares))

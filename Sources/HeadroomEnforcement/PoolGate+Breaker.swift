@@ -6,7 +6,7 @@ extension PoolGate {
     /// caller enqueues them at the first pool of `failover` whose own breaker is closed. Empty while it is closed.
     ///
     /// Ask after ``dispatch(at:)``, which takes the probes first.
-    package mutating func divert(at now: Timestamp) -> [WaitingCall] {
+    public mutating func divert(at now: Timestamp) -> [WaitingCall] {
         guard breaker != nil else { return [] }
         var diverted: [QueuedCall] = []
         for index in backlogged {

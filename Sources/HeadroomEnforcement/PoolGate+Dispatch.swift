@@ -12,7 +12,7 @@ extension PoolGate {
     /// While the float answers, only assured calls that the budget covers go on it. All others draw, in the order over
     /// all gateways, and what they leave here flows back to the float: a gateway that lends to whoever waits with it
     /// cannot know that somebody is more behind elsewhere (shortfall .14 instead of .115).
-    package mutating func dispatch(at now: Timestamp) -> [Dispatch] {
+    public mutating func dispatch(at now: Timestamp) -> [Dispatch] {
         advance(to: now)
         guard !backlogged.isEmpty else { return [] }
         settleBacklog()

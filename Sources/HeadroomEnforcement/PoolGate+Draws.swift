@@ -32,7 +32,7 @@ extension PoolGate {
 
     /// From now on what waits may draw.
     /// - Parameter boot: Names this process and no other of the gateway's.
-    package mutating func startDrawing(boot: String, at now: Timestamp) {
+    public mutating func startDrawing(boot: String, at now: Timestamp) {
         drawing = Drawing(boot: boot, askAt: now)
         advance(to: now)
         changeRates(at: now)
@@ -46,7 +46,7 @@ extension PoolGate {
     /// One is due when eligible work waits, a batch after the last; without such work once a second, for what is
     /// returned. At most one is on its way.
     /// - Parameter epoch: of the snapshot in force.
-    package mutating func nextDraw(epoch: Int64, at now: Timestamp) -> DrawRequest? {
+    public mutating func nextDraw(epoch: Int64, at now: Timestamp) -> DrawRequest? {
         guard drawing != nil else { return nil }
         advance(to: now)
         guard isDrawing, let askAt = drawing?.askAt else { return nil }
@@ -115,7 +115,7 @@ extension PoolGate {
     /// The answer to a draw: the calls that may go now, on the right ``Grant/drawn``. What was granted for calls that
     /// went or gave up meanwhile serves the tenant's next ones as far as it reaches; the rest flows back. An answer
     /// that comes too late, or to another request than the last one, grants nothing.
-    package mutating func receive(_ answer: DrawAnswer, at now: Timestamp) -> [Dispatch] {
+    public mutating func receive(_ answer: DrawAnswer, at now: Timestamp) -> [Dispatch] {
         guard let open = drawing?.open, open.sequence == answer.sequence,
             now.seconds(since: open.askedAt) < DrawRequest.patienceSeconds
         else { return [] }

@@ -4,7 +4,7 @@ import HeadroomModel
 extension PoolGate {
     /// A call that the provider took has ended, well or badly: what it really cost replaces the estimate, in the budget
     /// and in every account. A call that the gate does not know changes nothing.
-    package mutating func settle(_ id: Int, actual: Work, at now: Timestamp) {
+    public mutating func settle(_ id: Int, actual: Work, at now: Timestamp) {
         guard let place = calls.place(of: id), let grant = calls[place].grant else { return }
         let call = calls.remove(place)
         // Lane by lane: more tokens than estimated are charged, fewer are returned.
@@ -16,7 +16,7 @@ extension PoolGate {
     }
 
     /// What becomes of a refused call.
-    package enum Retry: Equatable, Sendable {
+    public enum Retry: Equatable, Sendable {
         /// At the head of its queue again, from then on.
         case waits(until: Timestamp)
         /// Refused too often, or its caller's patience ends first.
@@ -31,7 +31,7 @@ extension PoolGate {
     /// - Parameters:
     ///   - resetSeconds: What the answer says; `nil` where it says nothing.
     ///   - jitter: In 0..<1.
-    package mutating func refused(_ id: Int, resetSeconds: Double?, jitter: Double, at now: Timestamp) -> Retry {
+    public mutating func refused(_ id: Int, resetSeconds: Double?, jitter: Double, at now: Timestamp) -> Retry {
         guard let place = calls.place(of: id), let grant = calls[place].grant else { return .givenUp }
         counts.refused += 1
         let index = index(of: calls[place].waiting.tenant)
@@ -58,7 +58,7 @@ extension PoolGate {
     private static let maxRetries = 3
 
     /// Waiting calls whose callers' patience has ended, in the order of their deadlines: denied.
-    package mutating func expire(at now: Timestamp) -> [WaitingCall] {
+    public mutating func expire(at now: Timestamp) -> [WaitingCall] {
         var denied: [WaitingCall] = []
         while let timer = deadlines.least, timer.at <= now {
             _ = deadlines.popLeast()

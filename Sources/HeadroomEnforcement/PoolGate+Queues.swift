@@ -26,7 +26,7 @@ extension PoolGate {
 
     /// Per tenant and criticality, ascending. A flow that was told of and has emptied is told once more, with depth 0:
     /// otherwise its last backlog would stand.
-    package mutating func queues(at now: Timestamp) -> [QueueRecord] {
+    public mutating func queues(at now: Timestamp) -> [QueueRecord] {
         var records = backlogs(at: now)
         let waiting = records.map { Flow(tenant: $0.tenant, criticality: $0.criticality) }
         var next = 0

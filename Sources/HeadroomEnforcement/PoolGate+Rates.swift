@@ -39,7 +39,7 @@ extension PoolGate {
     }
 
     /// What a provider's answer says bounds the budget at once; nobody waits for the next snapshot to stop.
-    package mutating func observe(_ signal: ProviderSignal, at now: Timestamp) {
+    public mutating func observe(_ signal: ProviderSignal, at now: Timestamp) {
         guard let allocation else { return }
         advance(to: now)
         let rates = budgetRates(of: allocation)

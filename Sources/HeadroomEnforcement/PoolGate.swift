@@ -7,11 +7,11 @@ import HeadroomModel
 /// draws leaves the lending to the float, as long as that answers. Without an
 /// allocation, or with one that does not enforce, everything passes and is counted. The caller owns time, chance and
 /// the network: it enqueues calls, asks for dispatches at ``nextWake(after:)`` or on a tick, and says how each ended.
-package struct PoolGate: Sendable {
-    package let pool: PoolID
-    package let gateway: GatewayID
+public struct PoolGate: Sendable {
+    public let pool: PoolID
+    public let gateway: GatewayID
     /// `nil` when the snapshot does not name the pool, or there is none.
-    package private(set) var allocation: PoolAllocation? {
+    public private(set) var allocation: PoolAllocation? {
         didSet {
             isEnforcing = allocation?.enforce ?? false
             breaker = allocation?.keptBack
@@ -21,21 +21,21 @@ package struct PoolGate: Sendable {
     private(set) var isEnforcing = false
     /// Open or half-open; `nil` while it is closed, or nothing could be sent elsewhere: alone, a breaker gains nothing.
     private(set) var breaker: PoolState?
-    package internal(set) var counts = Counts()
+    public internal(set) var counts = Counts()
 
     /// Calls since the start.
-    package struct Counts: Equatable, Sendable {
-        package var assured = 0
-        package var lent = 0
-        package var drawn = 0
-        package var unlisted = 0
-        package var unlimited = 0
+    public struct Counts: Equatable, Sendable {
+        public var assured = 0
+        public var lent = 0
+        public var drawn = 0
+        public var unlisted = 0
+        public var unlimited = 0
         /// By the provider, for want of quota or of its own capacity.
-        package var refused = 0
+        public var refused = 0
         /// Refused too often, or with no patience left for another attempt.
-        package var givenUp = 0
+        public var givenUp = 0
         /// Patience ended in the queue.
-        package var denied = 0
+        public var denied = 0
     }
 
     /// Most calls that wait or are on their way: what bounds the gate's memory.
@@ -84,7 +84,7 @@ package struct PoolGate: Sendable {
         static func < (left: Timer, right: Timer) -> Bool { (left.at, left.sequence) < (right.at, right.sequence) }
     }
 
-    package init(pool: PoolID, gateway: GatewayID, maxCalls: Int = 200_000, at now: Timestamp) {
+    public init(pool: PoolID, gateway: GatewayID, maxCalls: Int = 200_000, at now: Timestamp) {
         self.pool = pool
         self.gateway = gateway
         self.maxCalls = maxCalls
@@ -98,7 +98,7 @@ package struct PoolGate: Sendable {
     // MARK: Snapshots
 
     /// Another allocation from now on, whole. Buckets keep their level in proportion, queues and clocks go on.
-    package mutating func load(_ allocation: PoolAllocation?, leaseUntil: Timestamp, at now: Timestamp) {
+    public mutating func load(_ allocation: PoolAllocation?, leaseUntil: Timestamp, at now: Timestamp) {
         advance(to: now)
         self.allocation = allocation
         self.leaseUntil = leaseUntil
@@ -163,14 +163,14 @@ package struct PoolGate: Sendable {
     }
 
     /// A 304 or an empty delta.
-    package mutating func renew(leaseUntil: Timestamp, at now: Timestamp) {
+    public mutating func renew(leaseUntil: Timestamp, at now: Timestamp) {
         self.leaseUntil = max(self.leaseUntil, leaseUntil)
         advance(to: now)
     }
 
     /// Service clocks travel in the answers to telemetry, more often than generations.
     /// Whoever draws hears of them in the answers to draws, which are newer.
-    package mutating func update(serviceClocks: [TenantID: Double], at now: Timestamp) {
+    public mutating func update(serviceClocks: [TenantID: Double], at now: Timestamp) {
         guard !drawsTellClocks(at: now) else { return }
         for index in accounts.indices {
             guard let tenant = accounts[index].tenant, let clock = serviceClocks[tenant] else { continue }
@@ -182,7 +182,7 @@ package struct PoolGate: Sendable {
     // MARK: Calls
 
     /// False when the gate is full or knows the id already: the caller denies the call.
-    package mutating func enqueue(_ call: WaitingCall, at now: Timestamp) -> Bool {
+    public mutating func enqueue(_ call: WaitingCall, at now: Timestamp) -> Bool {
         guard calls.count < maxCalls, calls.place(of: call.id) == nil else { return false }
         sequence += 1
         let place = calls.insert(call, sequence: sequence)
@@ -256,7 +256,7 @@ package struct PoolGate: Sendable {
     }
 
     /// When something may change by itself: a call's turn, the end of a patience, of waiting aside, or of the lease.
-    package func nextWake(after now: Timestamp) -> Timestamp? {
+    public func nextWake(after now: Timestamp) -> Timestamp? {
         var wake = Timestamp(milliseconds: .max)
         if let next = deferred.least?.at { wake = min(wake, next) }
         if let next = deadlines.least?.at { wake = min(wake, next) }

@@ -1,20 +1,20 @@
 import HeadroomModel
 
 /// Where a pool's work arrives and waits, in columns: one a gateway.
-package struct PoolTraffic: Equatable, Sendable {
+public struct PoolTraffic: Equatable, Sendable {
     /// Ascending, each once.
-    package let gateways: [GatewayID]
+    public let gateways: [GatewayID]
     /// Arrivals of the last 10 s + backlog ÷ 5, in any one unit; what the budget follows.
-    package var budgetWeights: [Double]
+    public var budgetWeights: [Double]
     /// Traffic of the last hour, in any one unit; what the fallback follows.
-    package var fallbackWeights: [Double]
+    public var fallbackWeights: [Double]
     /// Ascending, each once.
-    package let tenants: [TenantID]
+    public let tenants: [TenantID]
     /// Demand of the last 60 s, in any one unit per tenant; what its assured rate follows. A row a tenant.
-    package let demand: [Double]
+    public let demand: [Double]
 
     /// - Parameter fallbackWeights: `nil` takes the budget's.
-    package init(
+    public init(
         gateways: [GatewayID], budgetWeights: [Double], fallbackWeights: [Double]? = nil, tenants: [TenantID],
         demand: [Double]
     ) {
@@ -29,7 +29,7 @@ package struct PoolTraffic: Equatable, Sendable {
     }
 
     /// - Parameter shares: each gateway once, in any order.
-    package init(_ shares: [GatewayShare]) {
+    public init(_ shares: [GatewayShare]) {
         let shares = shares.sorted { $0.gateway < $1.gateway }
         let tenants = Set(shares.flatMap { $0.demand.keys }).sorted()
         self.init(
@@ -52,15 +52,15 @@ package struct PoolTraffic: Equatable, Sendable {
 }
 
 /// The same for one gateway.
-package struct GatewayShare: Equatable, Sendable {
-    package var gateway: GatewayID
-    package var budgetWeight: Double
-    package var fallbackWeight: Double
+public struct GatewayShare: Equatable, Sendable {
+    public var gateway: GatewayID
+    public var budgetWeight: Double
+    public var fallbackWeight: Double
     /// Absent is 0.
-    package var demand: [TenantID: Double]
+    public var demand: [TenantID: Double]
 
     /// - Parameter fallbackWeight: `nil` takes the budget's.
-    package init(
+    public init(
         gateway: GatewayID, budgetWeight: Double, fallbackWeight: Double? = nil, demand: [TenantID: Double] = [:]
     ) {
         self.gateway = gateway
@@ -71,12 +71,12 @@ package struct GatewayShare: Equatable, Sendable {
 }
 
 /// What one gateway may spend of a pool, and what once its lease has run out. Whole numbers.
-package struct GatewayBudget: Equatable, Sendable {
-    package var gateway: GatewayID
-    package var budget: Rates
-    package var fallback: Rates
+public struct GatewayBudget: Equatable, Sendable {
+    public var gateway: GatewayID
+    public var budget: Rates
+    public var fallback: Rates
 
-    package init(gateway: GatewayID, budget: Rates, fallback: Rates) {
+    public init(gateway: GatewayID, budget: Rates, fallback: Rates) {
         self.gateway = gateway
         self.budget = budget
         self.fallback = fallback

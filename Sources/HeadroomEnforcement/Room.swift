@@ -7,7 +7,7 @@ import HeadroomModel
 /// Σ max(E_g, new_g) + float ≤ capacity; lower ones are never held back. When capacity has fallen below Σ E_g nothing
 /// rises until Σ E_g fits again. Fallbacks have the same room of their own, within the whole's fallback, since all
 /// gateways may lose Headroom at once.
-package struct Room: Sendable {
+public struct Room: Sendable {
     /// Ascending by gateway; each holds at least one grant.
     private var holders: [RoomHolder] = []
     /// Of the publication in force, which may be handed out at any moment.
@@ -20,13 +20,13 @@ package struct Room: Sendable {
     private var excess = 0.0
     private var measuredAt: Timestamp?
     /// Tokens by which Σ E_g with the float exceeded capacity, over the time that it did.
-    package private(set) var overcommittedTokens = 0.0
+    public private(set) var overcommittedTokens = 0.0
 
-    package init() {}
+    public init() {}
 
     /// What a control plane before this one published: all of it counts as in effect.
     /// - Parameter sent: of this pool, ascending by version.
-    package init(remembering sent: [SentBudget], leaseSeconds: Double, graceSeconds: Double, at now: Timestamp) {
+    public init(remembering sent: [SentBudget], leaseSeconds: Double, graceSeconds: Double, at now: Timestamp) {
         var allFallbacks: [SnapshotVersion: SIMD4<Double>] = [:]
         for part in sent { allFallbacks[part.version, default: .zero] += part.fallback.perMinute }
         for part in sent {
@@ -48,7 +48,7 @@ package struct Room: Sendable {
 
     /// Takes in who was handed what, who has acknowledged, and what time has ended.
     /// - Parameter presences: all that the board remembers, ascending by gateway.
-    package mutating func observe(_ presences: [GatewayPresence], under policy: LoopPolicy, at now: Timestamp) {
+    public mutating func observe(_ presences: [GatewayPresence], under policy: LoopPolicy, at now: Timestamp) {
         var next = 0
         for index in holders.indices {
             while next < presences.count, presences[next].gateway < holders[index].gateway { next += 1 }
@@ -67,7 +67,7 @@ package struct Room: Sendable {
     /// at most, counted over `expected` gateways if those are more; then to the others, in proportion to what they ask.
     /// What newcomers want beyond that waits for the next publication while more gateways are expected.
     /// - Parameter wanted: those of living gateways, ascending by gateway, in whole numbers.
-    package func fit(_ wanted: [GatewayBudget], of whole: PoolAllocation, expectedGateways expected: Int)
+    public func fit(_ wanted: [GatewayBudget], of whole: PoolAllocation, expectedGateways expected: Int)
         -> [GatewayBudget]
     {
         let evenPart = whole.budget.perMinute / Double(max(wanted.count, expected, 1))
@@ -123,7 +123,7 @@ package struct Room: Sendable {
 
     /// These are published now. A pool that is published no longer has no parts.
     /// - Parameter parts: ascending by gateway.
-    package mutating func publish(
+    public mutating func publish(
         _ version: SnapshotVersion, _ parts: [GatewayBudget], of whole: PoolAllocation?, leaseSeconds: Double,
         at now: Timestamp
     ) {
@@ -146,29 +146,29 @@ package struct Room: Sendable {
     }
 
     /// True of a gateway that has been given nothing yet, as far as Headroom knows.
-    package func isNew(_ gateway: GatewayID) -> Bool {
+    public func isNew(_ gateway: GatewayID) -> Bool {
         let index = place(of: gateway)
         return index == holders.count || holders[index].gateway != gateway
     }
 
     /// E_g; zero for a gateway that holds nothing.
-    package func inEffect(at gateway: GatewayID) -> SIMD4<Double> {
+    public func inEffect(at gateway: GatewayID) -> SIMD4<Double> {
         isNew(gateway) ? .zero : holders[place(of: gateway)].held
     }
 
     /// Σ E_g.
-    package var inEffect: SIMD4<Double> { holders.reduce(.zero) { $0 + $1.held } }
+    public var inEffect: SIMD4<Double> { holders.reduce(.zero) { $0 + $1.held } }
 
     /// The largest fallbacks that gateways may hold, together.
-    package var fallbacks: SIMD4<Double> { holders.reduce(.zero) { $0 + $1.fallback } }
+    public var fallbacks: SIMD4<Double> { holders.reduce(.zero) { $0 + $1.fallback } }
 
     /// Those whose lease has run out, as far as Headroom can tell, and that may live on their fallback; ascending.
-    package func silent(under policy: LoopPolicy, at now: Timestamp) -> [GatewayID] {
+    public func silent(under policy: LoopPolicy, at now: Timestamp) -> [GatewayID] {
         holders.filter { $0.hasExpired(graceSeconds: policy.graceSeconds, at: now) }.map(\.gateway)
     }
 
     /// True when nothing is in effect any more.
-    package var isEmpty: Bool { holders.isEmpty }
+    public var isEmpty: Bool { holders.isEmpty }
 
     private func place(of gateway: GatewayID) -> Int {
         var low = 0

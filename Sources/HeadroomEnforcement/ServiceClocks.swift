@@ -6,17 +6,17 @@ import HeadroomModel
 /// rates approaches the proportions of the weights. A tenant that was idle does not come back with the claim of all
 /// that time: it is lifted to the least clock of those that wait, less a small credit. Persisted or not: clocks that
 /// start over start level.
-package struct ServiceClocks: Equatable, Sendable {
+public struct ServiceClocks: Equatable, Sendable {
     /// What a tenant did since the last ``advance(_:capacity:)``.
-    package struct Activity: Equatable, Sendable {
-        package var tenant: TenantID
-        package var served: Work
+    public struct Activity: Equatable, Sendable {
+        public var tenant: TenantID
+        public var served: Work
         /// Above 0.
-        package var weight: Double
+        public var weight: Double
         /// Work of it waits somewhere.
-        package var isBacklogged: Bool
+        public var isBacklogged: Bool
 
-        package init(tenant: TenantID, served: Work, weight: Double, isBacklogged: Bool) {
+        public init(tenant: TenantID, served: Work, weight: Double, isBacklogged: Bool) {
             self.tenant = tenant
             self.served = served
             self.weight = weight
@@ -26,24 +26,24 @@ package struct ServiceClocks: Equatable, Sendable {
 
     /// Seconds of the pool that a tenant which becomes backlogged may be behind the others. 3 to 30 s made no
     /// difference in simulation.
-    package static let creditSeconds = 5.0
+    public static let creditSeconds = 5.0
 
-    package private(set) var clocks: [TenantID: Double]
+    public private(set) var clocks: [TenantID: Double]
     private var backlogged: Set<TenantID> = []
     /// The least clock over backlogged tenants; never falls.
     private var virtualTime = 0.0
 
-    package init(_ clocks: [TenantID: Double] = [:]) {
+    public init(_ clocks: [TenantID: Double] = [:]) {
         self.clocks = clocks
     }
 
     /// A tenant not seen yet stands where a newly backlogged one would.
-    package subscript(tenant: TenantID) -> Double { clocks[tenant] ?? virtualTime }
+    public subscript(tenant: TenantID) -> Double { clocks[tenant] ?? virtualTime }
 
     /// Lifts the newly backlogged, then counts what was served. Tenants that `activities` does not name did nothing
     /// and wait for nothing.
     /// - Parameter activities: each tenant once, in any order that is itself reproducible.
-    package mutating func advance(_ activities: [Activity], capacity: Rates) {
+    public mutating func advance(_ activities: [Activity], capacity: Rates) {
         let waiting = activities.filter(\.isBacklogged)
         let stayed = waiting.filter { backlogged.contains($0.tenant) }
         if let least = stayed.map({ self[$0.tenant] }).min() { virtualTime = max(virtualTime, least) }
@@ -57,7 +57,7 @@ package struct ServiceClocks: Equatable, Sendable {
     }
 
     /// Forgets tenants that left; they come back where a newcomer stands.
-    package mutating func remove(_ tenants: [TenantID]) {
+    public mutating func remove(_ tenants: [TenantID]) {
         for tenant in tenants {
             clocks[tenant] = nil
             backlogged.remove(tenant)

@@ -1,19 +1,19 @@
 import HeadroomModel
 
 /// What a gateway knows of the control plane: the snapshot in force, its lease, and when to ask again.
-package struct SnapshotHolder: Sendable {
-    package private(set) var snapshot: Snapshot?
-    package private(set) var lease = Lease()
+public struct SnapshotHolder: Sendable {
+    public private(set) var snapshot: Snapshot?
+    public private(set) var lease = Lease()
     /// Polls in a row that brought nothing.
     private var failures = 0
     private var askedAt: Timestamp?
 
-    package init() {}
+    public init() {}
 
     /// What the gateway acknowledges with `applied=`.
-    package var applied: SnapshotVersion? { snapshot?.version }
+    public var applied: SnapshotVersion? { snapshot?.version }
 
-    package enum Acceptance: Equatable, Sendable {
+    public enum Acceptance: Equatable, Sendable {
         /// Newer: load it.
         case applied
         /// The one in force; its lease was renewed.
@@ -23,7 +23,7 @@ package struct SnapshotHolder: Sendable {
     }
 
     /// A 200 with a whole snapshot, or one put together from a delta.
-    package mutating func accept(_ received: Snapshot, at now: Timestamp) -> Acceptance {
+    public mutating func accept(_ received: Snapshot, at now: Timestamp) -> Acceptance {
         if let applied, received.version < applied {
             noteFailure(at: now)
             return .ignored
@@ -35,7 +35,7 @@ package struct SnapshotHolder: Sendable {
     }
 
     /// A 304, or an empty delta, with the version that its headers name. Renews the lease if that is the one in force.
-    package mutating func notModified(_ version: SnapshotVersion, at now: Timestamp) -> Acceptance {
+    public mutating func notModified(_ version: SnapshotVersion, at now: Timestamp) -> Acceptance {
         guard let snapshot, version == snapshot.version else {
             noteFailure(at: now)
             return .ignored
@@ -45,7 +45,7 @@ package struct SnapshotHolder: Sendable {
     }
 
     /// A poll brought no answer, or an error.
-    package mutating func noteFailure(at now: Timestamp) {
+    public mutating func noteFailure(at now: Timestamp) {
         failures += 1
         askedAt = now
     }
@@ -54,7 +54,7 @@ package struct SnapshotHolder: Sendable {
     ///
     /// Three polls a lease, so that two may be lost. After failures 0.5 s, doubled each time up to the usual interval.
     /// - Parameter jitter: in 0..<1; takes up to a third off, so that gateways that started together drift apart.
-    package func nextPoll(jitter: Double, at now: Timestamp) -> Timestamp {
+    public func nextPoll(jitter: Double, at now: Timestamp) -> Timestamp {
         guard let askedAt else { return now }
         let usual = (snapshot?.leaseSeconds ?? 15) / 3
         let interval = failures == 0 ? usual : min(usual, 0.5 * Double(1 << min(failures - 1, 10)))

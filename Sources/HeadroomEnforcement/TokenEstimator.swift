@@ -4,7 +4,7 @@ import HeadroomModel
 ///
 /// Callers ask for five to ten times the output that they get. Without the learned correction the pool looks full
 /// while it is nearly empty (`control-law.md`, robustness: shortfall +.37, with it -.003).
-package struct TokenEstimator: Sendable {
+public struct TokenEstimator: Sendable {
     /// Sums in which each call counts 0.98 of the call after it: the last fifty calls or so.
     private struct Usage {
         var calls = 0.0
@@ -30,12 +30,12 @@ package struct TokenEstimator: Sendable {
     private var overall = Usage()
 
     /// Tenants beyond the first `maxTenants` are estimated by the average of all.
-    package init(maxTenants: Int = 100_000) {
+    public init(maxTenants: Int = 100_000) {
         self.maxTenants = maxTenants
     }
 
     /// `maxTokens` is `nil` when the caller sets no bound: then the mean output counts.
-    package func estimate(for tenant: TenantID, inputTokens: Double, maxTokens: Double?) -> Work {
+    public func estimate(for tenant: TenantID, inputTokens: Double, maxTokens: Double?) -> Work {
         let output: Double
         let known = usage[tenant] ?? overall
         if let maxTokens {
@@ -47,7 +47,7 @@ package struct TokenEstimator: Sendable {
     }
 
     /// Σ real output ÷ Σ `max_tokens`; 1 while nothing is known.
-    package func correction(for tenant: TenantID) -> Double {
+    public func correction(for tenant: TenantID) -> Double {
         for known in [usage[tenant], overall] {
             if let known, known.maxTokens > 0 { return known.boundedOutputTokens / known.maxTokens }
         }
@@ -55,7 +55,7 @@ package struct TokenEstimator: Sendable {
     }
 
     /// A call ended. A call without a bound teaches the mean output and leaves the correction as it is.
-    package mutating func learn(from tenant: TenantID, outputTokens: Double, maxTokens: Double?) {
+    public mutating func learn(from tenant: TenantID, outputTokens: Double, maxTokens: Double?) {
         overall.add(outputTokens: outputTokens, maxTokens: maxTokens)
         if usage[tenant] != nil || usage.count < maxTenants {
             usage[tenant, default: Usage()].add(outputTokens: outputTokens, maxTokens: maxTokens)

@@ -1,21 +1,21 @@
 import HeadroomModel
 
 /// A call that asks a gateway for its turn.
-package struct WaitingCall: Equatable, Sendable {
+public struct WaitingCall: Equatable, Sendable {
     /// The caller's; unique among the calls that wait or are on their way.
-    package var id: Int
-    package var tenant: TenantID
-    package var criticality: Criticality
+    public var id: Int
+    public var tenant: TenantID
+    public var criticality: Criticality
     /// What it is expected to cost; settled when it ends.
-    package var estimate: Work
+    public var estimate: Work
     /// Its place in the queue.
-    package var arrival: Timestamp
+    public var arrival: Timestamp
     /// Not before.
-    package var eligibleAt: Timestamp
+    public var eligibleAt: Timestamp
     /// When the caller's patience ends.
-    package var deadline: Timestamp
+    public var deadline: Timestamp
 
-    package init(
+    public init(
         id: Int, tenant: TenantID, criticality: Criticality = .interactive, estimate: Work, arrival: Timestamp,
         eligibleAt: Timestamp? = nil, deadline: Timestamp
     ) {
@@ -30,7 +30,7 @@ package struct WaitingCall: Equatable, Sendable {
 }
 
 /// On what right a call goes.
-package enum Grant: Int, CaseIterable, Sendable, Hashable {
+public enum Grant: Int, CaseIterable, Sendable, Hashable {
     /// Within its tenant's assured rate.
     case assured
     /// From budget that others leave unused.
@@ -44,9 +44,9 @@ package enum Grant: Int, CaseIterable, Sendable, Hashable {
 }
 
 /// A call whose turn it is. The caller sends it, then tells the gate how it ended: settled or refused.
-package struct Dispatch: Equatable, Sendable {
-    package var call: WaitingCall
-    package var grant: Grant
+public struct Dispatch: Equatable, Sendable {
+    public var call: WaitingCall
+    public var grant: Grant
     /// 1 for the first.
-    package var attempt: Int
+    public var attempt: Int
 }

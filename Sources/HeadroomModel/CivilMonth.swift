@@ -1,12 +1,12 @@
 /// A month of the calendar, from and to days since 1970 in UTC (Howard Hinnant, "chrono-compatible low-level date
 /// algorithms"). Years are counted from March, so that the leap day is the last of one; from 1970 on.
-package struct CivilMonth: Equatable, Sendable {
+public struct CivilMonth: Equatable, Sendable {
     private var year: Int64
     /// 0 is March.
     private var month: Int64
 
     /// That day `day` lies in.
-    package init(containing day: Int64) {
+    public init(containing day: Int64) {
         let (era, dayOfEra) = (day + 719_468).quotientAndRemainder(dividingBy: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -15,7 +15,7 @@ package struct CivilMonth: Equatable, Sendable {
     }
 
     /// Its days.
-    package var days: Range<Int64> {
+    public var days: Range<Int64> {
         var next = self
         (next.year, next.month) = month == 11 ? (year + 1, 0) : (year, month + 1)
         return firstDay..<next.firstDay
@@ -29,10 +29,10 @@ package struct CivilMonth: Equatable, Sendable {
 
 extension Timestamp {
     /// Since 1970, in UTC.
-    package var day: Int64 { milliseconds / 86_400_000 }
+    public var day: Int64 { milliseconds / 86_400_000 }
 
     /// When it begins.
-    package init(day: Int64) {
+    public init(day: Int64) {
         self.init(milliseconds: day * 86_400_000)
     }
 }

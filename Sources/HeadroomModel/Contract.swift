@@ -1,31 +1,31 @@
 /// What a tenant has bought: its tier, per pool what it was promised and may not exceed, and what its use may cost.
-package struct Contract: Equatable, Sendable {
+public struct Contract: Equatable, Sendable {
     /// The tenant's terms in one pool.
-    package struct Terms: Equatable, Sendable {
-        package var pool: PoolID
+    public struct Terms: Equatable, Sendable {
+        public var pool: PoolID
         /// Least that it gets while the pool can cover all floors; absent is 0.
-        package var floor: Rates
+        public var floor: Rates
         /// Most that it may get; absent is the tier's.
-        package var ceiling: Rates
+        public var ceiling: Rates
 
-        package init(pool: PoolID, floor: Rates = .none, ceiling: Rates = .none) {
+        public init(pool: PoolID, floor: Rates = .none, ceiling: Rates = .none) {
             self.pool = pool
             self.floor = floor
             self.ceiling = ceiling
         }
     }
 
-    package var tenant: TenantID
+    public var tenant: TenantID
     /// A tier of the policy; `nil` is the policy's default tier.
-    package var tier: String?
+    public var tier: String?
     /// Its weight is multiplied by the policy's factor.
-    package var isStrategic: Bool
+    public var isStrategic: Bool
     /// Ascending by pool.
-    package var terms: [Terms]
+    public var terms: [Terms]
     /// `nil`: what it uses is not priced here.
-    package var cost: CostTerms?
+    public var cost: CostTerms?
 
-    package init(
+    public init(
         tenant: TenantID, tier: String? = nil, isStrategic: Bool = false, terms: [Terms] = [], cost: CostTerms? = nil
     ) {
         self.tenant = tenant

@@ -1,6 +1,6 @@
 /// Where people keep what tenants have bought. As with ``SteeringDesk``, a change is durable and in the audit log before
 /// a call returns, and in force at the next tick.
-package protocol ContractDesk: Sendable {
+public protocol ContractDesk: Sendable {
     /// Ascending by tenant.
     func contracts() async throws(SteeringError) -> [Contract]
     /// In place of the tenant's earlier one, unless `check` finds a fault in all contracts, ascending by tenant, as they

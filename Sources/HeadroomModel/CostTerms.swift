@@ -2,15 +2,15 @@
 ///
 /// All money is in whole millionths of the currency's unit: 2.50 is 2,500,000. Headroom converts no currencies; the
 /// contract's is what its invoices are in.
-package struct CostTerms: Equatable, Sendable {
-    package struct Price: Equatable, Sendable {
+public struct CostTerms: Equatable, Sendable {
+    public struct Price: Equatable, Sendable {
         /// `nil`: in every pool that has no price of its own.
-        package var pool: PoolID?
-        package var perMillionInputTokens: Int64
-        package var perMillionOutputTokens: Int64
-        package var perRequest: Int64
+        public var pool: PoolID?
+        public var perMillionInputTokens: Int64
+        public var perMillionOutputTokens: Int64
+        public var perRequest: Int64
 
-        package init(
+        public init(
             pool: PoolID? = nil, perMillionInputTokens: Int64 = 0, perMillionOutputTokens: Int64 = 0,
             perRequest: Int64 = 0
         ) {
@@ -21,17 +21,17 @@ package struct CostTerms: Equatable, Sendable {
         }
 
         /// In millionths.
-        package func cost(requests: Double, inputTokens: Double, outputTokens: Double) -> Double {
+        public func cost(requests: Double, inputTokens: Double, outputTokens: Double) -> Double {
             requests * Double(perRequest)
                 + (inputTokens * Double(perMillionInputTokens) + outputTokens * Double(perMillionOutputTokens)) / 1e6
         }
     }
 
     /// In UTC.
-    package enum Period: Int, CaseIterable, Sendable {
+    public enum Period: Int, CaseIterable, Sendable {
         case day, month
 
-        package var name: String {
+        public var name: String {
             switch self {
             case .day: "day"
             case .month: "month"
@@ -39,7 +39,7 @@ package struct CostTerms: Equatable, Sendable {
         }
 
         /// The days of the one that `instant` lies in.
-        package func days(around instant: Timestamp) -> Range<Int64> {
+        public func days(around instant: Timestamp) -> Range<Int64> {
             switch self {
             case .day: instant.day..<instant.day + 1
             case .month: CivilMonth(containing: instant.day).days
@@ -48,14 +48,14 @@ package struct CostTerms: Equatable, Sendable {
     }
 
     /// ISO 4217, as `EUR`.
-    package var currency: String
-    package var period: Period
-    package var most: Int64
+    public var currency: String
+    public var period: Period
+    public var most: Int64
     /// The one of every pool first, then ascending by pool; each once.
-    package var prices: [Price]
+    public var prices: [Price]
 
     /// - Parameter prices: in any order.
-    package init(currency: String, period: Period, most: Int64, prices: [Price]) {
+    public init(currency: String, period: Period, most: Int64, prices: [Price]) {
         self.currency = currency
         self.period = period
         self.most = most
@@ -63,15 +63,15 @@ package struct CostTerms: Equatable, Sendable {
     }
 
     /// `nil`: use of the pool costs nothing.
-    package func price(in pool: PoolID) -> Price? {
+    public func price(in pool: PoolID) -> Price? {
         prices.first { $0.pool == pool } ?? prices.first { $0.pool == nil }
     }
 
     /// The largest price, and the most that use may cost: a hundred millions of the unit.
-    package static let largest = 1e14
+    public static let largest = 1e14
 
     /// Of ISO 4217, those that are in use; without metals and test codes.
-    package static let currencies = Set(
+    public static let currencies = Set(
         """
         AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP \
         CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF \
@@ -83,17 +83,17 @@ package struct CostTerms: Equatable, Sendable {
 }
 
 /// What one tenant used of one pool in one day: what prices are put on.
-package struct TenantUse: Equatable, Sendable {
-    package var tenant: TenantID
-    package var pool: PoolID
+public struct TenantUse: Equatable, Sendable {
+    public var tenant: TenantID
+    public var pool: PoolID
     /// Since 1970, in UTC.
-    package var day: Int64
+    public var day: Int64
     /// Those that were served.
-    package var requests: Int64
-    package var inputTokens: Int64
-    package var outputTokens: Int64
+    public var requests: Int64
+    public var inputTokens: Int64
+    public var outputTokens: Int64
 
-    package init(
+    public init(
         tenant: TenantID, pool: PoolID, day: Int64, requests: Int64, inputTokens: Int64, outputTokens: Int64
     ) {
         self.tenant = tenant
@@ -104,7 +104,7 @@ package struct TenantUse: Equatable, Sendable {
         self.outputTokens = outputTokens
     }
 
-    package init(_ rollup: Rollup) {
+    public init(_ rollup: Rollup) {
         self.init(
             tenant: rollup.tenant, pool: rollup.pool, day: rollup.start.day, requests: rollup.ok,
             inputTokens: rollup.inputTokens, outputTokens: rollup.outputTokens)
@@ -112,15 +112,15 @@ package struct TenantUse: Equatable, Sendable {
 }
 
 /// What a tenant may still spend, as of one minute.
-package struct CostAllowance: Equatable, Sendable {
-    package var terms: CostTerms
+public struct CostAllowance: Equatable, Sendable {
+    public var terms: CostTerms
     /// In millionths, as all money.
-    package var spent: Double
-    package var until: Timestamp
+    public var spent: Double
+    public var until: Timestamp
     /// A minute at least.
-    package var minutesLeft: Double
+    public var minutesLeft: Double
 
-    package init(terms: CostTerms, spent: Double, until: Timestamp, minutesLeft: Double) {
+    public init(terms: CostTerms, spent: Double, until: Timestamp, minutesLeft: Double) {
         self.terms = terms
         self.spent = spent
         self.until = until

@@ -1,28 +1,8 @@
 /// How urgent a piece of work is; the raw value is its order of service.
-package enum Criticality: CaseIterable, Sendable, Hashable, Comparable, RawRepresentable {
+public enum Criticality: Int, CaseIterable, Sendable, Comparable {
     case interactive, nearRealTime, batch
 
-    // Written out to be inlinable: every queue is ordered by it.
-    @inlinable
-    package init?(rawValue: Int) {
-        switch rawValue {
-        case 0: self = .interactive
-        case 1: self = .nearRealTime
-        case 2: self = .batch
-        default: return nil
-        }
-    }
-
-    @inlinable
-    package var rawValue: Int {
-        switch self {
-        case .interactive: 0
-        case .nearRealTime: 1
-        case .batch: 2
-        }
-    }
-
-    package var name: String {
+    public var name: String {
         switch self {
         case .interactive: "interactive"
         case .nearRealTime: "near_real_time"
@@ -30,39 +10,31 @@ package enum Criticality: CaseIterable, Sendable, Hashable, Comparable, RawRepre
         }
     }
 
-    package init?(name: String) {
+    public init?(name: String) {
         guard let found = Criticality.allCases.first(where: { $0.name == name }) else { return nil }
         self = found
     }
 
-    @inlinable
-    package static func == (left: Criticality, right: Criticality) -> Bool { left.rawValue == right.rawValue }
-
-    @inlinable
-    package static func < (left: Criticality, right: Criticality) -> Bool { left.rawValue < right.rawValue }
+    public static func < (left: Criticality, right: Criticality) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// One value for each criticality.
-package struct PerCriticality<Value> {
-    package var interactive: Value
-    package var nearRealTime: Value
-    package var batch: Value
+public struct PerCriticality<Value> {
+    public var interactive: Value
+    public var nearRealTime: Value
+    public var batch: Value
 
-    // Inlinable, since every tick makes some of each tenant: unspecialized they cost more than what fills them.
-    @inlinable @inline(__always)
-    package init(interactive: Value, nearRealTime: Value, batch: Value) {
+    public init(interactive: Value, nearRealTime: Value, batch: Value) {
         self.interactive = interactive
         self.nearRealTime = nearRealTime
         self.batch = batch
     }
 
-    @inlinable @inline(__always)
-    package init(repeating value: Value) {
+    public init(repeating value: Value) {
         self.init(interactive: value, nearRealTime: value, batch: value)
     }
 
-    @inlinable
-    package subscript(criticality: Criticality) -> Value {
+    public subscript(criticality: Criticality) -> Value {
         get {
             switch criticality {
             case .interactive: interactive
@@ -85,7 +57,7 @@ extension PerCriticality: Equatable where Value: Equatable {}
 
 extension PerCriticality<Rates> {
     /// Over all criticalities; it names what any of them names.
-    package var total: Rates {
+    public var total: Rates {
         var resources = interactive.resources
         resources.formUnion(nearRealTime.resources)
         resources.formUnion(batch.resources)

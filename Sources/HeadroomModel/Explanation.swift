@@ -1,12 +1,12 @@
 /// How one number came about: the chain from what was observed to what was published (DESIGN §5.7), for one tenant in
 /// one pool and generation. Activities are in requests a minute of the tenant's direction.
-package struct Explanation: Equatable, Sendable {
-    package var version: SnapshotVersion
-    package var at: Timestamp
-    package var pool: PoolFacts
-    package var tenant: TenantFacts
+public struct Explanation: Equatable, Sendable {
+    public var version: SnapshotVersion
+    public var at: Timestamp
+    public var pool: PoolFacts
+    public var tenant: TenantFacts
 
-    package init(version: SnapshotVersion, at: Timestamp, pool: PoolFacts, tenant: TenantFacts) {
+    public init(version: SnapshotVersion, at: Timestamp, pool: PoolFacts, tenant: TenantFacts) {
         self.version = version
         self.at = at
         self.pool = pool
@@ -14,17 +14,17 @@ package struct Explanation: Equatable, Sendable {
     }
 
     /// What a tenant's use may still cost, as rates of its mean request. Money is in millionths (see ``CostTerms``).
-    package struct CostFacts: Equatable, Sendable {
-        package var currency: String
-        package var period: CostTerms.Period
-        package var most: Double
-        package var spent: Double
-        package var until: Timestamp
-        package var minutesLeft: Double
+    public struct CostFacts: Equatable, Sendable {
+        public var currency: String
+        public var period: CostTerms.Period
+        public var most: Double
+        public var spent: Double
+        public var until: Timestamp
+        public var minutesLeft: Double
         /// What a mean request costs.
-        package var perRequest: Double
+        public var perRequest: Double
 
-        package init(
+        public init(
             currency: String, period: CostTerms.Period, most: Double, spent: Double, until: Timestamp,
             minutesLeft: Double, perRequest: Double
         ) {
@@ -38,48 +38,48 @@ package struct Explanation: Equatable, Sendable {
         }
 
         /// Requests a minute: what is left of the money, over what is left of the time.
-        package var affordable: Double { max(0, most - spent) / minutesLeft / perRequest }
+        public var affordable: Double { max(0, most - spent) / minutesLeft / perRequest }
     }
 
     /// What all tenants of the pool have in common.
-    package struct PoolFacts: Equatable, Sendable {
-        package var pool: PoolID
-        package var mode: PoolMode
-        package var state: PoolState
-        package var nominal: Rates
-        package var capacity: Rates
-        package var capacityReason: CapacityReason
+    public struct PoolFacts: Equatable, Sendable {
+        public var pool: PoolID
+        public var mode: PoolMode
+        public var state: PoolState
+        public var nominal: Rates
+        public var capacity: Rates
+        public var capacityReason: CapacityReason
         /// When the capacity last fell or rose by more than a twentieth, and from what.
-        package var capacityChangedAt: Timestamp?
-        package var capacityBefore: Rates?
+        public var capacityChangedAt: Timestamp?
+        public var capacityBefore: Rates?
         /// Refused for want of quota, of the attempts of the last 10 s.
-        package var recentAttempts: Int
-        package var recentRefusals: Int
+        public var recentAttempts: Int
+        public var recentRefusals: Int
         /// What the fill ran on: capacity less what `unlisted` and the float take, times the assured share; more where
         /// floors or what nobody may fall below need it.
-        package var shared: Rates
+        public var shared: Rates
         /// By how much published rates exceed the fill in each resource (λ of DESIGN §5.1): what is not used up is
         /// handed out in proportion, up to the ceilings.
-        package var slack: Rates
+        public var slack: Rates
         /// The level that each band of the fill reached, and the resource that ended it.
-        package var bands: [Band]
+        public var bands: [Band]
         /// Where the undampened fill ended; `nil` when there was enough of everything.
-        package var exhausted: Band?
-        package var isFrozen: Bool
+        public var exhausted: Band?
+        public var isFrozen: Bool
 
-        package struct Band: Equatable, Sendable {
-            package var name: String
-            package var level: Double
-            package var saturated: Resource?
+        public struct Band: Equatable, Sendable {
+            public var name: String
+            public var level: Double
+            public var saturated: Resource?
 
-            package init(name: String, level: Double, saturated: Resource?) {
+            public init(name: String, level: Double, saturated: Resource?) {
                 self.name = name
                 self.level = level
                 self.saturated = saturated
             }
         }
 
-        package init(
+        public init(
             pool: PoolID, mode: PoolMode = .full, state: PoolState = .healthy, nominal: Rates, capacity: Rates,
             capacityReason: CapacityReason = .contract, capacityChangedAt: Timestamp? = nil,
             capacityBefore: Rates? = nil, recentAttempts: Int = 0, recentRefusals: Int = 0, shared: Rates,
@@ -103,46 +103,46 @@ package struct Explanation: Equatable, Sendable {
         }
     }
 
-    package struct TenantFacts: Equatable, Sendable {
-        package var tenant: TenantID
-        package var tier: String
-        package var weight: Double
+    public struct TenantFacts: Equatable, Sendable {
+        public var tenant: TenantID
+        public var tier: String
+        public var weight: Double
         /// The override that set tier or weight; `nil` without.
-        package var override: Int64?
+        public var override: Int64?
         /// As estimated, before any discount.
-        package var demand: Rates
+        public var demand: Rates
         /// As counted in the fill; each part in the tenant's direction.
-        package var credibleDemand: PerCriticality<Rates>
+        public var credibleDemand: PerCriticality<Rates>
         /// Activity that the `start` band gives; 0 for one that has demand or a floor.
-        package var start: Double
-        package var confidence: Double
-        package var floor: Rates
-        package var ceiling: Rates
+        public var start: Double
+        public var confidence: Double
+        public var floor: Rates
+        public var ceiling: Rates
         /// One unit of activity: the work that comes with one request.
-        package var direction: Rates
+        public var direction: Rates
         /// What the fill gives undampened, now and as the mean over the observation window.
-        package var target: Double
-        package var mean: Double
+        public var target: Double
+        public var mean: Double
         /// What was published before.
-        package var before: Double
+        public var before: Double
         /// Between these the fill could move it, and what set each end.
-        package var least: Double
-        package var leastConstraint: Constraint
-        package var most: Double
-        package var mostConstraint: Constraint
+        public var least: Double
+        public var leastConstraint: Constraint
+        public var most: Double
+        public var mostConstraint: Constraint
         /// What the fill gave inside them.
-        package var fill: Double
+        public var fill: Double
         /// What was published.
-        package var assured: Rates
-        package var constraint: Constraint
+        public var assured: Rates
+        public var constraint: Constraint
         /// The burst it was granted; 0 without.
-        package var burst: Double
+        public var burst: Double
         /// The tenant's part of the demand above what it is entitled to, of all tenants'; 0 without pressure.
-        package var excessShare: Double
+        public var excessShare: Double
         /// `nil` where its use costs nothing here.
-        package var cost: CostFacts?
+        public var cost: CostFacts?
 
-        package init(
+        public init(
             tenant: TenantID, tier: String, weight: Double, override: Int64? = nil, demand: Rates,
             credibleDemand: PerCriticality<Rates>, start: Double = 0, confidence: Double = 1, floor: Rates = .none,
             ceiling: Rates = .none,
@@ -179,13 +179,13 @@ package struct Explanation: Equatable, Sendable {
 }
 
 /// The chains of one pool in one generation: those of the tenants whose number changed, ascending.
-package struct PoolExplanation: Equatable, Sendable {
-    package var version: SnapshotVersion
-    package var at: Timestamp
-    package var pool: Explanation.PoolFacts
-    package var tenants: [Explanation.TenantFacts]
+public struct PoolExplanation: Equatable, Sendable {
+    public var version: SnapshotVersion
+    public var at: Timestamp
+    public var pool: Explanation.PoolFacts
+    public var tenants: [Explanation.TenantFacts]
 
-    package init(
+    public init(
         version: SnapshotVersion, at: Timestamp, pool: Explanation.PoolFacts, tenants: [Explanation.TenantFacts]
     ) {
         self.version = version

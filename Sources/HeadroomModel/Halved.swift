@@ -4,18 +4,16 @@
 /// async function returns it or keeps it over an `await`: fields come back as garbage. Halves need 16, as everything
 /// else that is allocated.
 @propertyWrapper
-package struct Halved: Equatable, Sendable {
+public struct Halved: Equatable, Sendable {
     @usableFromInline var low: SIMD2<Double>
     @usableFromInline var high: SIMD2<Double>
 
-    @inlinable @inline(__always)
-    package init(wrappedValue: SIMD4<Double>) {
+    public init(wrappedValue: SIMD4<Double>) {
         low = wrappedValue.lowHalf
         high = wrappedValue.highHalf
     }
 
-    @inlinable
-    package var wrappedValue: SIMD4<Double> {
+    public var wrappedValue: SIMD4<Double> {
         @inline(__always) get { SIMD4(lowHalf: low, highHalf: high) }
         @inline(__always) set {
             low = newValue.lowHalf
@@ -23,6 +21,5 @@ package struct Halved: Equatable, Sendable {
         }
     }
 
-    @inlinable
-    package static func == (left: Halved, right: Halved) -> Bool { left.low == right.low && left.high == right.high }
+    public static func == (left: Halved, right: Halved) -> Bool { left.low == right.low && left.high == right.high }
 }

@@ -2,16 +2,14 @@
 ///
 /// `Kind` keeps the three apart at compile time. The alphabet is ASCII, so `<` orders bytewise, which is the order
 /// of every list that Headroom publishes.
-///
-/// Comparing and hashing are inlinable: names key most tables.
-package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringConvertible {
-    package let text: String
+public struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringConvertible {
+    public let text: String
 
     /// What the alphabet allows, in the words of an error message.
-    package static var rule: String { "1 to 128 characters out of A-Z a-z 0-9 . _ : @ -, the first a letter or digit" }
+    public static var rule: String { "1 to 128 characters out of A-Z a-z 0-9 . _ : @ -, the first a letter or digit" }
 
     /// `nil` when `text` breaks ``rule``.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         var text = text
         let isValid = text.withUTF8 { unsafe Identifier.isValid($0) }
         guard isValid else { return nil }
@@ -19,20 +17,13 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     /// For text that was checked before: a row that Headroom itself stored, say.
-    package init(unchecked text: String) {
+    public init(unchecked text: String) {
         self.text = text
     }
 
-    package var description: String { text }
+    public var description: String { text }
 
-    @inlinable
-    package static func == (left: Identifier, right: Identifier) -> Bool { left.text == right.text }
-
-    @inlinable
-    package static func < (left: Identifier, right: Identifier) -> Bool { left.text < right.text }
-
-    @inlinable
-    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    public static func < (left: Identifier, right: Identifier) -> Bool { left.text < right.text }
 
     private static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard (1...128).contains(bytes.count) else { return false }
@@ -53,19 +44,19 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
 
 extension Identifier: ExpressibleByStringLiteral {
     /// For names written in code; a literal that breaks the rule is a programmer's mistake.
-    package init(stringLiteral text: String) {
+    public init(stringLiteral text: String) {
         guard let identifier = Identifier(text) else { preconditionFailure("not an identifier: \(text)") }
         self = identifier
     }
 }
 
-package enum PoolKind {}
-package enum TenantKind {}
-package enum GatewayKind {}
+public enum PoolKind {}
+public enum TenantKind {}
+public enum GatewayKind {}
 
 /// One upstream limit that tenants share: a provider account × model group × region, e.g. `openai:gpt-4o`.
-package typealias PoolID = Identifier<PoolKind>
+public typealias PoolID = Identifier<PoolKind>
 /// Who consumes.
-package typealias TenantID = Identifier<TenantKind>
+public typealias TenantID = Identifier<TenantKind>
 /// An enforcement point; several processes that share counters use one name.
-package typealias GatewayID = Identifier<GatewayKind>
+public typealias GatewayID = Identifier<GatewayKind>

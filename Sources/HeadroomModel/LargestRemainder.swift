@@ -1,10 +1,10 @@
 /// Whole numbers in place of fractions, so that not one unit is lost or invented (Hamilton's method).
-package enum LargestRemainder {
+public enum LargestRemainder {
     /// `total` divided in proportion to `weights`; evenly where no weight is positive.
     ///
     /// A weight that is itself a whole number and at least its part bounds its part, so a division by room never
     /// exceeds the room.
-    package static func divide(_ total: Int, by weights: [Double]) -> [Int] {
+    public static func divide(_ total: Int, by weights: [Double]) -> [Int] {
         integers(of: scaled(weights, to: total), total: total)
     }
 
@@ -14,7 +14,7 @@ package enum LargestRemainder {
     /// index. With `total` ≤ Σ `parts` no value exceeds the ceiling of its part. Parts that cannot be rounded to
     /// `total` are scaled to it first.
     /// - Precondition: `parts` are finite and not negative, `total` is not negative, and 0 when there are no parts.
-    package static func integers(of parts: [Double], total: Int) -> [Int] {
+    public static func integers(of parts: [Double], total: Int) -> [Int] {
         precondition(total >= 0 && (total == 0 || !parts.isEmpty), "nobody to divide \(total) over")
         let floors = parts.reduce(0) { $0 + Int($1) }
         let parts = floors <= total && total <= floors + parts.count ? parts : scaled(parts, to: total)

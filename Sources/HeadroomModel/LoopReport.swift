@@ -1,33 +1,33 @@
 /// What a tick saw and did, as numbers: `/readyz`, `/metrics`, the demo's terminal and the pages read it.
-package struct LoopReport: Sendable {
+public struct LoopReport: Sendable {
     /// The steps of a tick.
-    package enum Stage: String, CaseIterable, Sendable, Hashable {
+    public enum Stage: String, CaseIterable, Sendable, Hashable {
         case read, observe, classify, decide, publish, record
     }
 
-    package var at: Timestamp
+    public var at: Timestamp
     /// Since the start.
-    package var ticksSucceeded: Int
-    package var ticksFailed: Int
-    package var ticksSkipped: Int
-    package var lastTickSeconds: Double
+    public var ticksSucceeded: Int
+    public var ticksFailed: Int
+    public var ticksSkipped: Int
+    public var lastTickSeconds: Double
     /// What went wrong in the last tick, in the order of the stages; empty when all is well.
-    package var failures: [(stage: Stage, message: String)]
+    public var failures: [(stage: Stage, message: String)]
     /// Why newer rules were refused, while older ones stay in force; `nil` when there are none.
-    package var rulesRefusal: String?
+    public var rulesRefusal: String?
     /// The newest published; `nil` before the first.
-    package var version: SnapshotVersion?
-    package var publishedAt: Timestamp?
+    public var version: SnapshotVersion?
+    public var publishedAt: Timestamp?
     /// The last decision that was made, published or not.
-    package var decidedAt: Timestamp?
+    public var decidedAt: Timestamp?
     /// False while decreases are published from memory because the ledger cannot be written.
-    package var isLedgerWritable: Bool
+    public var isLedgerWritable: Bool
     /// Rows of telemetry that wait to be read when the tick ended.
-    package var hasBacklog: Bool
+    public var hasBacklog: Bool
     /// Ascending by id.
-    package var pools: [PoolReport]
+    public var pools: [PoolReport]
 
-    package init(
+    public init(
         at: Timestamp, ticksSucceeded: Int = 0, ticksFailed: Int = 0, ticksSkipped: Int = 0,
         lastTickSeconds: Double = 0, failures: [(stage: Stage, message: String)] = [],
         version: SnapshotVersion? = nil, publishedAt: Timestamp? = nil, decidedAt: Timestamp? = nil,
@@ -48,35 +48,35 @@ package struct LoopReport: Sendable {
     }
 }
 
-package struct PoolReport: Sendable {
-    package var pool: PoolID
-    package var state: PoolState
-    package var nominal: Rates
-    package var estimated: Rates
-    package var capacityReason: CapacityReason
+public struct PoolReport: Sendable {
+    public var pool: PoolID
+    public var state: PoolState
+    public var nominal: Rates
+    public var estimated: Rates
+    public var capacityReason: CapacityReason
     /// 0 to 1.
-    package var confidence: Double
-    package var budget: Rates
-    package var assured: Rates
+    public var confidence: Double
+    public var budget: Rates
+    public var assured: Rates
     /// Over the demand window.
-    package var consumed: Rates
+    public var consumed: Rates
     /// Attempts since the start, by outcome, in the order of ``Outcome``.
-    package var calls: [Outcome: Int]
+    public var calls: [Outcome: Int]
     /// Capacity that budgets in force exceeded, in tokens, since the start.
-    package var overcommittedTokens: Double
+    public var overcommittedTokens: Double
     /// How often assured rates turned back by more than a hundredth, since the start.
-    package var reversals: Int
+    public var reversals: Int
     /// How long calls that went through had waited at gateways, since the start. Ascending by tier.
-    package var waits: [(tier: String, seconds: PerCriticality<Histogram>)]
+    public var waits: [(tier: String, seconds: PerCriticality<Histogram>)]
     /// Questions that wait for a person.
-    package var openQuestions: Int
+    public var openQuestions: Int
     /// `nil` while there is none.
-    package var retryStorm: RetryStorm?
-    package var upstream: UpstreamReport
+    public var retryStorm: RetryStorm?
+    public var upstream: UpstreamReport
     /// Ascending by id.
-    package var tenants: [TenantReport]
+    public var tenants: [TenantReport]
 
-    package init(
+    public init(
         pool: PoolID, state: PoolState, nominal: Rates, estimated: Rates, capacityReason: CapacityReason,
         confidence: Double, budget: Rates, assured: Rates, consumed: Rates, calls: [Outcome: Int],
         overcommittedTokens: Double = 0, reversals: Int = 0,
@@ -105,7 +105,7 @@ package struct PoolReport: Sendable {
     }
 
     /// What waits at gateways, of all tenants.
-    package var queue: TenantReport.Queue {
+    public var queue: TenantReport.Queue {
         tenants.reduce(into: TenantReport.Queue()) { sum, tenant in
             for criticality in Criticality.allCases {
                 sum.depth += tenant.queue[criticality].depth
@@ -115,35 +115,35 @@ package struct PoolReport: Sendable {
     }
 }
 
-package struct TenantReport: Sendable {
-    package struct Queue: Equatable, Sendable {
-        package var depth: Int64
-        package var oldestSeconds: Double
+public struct TenantReport: Sendable {
+    public struct Queue: Equatable, Sendable {
+        public var depth: Int64
+        public var oldestSeconds: Double
 
-        package init(depth: Int64 = 0, oldestSeconds: Double = 0) {
+        public init(depth: Int64 = 0, oldestSeconds: Double = 0) {
             self.depth = depth
             self.oldestSeconds = oldestSeconds
         }
     }
 
-    package var tenant: TenantID
-    package var tier: String
-    package var demand: Rates
-    package var assured: Rates
-    package var consumed: Rates
-    package var queue: PerCriticality<Queue>
+    public var tenant: TenantID
+    public var tier: String
+    public var demand: Rates
+    public var assured: Rates
+    public var consumed: Rates
+    public var queue: PerCriticality<Queue>
     /// Since the start.
-    package var retries: PerCriticality<Int>
+    public var retries: PerCriticality<Int>
     /// Counted tokens served, since the start.
-    package var tokens: PerCriticality<Double>
+    public var tokens: PerCriticality<Double>
     /// How long its throughput has been under the starvation rule's share; 0 when it is not.
-    package var underservedSeconds: Double
+    public var underservedSeconds: Double
     /// Why it is starved; `nil` when it is not.
-    package var starvation: Starvation?
+    public var starvation: Starvation?
     /// How it behaves; `nil` for a tenant that was not heard of.
-    package var profile: TenantProfileReport?
+    public var profile: TenantProfileReport?
 
-    package init(
+    public init(
         tenant: TenantID, tier: String, demand: Rates, assured: Rates, consumed: Rates,
         queue: PerCriticality<Queue> = PerCriticality(repeating: Queue()),
         retries: PerCriticality<Int> = PerCriticality(repeating: 0),
@@ -165,7 +165,7 @@ package struct TenantReport: Sendable {
 }
 
 /// Why a tenant is starved.
-package enum Starvation: String, CaseIterable, Sendable, Hashable {
+public enum Starvation: String, CaseIterable, Sendable, Hashable {
     /// It does not get what it was given.
     case delivery
     /// The pool has lost capacity.

@@ -1,17 +1,17 @@
 // What the loop needs from the outside. Storage and HTTP implement these; tests and the simulator have doubles.
 
 /// How far a reader of telemetry has come: the last row of each table. Rows never come again.
-package struct TelemetryCursor: Hashable, Sendable {
-    package var call: Int64
-    package var window: Int64
-    package var queue: Int64
-    package var response: Int64
-    package var task: Int64
-    package var model: Int64
+public struct TelemetryCursor: Hashable, Sendable {
+    public var call: Int64
+    public var window: Int64
+    public var queue: Int64
+    public var response: Int64
+    public var task: Int64
+    public var model: Int64
 
-    package static let start = TelemetryCursor(call: 0, window: 0, queue: 0, response: 0, task: 0, model: 0)
+    public static let start = TelemetryCursor(call: 0, window: 0, queue: 0, response: 0, task: 0, model: 0)
 
-    package init(call: Int64, window: Int64, queue: Int64, response: Int64, task: Int64, model: Int64) {
+    public init(call: Int64, window: Int64, queue: Int64, response: Int64, task: Int64, model: Int64) {
         self.call = call
         self.window = window
         self.queue = queue
@@ -22,20 +22,20 @@ package struct TelemetryCursor: Hashable, Sendable {
 }
 
 /// Some rows of telemetry, in the order in which they were committed within each kind.
-package struct TelemetryPage: Sendable {
-    package var records: [TelemetryRecord]
-    package var next: TelemetryCursor
+public struct TelemetryPage: Sendable {
+    public var records: [TelemetryRecord]
+    public var next: TelemetryCursor
     /// False when more rows wait behind ``next``.
-    package var isLast: Bool
+    public var isLast: Bool
 
-    package init(records: [TelemetryRecord], next: TelemetryCursor, isLast: Bool) {
+    public init(records: [TelemetryRecord], next: TelemetryCursor, isLast: Bool) {
         self.records = records
         self.next = next
         self.isLast = isLast
     }
 }
 
-package protocol TelemetrySource: Sendable {
+public protocol TelemetrySource: Sendable {
     /// At most `limit` records behind `cursor`.
     func page(after cursor: TelemetryCursor, limit: Int) async throws -> TelemetryPage
     /// The cursor in front of the first row that arrived at or after `instant`: where a start begins to read.
@@ -43,16 +43,16 @@ package protocol TelemetrySource: Sendable {
 }
 
 /// One request's worth of telemetry.
-package struct TelemetryBatch: Sendable {
+public struct TelemetryBatch: Sendable {
     /// A record and the line it came in, from 1.
-    package struct Line: Sendable {
-        package var number: Int
-        package var id: String?
-        package var record: TelemetryRecord
+    public struct Line: Sendable {
+        public var number: Int
+        public var id: String?
+        public var record: TelemetryRecord
         /// Older than the live windows reach: stored and counted as late.
-        package var isLate: Bool
+        public var isLate: Bool
 
-        package init(number: Int, id: String? = nil, record: TelemetryRecord, isLate: Bool = false) {
+        public init(number: Int, id: String? = nil, record: TelemetryRecord, isLate: Bool = false) {
             self.number = number
             self.id = id
             self.record = record
@@ -61,14 +61,14 @@ package struct TelemetryBatch: Sendable {
     }
 
     /// Who sent it, and its `Headroom-Batch` number, if it had one.
-    package var gateway: GatewayID?
-    package var number: Int64?
-    package var received: Timestamp
-    package var lines: [Line]
+    public var gateway: GatewayID?
+    public var number: Int64?
+    public var received: Timestamp
+    public var lines: [Line]
     /// Lines that were refused while reading the request.
-    package var faults: [TelemetryReceipt.Fault]
+    public var faults: [TelemetryReceipt.Fault]
 
-    package init(
+    public init(
         gateway: GatewayID? = nil, number: Int64? = nil, received: Timestamp, lines: [Line],
         faults: [TelemetryReceipt.Fault] = []
     ) {
@@ -81,24 +81,24 @@ package struct TelemetryBatch: Sendable {
 }
 
 /// What became of a batch. Every accepted line is committed.
-package struct TelemetryReceipt: Equatable, Sendable {
-    package struct Fault: Equatable, Sendable {
-        package var line: Int
-        package var detail: String
+public struct TelemetryReceipt: Equatable, Sendable {
+    public struct Fault: Equatable, Sendable {
+        public var line: Int
+        public var detail: String
 
-        package init(line: Int, detail: String) {
+        public init(line: Int, detail: String) {
             self.line = line
             self.detail = detail
         }
     }
 
-    package var accepted: Int
-    package var duplicate: Int
-    package var late: Int
+    public var accepted: Int
+    public var duplicate: Int
+    public var late: Int
     /// Ascending by line.
-    package var rejected: [Fault]
+    public var rejected: [Fault]
 
-    package init(accepted: Int, duplicate: Int, late: Int, rejected: [Fault]) {
+    public init(accepted: Int, duplicate: Int, late: Int, rejected: [Fault]) {
         self.accepted = accepted
         self.duplicate = duplicate
         self.late = late
@@ -107,13 +107,13 @@ package struct TelemetryReceipt: Equatable, Sendable {
 }
 
 /// Where the HTTP edge puts telemetry.
-package protocol TelemetrySink: Sendable {
+public protocol TelemetrySink: Sendable {
     /// Returns after the commit. On an error nothing of the batch was stored.
     func append(_ batch: TelemetryBatch) async throws -> TelemetryReceipt
 }
 
 /// Every snapshot before anyone sees it, so that no number is ever used twice.
-package protocol SnapshotLedger: Sendable {
+public protocol SnapshotLedger: Sendable {
     /// A new term: the epoch is stored before this returns.
     /// - Parameter rememberingSeconds: how far back ``LedgerStart/budgets`` reach: lease and grace.
     func begin(at now: Timestamp, rememberingSeconds: Double) async throws -> LedgerStart
@@ -125,15 +125,15 @@ package protocol SnapshotLedger: Sendable {
     func end() async throws
 }
 
-package struct LedgerStart: Sendable {
-    package var epoch: Int64
+public struct LedgerStart: Sendable {
+    public var epoch: Int64
     /// The last snapshot that was published, if there was one.
-    package var last: Snapshot?
+    public var last: Snapshot?
     /// What gateways may still be using: of each gateway its last part, and every one that was superseded within the
     /// remembered time before that. Ascending by version, gateway, pool.
-    package var budgets: [SentBudget]
+    public var budgets: [SentBudget]
 
-    package init(epoch: Int64, last: Snapshot?, budgets: [SentBudget] = []) {
+    public init(epoch: Int64, last: Snapshot?, budgets: [SentBudget] = []) {
         self.epoch = epoch
         self.last = last
         self.budgets = budgets
@@ -141,18 +141,18 @@ package struct LedgerStart: Sendable {
 }
 
 /// What one gateway was given of one pool in one generation.
-package struct SentBudget: Equatable, Sendable {
-    package var version: SnapshotVersion
-    package var gateway: GatewayID
-    package var pool: PoolID
-    package var budget: Rates
-    package var fallback: Rates
-    package var publishedAt: Timestamp
+public struct SentBudget: Equatable, Sendable {
+    public var version: SnapshotVersion
+    public var gateway: GatewayID
+    public var pool: PoolID
+    public var budget: Rates
+    public var fallback: Rates
+    public var publishedAt: Timestamp
     /// When the generation after it was published, with a part for the gateway or without: from then on it was not
     /// handed out any more. `nil`: there is none.
-    package var supersededAt: Timestamp?
+    public var supersededAt: Timestamp?
 
-    package init(
+    public init(
         version: SnapshotVersion, gateway: GatewayID, pool: PoolID, budget: Rates, fallback: Rates,
         publishedAt: Timestamp, supersededAt: Timestamp? = nil
     ) {
@@ -167,28 +167,28 @@ package struct SentBudget: Equatable, Sendable {
 }
 
 /// What a decision leaves behind that must outlive the process.
-package protocol DecisionRecords: Sendable {
+public protocol DecisionRecords: Sendable {
     /// Every balance, for a start; ascending by pool, then tenant.
     func credits() async throws -> [CreditBalance]
     /// In one transaction.
     func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws
 }
 
-package struct DecisionOutcome: Sendable {
+public struct DecisionOutcome: Sendable {
     /// Questions to people, all pending: each updates the pending one of its kind, tenant and pool, if there is one.
-    package var questions: [Proposal]
+    public var questions: [Proposal]
     /// Pending questions that no longer stand, as the tenant's demand went elsewhere: withdrawn as expired.
-    package var withdrawn: [Int64]
+    public var withdrawn: [Int64]
     /// Balances that changed.
-    package var credits: [CreditBalance]
+    public var credits: [CreditBalance]
     /// Of the numbers that this generation changed.
-    package var explanations: [PoolExplanation]
+    public var explanations: [PoolExplanation]
 
-    package var isEmpty: Bool {
+    public var isEmpty: Bool {
         questions.isEmpty && withdrawn.isEmpty && credits.isEmpty && explanations.isEmpty
     }
 
-    package init(
+    public init(
         questions: [Proposal] = [], withdrawn: [Int64] = [], credits: [CreditBalance] = [],
         explanations: [PoolExplanation] = []
     ) {
@@ -200,15 +200,15 @@ package struct DecisionOutcome: Sendable {
 }
 
 /// What the loop knows of telemetry, stored once a minute, so that a start reads only the rows since.
-package struct Checkpoint: Sendable {
-    package var at: Timestamp
+public struct Checkpoint: Sendable {
+    public var at: Timestamp
     /// Everything in front of it is in the state and in the roll-ups.
-    package var cursor: TelemetryCursor
+    public var cursor: TelemetryCursor
     /// As the actors encode it; another version's is not read.
-    package var observer: [UInt8]
-    package var classifier: [UInt8]
+    public var observer: [UInt8]
+    public var classifier: [UInt8]
 
-    package init(at: Timestamp, cursor: TelemetryCursor, observer: [UInt8], classifier: [UInt8]) {
+    public init(at: Timestamp, cursor: TelemetryCursor, observer: [UInt8], classifier: [UInt8]) {
         self.at = at
         self.cursor = cursor
         self.observer = observer
@@ -216,7 +216,7 @@ package struct Checkpoint: Sendable {
     }
 }
 
-package protocol CheckpointStore: Sendable {
+public protocol CheckpointStore: Sendable {
     func latest() async throws -> Checkpoint?
     /// Erased after `id`, ascending, of those that no checkpoint was made without.
     func erasures(after id: Int64) async throws -> [ErasedTenant]
@@ -231,40 +231,40 @@ package protocol CheckpointStore: Sendable {
 }
 
 /// A tenant that was erased, and that the loop is to forget.
-package struct ErasedTenant: Equatable, Sendable {
+public struct ErasedTenant: Equatable, Sendable {
     /// Ascending from 1.
-    package var id: Int64
+    public var id: Int64
     /// Of its name, which is gone.
-    package var fingerprint: UInt64
+    public var fingerprint: UInt64
 
-    package init(id: Int64, fingerprint: UInt64) {
+    public init(id: Int64, fingerprint: UInt64) {
         self.id = id
         self.fingerprint = fingerprint
     }
 }
 
 /// One generation, whole and divided over gateways.
-package struct Publication: Sendable {
-    package var whole: Snapshot
+public struct Publication: Sendable {
+    public var whole: Snapshot
     /// Ascending by gateway; each is the whole with that gateway's part of budgets and rates.
-    package var parts: [(gateway: GatewayID, snapshot: Snapshot)]
+    public var parts: [(gateway: GatewayID, snapshot: Snapshot)]
 
-    package init(whole: Snapshot, parts: [(gateway: GatewayID, snapshot: Snapshot)]) {
+    public init(whole: Snapshot, parts: [(gateway: GatewayID, snapshot: Snapshot)]) {
         self.whole = whole
         self.parts = parts
     }
 }
 
 /// What the board knows of a gateway that polls.
-package struct GatewayPresence: Equatable, Sendable {
-    package var gateway: GatewayID
-    package var lastSeen: Timestamp
+public struct GatewayPresence: Equatable, Sendable {
+    public var gateway: GatewayID
+    public var lastSeen: Timestamp
     /// What it says is in force there; the least over the members seen within the lease.
-    package var applied: SnapshotVersion?
+    public var applied: SnapshotVersion?
     /// The newest that it was sent.
-    package var sent: SnapshotVersion?
+    public var sent: SnapshotVersion?
 
-    package init(gateway: GatewayID, lastSeen: Timestamp, applied: SnapshotVersion?, sent: SnapshotVersion?) {
+    public init(gateway: GatewayID, lastSeen: Timestamp, applied: SnapshotVersion?, sent: SnapshotVersion?) {
         self.gateway = gateway
         self.lastSeen = lastSeen
         self.applied = applied
@@ -273,7 +273,7 @@ package struct GatewayPresence: Equatable, Sendable {
 }
 
 /// Where gateways read.
-package protocol SnapshotPublishing: Sendable {
+public protocol SnapshotPublishing: Sendable {
     func publish(_ publication: Publication)
     /// Service clocks ride along between generations. Seconds of capacity, by pool, then tenant.
     func update(serviceClocks: [PoolID: [TenantID: Double]])
@@ -283,6 +283,6 @@ package protocol SnapshotPublishing: Sendable {
 }
 
 /// Where the loop reads the rules, each tick. A fault in a policy file changes nothing: the last good rules stay.
-package protocol RuleSource: Sendable {
+public protocol RuleSource: Sendable {
     func current() async throws -> Rules
 }

@@ -1,6 +1,6 @@
 /// Why an upstream answered as it did. A status code is not enough: the same 429 is quota, overload, ramp or billing
 /// depending on the body.
-package enum ResponseKind: Int, CaseIterable, Sendable, Hashable {
+public enum ResponseKind: Int, CaseIterable, Sendable, Hashable {
     case ok
     /// Our own limit is used up: wait for the reset.
     case quota
@@ -16,7 +16,7 @@ package enum ResponseKind: Int, CaseIterable, Sendable, Hashable {
     /// Other 5xx.
     case server
 
-    package var name: String {
+    public var name: String {
         switch self {
         case .ok: "ok"
         case .quota: "quota"
@@ -31,15 +31,15 @@ package enum ResponseKind: Int, CaseIterable, Sendable, Hashable {
 }
 
 /// What one provider response says of one limit. `nil` where it does not say.
-package struct QuotaWindow: Equatable, Sendable {
-    package var resource: Resource
-    package var limit: Double?
-    package var remaining: Double?
-    package var resetMilliseconds: Double?
+public struct QuotaWindow: Equatable, Sendable {
+    public var resource: Resource
+    public var limit: Double?
+    public var remaining: Double?
+    public var resetMilliseconds: Double?
     /// 60 for a limit per minute, 86,400 for one per day.
-    package var windowSeconds: Double?
+    public var windowSeconds: Double?
 
-    package init(
+    public init(
         resource: Resource, limit: Double? = nil, remaining: Double? = nil, resetMilliseconds: Double? = nil,
         windowSeconds: Double? = nil
     ) {
@@ -52,16 +52,16 @@ package struct QuotaWindow: Equatable, Sendable {
 }
 
 /// A provider response, typed.
-package struct ProviderSignal: Equatable, Sendable {
-    package var kind: ResponseKind
+public struct ProviderSignal: Equatable, Sendable {
+    public var kind: ResponseKind
     /// Ordered by resource, then by window length, unknown lengths first; a provider may report several windows of one
     /// resource.
-    package var windows: [QuotaWindow]
-    package var retryAfterMilliseconds: Double?
+    public var windows: [QuotaWindow]
+    public var retryAfterMilliseconds: Double?
     /// The resources that the response says are used up; empty when it does not say.
-    package var exhausted: ResourceSet
+    public var exhausted: ResourceSet
 
-    package init(
+    public init(
         kind: ResponseKind, windows: [QuotaWindow] = [], retryAfterMilliseconds: Double? = nil,
         exhausted: ResourceSet = []
     ) {
@@ -73,17 +73,17 @@ package struct ProviderSignal: Equatable, Sendable {
 }
 
 /// A provider response as it came: the input of the classification.
-package struct ProviderResponse: Sendable {
+public struct ProviderResponse: Sendable {
     /// `openai`, `azure`, `anthropic`, …; `nil` or an unknown name falls back to the generic rules.
-    package var provider: String?
-    package var status: Int
+    public var provider: String?
+    public var status: Int
     /// Names in any case, in the order received.
-    package var headers: [(name: String, value: String)]
-    package var body: String?
+    public var headers: [(name: String, value: String)]
+    public var body: String?
     /// Absolute resets count from the response's own `Date`, else from here, else they are unknown.
-    package var receivedAt: Timestamp?
+    public var receivedAt: Timestamp?
 
-    package init(
+    public init(
         provider: String? = nil, status: Int, headers: [(name: String, value: String)] = [], body: String? = nil,
         receivedAt: Timestamp? = nil
     ) {

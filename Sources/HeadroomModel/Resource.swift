@@ -1,32 +1,9 @@
 /// What a pool limits. The raw value is the lane of ``Rates`` and ``Work``.
-///
-/// What is said of lanes, sets, rates and work is inlinable: it is the arithmetic of every hot path.
-package enum Resource: CaseIterable, Sendable, Hashable, Comparable, RawRepresentable {
+public enum Resource: Int, CaseIterable, Sendable, Comparable {
     case requests, tokens, inputTokens, outputTokens
 
-    @inlinable
-    package init?(rawValue: Int) {
-        switch rawValue {
-        case 0: self = .requests
-        case 1: self = .tokens
-        case 2: self = .inputTokens
-        case 3: self = .outputTokens
-        default: return nil
-        }
-    }
-
-    @inlinable
-    package var rawValue: Int {
-        switch self {
-        case .requests: 0
-        case .tokens: 1
-        case .inputTokens: 2
-        case .outputTokens: 3
-        }
-    }
-
     /// The name of an amount: `requests`, `tokens`, `input_tokens`, `output_tokens`.
-    package var name: String {
+    public var name: String {
         switch self {
         case .requests: "requests"
         case .tokens: "tokens"
@@ -36,7 +13,7 @@ package enum Resource: CaseIterable, Sendable, Hashable, Comparable, RawRepresen
     }
 
     /// The name of a rate per minute: `rpm`, `tpm`, `itpm`, `otpm`.
-    package var rateName: String {
+    public var rateName: String {
         switch self {
         case .requests: "rpm"
         case .tokens: "tpm"
@@ -45,62 +22,47 @@ package enum Resource: CaseIterable, Sendable, Hashable, Comparable, RawRepresen
         }
     }
 
-    package init?(rateName: String) {
+    public init?(rateName: String) {
         guard let found = Resource.allCases.first(where: { $0.rateName == rateName }) else { return nil }
         self = found
     }
 
-    @inlinable
-    package static func == (left: Resource, right: Resource) -> Bool { left.rawValue == right.rawValue }
-
-    @inlinable
-    package static func < (left: Resource, right: Resource) -> Bool { left.rawValue < right.rawValue }
+    public static func < (left: Resource, right: Resource) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A set of resources, one bit each.
-package struct ResourceSet: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt8
+public struct ResourceSet: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
 
-    @inlinable
-    package init(rawValue: UInt8) {
+    public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    @inlinable
-    package init(_ resource: Resource) {
+    public init(_ resource: Resource) {
         rawValue = 1 << UInt8(resource.rawValue)
     }
 
-    @inlinable
-    package static func == (left: ResourceSet, right: ResourceSet) -> Bool { left.rawValue == right.rawValue }
-
-    @inlinable
-    package func contains(_ resource: Resource) -> Bool { rawValue & 1 << UInt8(resource.rawValue) != 0 }
+    public func contains(_ resource: Resource) -> Bool { rawValue & 1 << UInt8(resource.rawValue) != 0 }
 
     /// Its members in the order of ``Resource``.
-    @inlinable
-    package var members: Members { Members(of: self) }
+    public var members: Members { Members(of: self) }
 
     /// True in the lanes of its members.
-    @inlinable @inline(__always)
-    package var lanes: SIMDMask<SIMD4<Int64>> {
+    public var lanes: SIMDMask<SIMD4<Int64>> {
         (SIMD4(repeating: Int64(rawValue)) & SIMD4(1, 2, 4, 8)) .!= 0
     }
 
     /// One after the other, without a list of them.
-    package struct Members: Sequence, IteratorProtocol, Sendable {
+    public struct Members: Sequence, IteratorProtocol, Sendable {
         @usableFromInline var left: UInt8
 
-        @inlinable
         init(of set: ResourceSet) {
             left = set.rawValue & 15
         }
 
-        @inlinable
-        package var first: Resource? { Resource(rawValue: left.trailingZeroBitCount) }
+        public var first: Resource? { Resource(rawValue: left.trailingZeroBitCount) }
 
-        @inlinable
-        package mutating func next() -> Resource? {
+        public mutating func next() -> Resource? {
             guard left != 0 else { return nil }
             defer { left &= left &- 1 }
             return Resource(rawValue: left.trailingZeroBitCount)
@@ -110,21 +72,18 @@ package struct ResourceSet: OptionSet, Sendable, Hashable {
 
 /// Rates per minute, one per resource. An absent rate means "not limited in this resource" (a capacity, a ceiling)
 /// or "not stated" (a floor, a demand).
-package struct Rates: Equatable, Sendable {
+public struct Rates: Equatable, Sendable {
     @usableFromInline var halves: Halved
     @usableFromInline var present: ResourceSet
 
     /// Lanes in the order of ``Resource``; a lane that is absent holds 0.
-    @inlinable @inline(__always)
-    package var perMinute: SIMD4<Double> { halves.wrappedValue }
-    @inlinable
-    package var resources: ResourceSet { present }
+    public var perMinute: SIMD4<Double> { halves.wrappedValue }
+    public var resources: ResourceSet { present }
 
     /// No resource limited.
-    @inlinable
-    package static var none: Rates { Rates(perMinute: .zero, resources: []) }
+    public static var none: Rates { Rates(perMinute: .zero, resources: []) }
 
-    package init(rpm: Double? = nil, tpm: Double? = nil, itpm: Double? = nil, otpm: Double? = nil) {
+    public init(rpm: Double? = nil, tpm: Double? = nil, itpm: Double? = nil, otpm: Double? = nil) {
         self.init(perMinute: .zero, resources: [])
         self[.requests] = rpm
         self[.tokens] = tpm
@@ -133,14 +92,12 @@ package struct Rates: Equatable, Sendable {
     }
 
     /// The lanes of `resources`; the others are absent.
-    @inlinable @inline(__always)
-    package init(perMinute: SIMD4<Double>, resources: ResourceSet) {
+    public init(perMinute: SIMD4<Double>, resources: ResourceSet) {
         halves = Halved(wrappedValue: SIMD4.zero.replacing(with: perMinute, where: resources.lanes))
         present = resources
     }
 
-    @inlinable
-    package subscript(resource: Resource) -> Double? {
+    public subscript(resource: Resource) -> Double? {
         get { present.contains(resource) ? halves.wrappedValue[resource.rawValue] : nil }
         set {
             halves.wrappedValue[resource.rawValue] = newValue ?? 0
@@ -152,21 +109,17 @@ package struct Rates: Equatable, Sendable {
         }
     }
 
-    @inlinable
-    package static func == (left: Rates, right: Rates) -> Bool {
+    public static func == (left: Rates, right: Rates) -> Bool {
         left.halves == right.halves && left.present == right.present
     }
 
     // Written out, as the standard library's asks a table which `==` it is.
-    @inlinable
-    package static func != (left: Rates, right: Rates) -> Bool { !(left == right) }
+    public static func != (left: Rates, right: Rates) -> Bool { !(left == right) }
 
-    @inlinable
-    package var isEmpty: Bool { resources.isEmpty }
+    public var isEmpty: Bool { resources.isEmpty }
 
     /// Each present rate transformed; absent ones stay absent.
-    @inlinable
-    package func map(_ transform: (Resource, Double) -> Double) -> Rates {
+    public func map(_ transform: (Resource, Double) -> Double) -> Rates {
         var result = perMinute
         for resource in resources.members {
             result[resource.rawValue] = transform(resource, result[resource.rawValue])
@@ -175,23 +128,19 @@ package struct Rates: Equatable, Sendable {
     }
 
     /// Only the resources in `kept`.
-    @inlinable
-    package func limited(to kept: ResourceSet) -> Rates {
+    public func limited(to kept: ResourceSet) -> Rates {
         Rates(perMinute: perMinute, resources: resources.intersection(kept))
     }
 
     /// The work that these rates allow in `seconds`; 0 where absent.
-    @inlinable
-    package func work(overSeconds seconds: Double) -> Work { Work(amounts: perMinute * (seconds / 60)) }
+    public func work(overSeconds seconds: Double) -> Work { Work(amounts: perMinute * (seconds / 60)) }
 
-    @inlinable
-    package static func * (rates: Rates, factor: Double) -> Rates {
+    public static func * (rates: Rates, factor: Double) -> Rates {
         Rates(perMinute: rates.perMinute * factor, resources: rates.resources)
     }
 
     /// The lower of two limits in each resource; absent in both stays absent.
-    @inlinable
-    package static func least(_ left: Rates, _ right: Rates) -> Rates {
+    public static func least(_ left: Rates, _ right: Rates) -> Rates {
         let unlimited = SIMD4(repeating: Double.infinity)
         let first = unlimited.replacing(with: left.perMinute, where: left.resources.lanes)
         let second = unlimited.replacing(with: right.perMinute, where: right.resources.lanes)
@@ -200,62 +149,48 @@ package struct Rates: Equatable, Sendable {
 }
 
 /// An amount of work: so many requests and tokens. Every resource has a number.
-package struct Work: Equatable, Sendable {
+public struct Work: Equatable, Sendable {
     @usableFromInline var halves: Halved
 
     /// Lanes in the order of ``Resource``.
-    @inlinable
-    package var amounts: SIMD4<Double> {
+    public var amounts: SIMD4<Double> {
         get { halves.wrappedValue }
         set { halves.wrappedValue = newValue }
     }
 
-    @inlinable
-    package static var zero: Work { Work(amounts: .zero) }
+    public static var zero: Work { Work(amounts: .zero) }
 
-    @inlinable
-    package init(amounts: SIMD4<Double>) {
+    public init(amounts: SIMD4<Double>) {
         halves = Halved(wrappedValue: amounts)
     }
 
-    @inlinable
-    package init(requests: Double = 0, tokens: Double = 0, inputTokens: Double = 0, outputTokens: Double = 0) {
+    public init(requests: Double = 0, tokens: Double = 0, inputTokens: Double = 0, outputTokens: Double = 0) {
         self.init(amounts: SIMD4(requests, tokens, inputTokens, outputTokens))
     }
 
-    @inlinable
-    package subscript(resource: Resource) -> Double {
+    public subscript(resource: Resource) -> Double {
         get { amounts[resource.rawValue] }
         set { amounts[resource.rawValue] = newValue }
     }
 
-    @inlinable
-    package static func == (left: Work, right: Work) -> Bool { left.halves == right.halves }
+    public static func == (left: Work, right: Work) -> Bool { left.halves == right.halves }
 
     // As of ``Rates``.
-    @inlinable
-    package static func != (left: Work, right: Work) -> Bool { !(left == right) }
+    public static func != (left: Work, right: Work) -> Bool { !(left == right) }
 
     /// This work done every `seconds`, as rates of `resources`.
-    @inlinable
-    package func rates(overSeconds seconds: Double, of resources: ResourceSet) -> Rates {
+    public func rates(overSeconds seconds: Double, of resources: ResourceSet) -> Rates {
         Rates(perMinute: amounts * (60 / seconds), resources: resources)
     }
 
-    @inlinable
-    package static func + (left: Work, right: Work) -> Work { Work(amounts: left.amounts + right.amounts) }
-    @inlinable
-    package static func - (left: Work, right: Work) -> Work { Work(amounts: left.amounts - right.amounts) }
-    @inlinable
-    package static func * (work: Work, factor: Double) -> Work { Work(amounts: work.amounts * factor) }
-    @inlinable
-    package static func += (left: inout Work, right: Work) { left.amounts += right.amounts }
-    @inlinable
-    package static func -= (left: inout Work, right: Work) { left.amounts -= right.amounts }
+    public static func + (left: Work, right: Work) -> Work { Work(amounts: left.amounts + right.amounts) }
+    public static func - (left: Work, right: Work) -> Work { Work(amounts: left.amounts - right.amounts) }
+    public static func * (work: Work, factor: Double) -> Work { Work(amounts: work.amounts * factor) }
+    public static func += (left: inout Work, right: Work) { left.amounts += right.amounts }
+    public static func -= (left: inout Work, right: Work) { left.amounts -= right.amounts }
 
     /// Seconds of a pool of this capacity that the work takes: the largest over the resources that it limits.
-    @inlinable
-    package func seconds(of capacity: Rates) -> Double {
+    public func seconds(of capacity: Rates) -> Double {
         let isLimited = capacity.resources.lanes .& (capacity.perMinute .> 0)
         return SIMD4.zero.replacing(with: amounts * 60 / capacity.perMinute, where: isLimited).max()
     }

@@ -1,19 +1,19 @@
 /// What the business wants: the policy in force, the contracts, and what people have said for a while.
-package struct Rules: Sendable {
-    package var policy: Policy
+public struct Rules: Sendable {
+    public var policy: Policy
     /// By tenant.
-    package var contracts: [TenantID: Contract]
-    package var steering: Steering {
+    public var contracts: [TenantID: Contract]
+    public var steering: Steering {
         didSet { overrides = Rules.ranked(steering.overrides) }
     }
     /// What tenants whose use is priced may still spend.
-    package var allowances: [TenantID: CostAllowance] = [:]
+    public var allowances: [TenantID: CostAllowance] = [:]
     /// What is wrong with newer rules that were refused; `nil` while these are the newest.
-    package var refusal: String?
+    public var refusal: String?
     /// By tenant, the one that goes before the others first.
     private var overrides: [TenantID: [Override]]
 
-    package init(
+    public init(
         policy: Policy, contracts: [TenantID: Contract] = [:], steering: Steering = .none, refusal: String? = nil
     ) {
         self.policy = policy
@@ -24,38 +24,38 @@ package struct Rules: Sendable {
     }
 
     /// Without what people said that does not hold at `now`: a tick goes by what is left.
-    package func holding(at now: Timestamp) -> Rules {
+    public func holding(at now: Timestamp) -> Rules {
         var rules = self
         rules.steering = steering.holding(at: now)
         return rules
     }
 
     /// The contract's, whatever overrides say.
-    package func contractTier(of tenant: TenantID) -> TierPolicy {
+    public func contractTier(of tenant: TenantID) -> TierPolicy {
         let named = contracts[tenant]?.tier.flatMap(policy.tier(named:))
         // A policy is checked to know its default tier, and to have at least one.
         return named ?? policy.tier(named: policy.defaultTier) ?? policy.tiers[0]
     }
 
-    package func tier(of tenant: TenantID, in pool: PoolID) -> TierPolicy {
+    public func tier(of tenant: TenantID, in pool: PoolID) -> TierPolicy {
         guard !overrides.isEmpty else { return contractTier(of: tenant) }
         let named = override(of: tenant, in: pool, naming: \.tier)?.tier
         return named.flatMap(policy.tier(named:)) ?? contractTier(of: tenant)
     }
 
     /// The override's, or the tier's; times the policy's factor for a strategic account.
-    package func weight(of tenant: TenantID, in pool: PoolID) -> Double {
+    public func weight(of tenant: TenantID, in pool: PoolID) -> Double {
         let factor = contracts[tenant]?.isStrategic == true ? policy.strategicFactor : 1
         let overridden = overrides.isEmpty ? nil : override(of: tenant, in: pool, naming: \.weight)?.weight
         return (overridden ?? tier(of: tenant, in: pool).weight) * factor
     }
 
     /// The override that goes before all others of the tenant in the pool; `nil` without.
-    package func override(of tenant: TenantID, in pool: PoolID) -> Override? {
+    public func override(of tenant: TenantID, in pool: PoolID) -> Override? {
         override(of: tenant, in: pool, naming: \.self)
     }
 
-    package func terms(of tenant: TenantID, in pool: PoolID) -> Contract.Terms? {
+    public func terms(of tenant: TenantID, in pool: PoolID) -> Contract.Terms? {
         contracts[tenant]?.terms.first { $0.pool == pool }
     }
 
@@ -77,7 +77,7 @@ package struct Rules: Sendable {
 
 extension Steering {
     /// Without what does not hold at `now`.
-    package func holding(at now: Timestamp) -> Steering {
+    public func holding(at now: Timestamp) -> Steering {
         Steering(
             overrides: overrides.filter { $0.authorship.holds(at: now) },
             freezes: freezes.filter { $0.authorship.holds(at: now) },

@@ -1,6 +1,6 @@
 /// Where people steer: what they set is durable and in the audit log before a call returns, and in force at the next
 /// tick. SQLite stands behind it; the HTTP edge and the commands call it.
-package protocol SteeringDesk: Sendable {
+public protocol SteeringDesk: Sendable {
     /// All that holds or is pending.
     func steering() async throws(SteeringError) -> Steering
     /// Sets it; or asks for a second person, who may decide until `deadline`, where there is one.
@@ -22,42 +22,42 @@ package protocol SteeringDesk: Sendable {
     func audit(after sequence: Int64, limit: Int) async throws(SteeringError) -> [AuditEntry]
 }
 
-package enum OverrideOutcome: Equatable, Sendable {
+public enum OverrideOutcome: Equatable, Sendable {
     case set(Override)
     case awaitsApproval(Proposal)
 }
 
-package struct SteeringError: Error, Equatable, Sendable, CustomStringConvertible {
-    package enum Code: Sendable, Hashable {
+public struct SteeringError: Error, Equatable, Sendable, CustomStringConvertible {
+    public enum Code: Sendable, Hashable {
         case notFound, conflict, forbidden, invalid, unavailable
     }
 
-    package var code: Code
+    public var code: Code
     /// For people.
-    package var message: String
+    public var message: String
 
-    package init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    package var description: String { message }
+    public var description: String { message }
 }
 
 /// One row of the audit log. Each row's hash covers its content and the hash of the row before it, so that no row can
 /// be changed or taken out unseen.
-package struct AuditEntry: Equatable, Sendable {
-    package var sequence: Int64
-    package var at: Timestamp
-    package var author: String
+public struct AuditEntry: Equatable, Sendable {
+    public var sequence: Int64
+    public var at: Timestamp
+    public var author: String
     /// `override.set`, `approval.approve`, `contracts.import`, `token.create`, …
-    package var action: String
+    public var action: String
     /// What it is about, as a JSON object.
-    package var detail: String
+    public var detail: String
     /// SHA-256, in hexadecimal.
-    package var hash: String
+    public var hash: String
 
-    package init(sequence: Int64, at: Timestamp, author: String, action: String, detail: String, hash: String) {
+    public init(sequence: Int64, at: Timestamp, author: String, action: String, detail: String, hash: String) {
         self.sequence = sequence
         self.at = at
         self.author = author
@@ -68,7 +68,7 @@ package struct AuditEntry: Equatable, Sendable {
 }
 
 /// What is read back of decisions and of the past.
-package protocol RecordReading: Sendable {
+public protocol RecordReading: Sendable {
     /// The chain of the number in force in `generation`, which may be of an earlier one that set it; `nil` for the
     /// newest. `nil` when it is not known, or no longer.
     func explanation(of tenant: TenantID, in pool: PoolID, generation: Int64?) async throws -> Explanation?

@@ -1,6 +1,6 @@
 /// One line of telemetry (WIRE §1) on Headroom's own timeline: `at` is the moment of arrival less the line's age on
 /// its sender's clock.
-package enum TelemetryRecord: Equatable, Sendable {
+public enum TelemetryRecord: Equatable, Sendable {
     case call(CallRecord)
     case window(WindowRecord)
     case queue(QueueRecord)
@@ -10,10 +10,10 @@ package enum TelemetryRecord: Equatable, Sendable {
 }
 
 /// What became of a call.
-package enum Outcome: Int, CaseIterable, Sendable, Hashable {
+public enum Outcome: Int, CaseIterable, Sendable, Hashable {
     case ok, cached, denied, quota, overload, ramp, billing, auth, client, server, error
 
-    package var name: String {
+    public var name: String {
         switch self {
         case .ok: "ok"
         case .cached: "cached"
@@ -29,45 +29,45 @@ package enum Outcome: Int, CaseIterable, Sendable, Hashable {
         }
     }
 
-    package init?(name: String) {
+    public init?(name: String) {
         guard let found = Outcome.allCases.first(where: { $0.name == name }) else { return nil }
         self = found
     }
 
     /// The upstream refused for want of our quota: the one kind of failure that bounds capacity.
-    package var isQuotaRefusal: Bool { self == .quota }
+    public var isQuotaRefusal: Bool { self == .quota }
 }
 
 /// One attempt at one piece of work.
-package struct CallRecord: Equatable, Sendable {
+public struct CallRecord: Equatable, Sendable {
     /// Unique per gateway; the call counts once within the horizon.
-    package var id: String?
+    public var id: String?
     /// The same for all attempts at one piece of work.
-    package var request: String?
+    public var request: String?
     /// The end of the call.
-    package var at: Timestamp
-    package var gateway: GatewayID
-    package var tenant: TenantID
-    package var pool: PoolID
-    package var model: String?
-    package var endpoint: String?
-    package var criticality: Criticality
-    package var task: String?
-    package var parent: String?
+    public var at: Timestamp
+    public var gateway: GatewayID
+    public var tenant: TenantID
+    public var pool: PoolID
+    public var model: String?
+    public var endpoint: String?
+    public var criticality: Criticality
+    public var task: String?
+    public var parent: String?
     /// 1 for the first attempt.
-    package var attempt: Int
-    package var outcome: Outcome
-    package var status: Int?
-    package var latencyMilliseconds: Double?
-    package var queuedMilliseconds: Double?
-    package var inputTokens: Int64?
-    package var outputTokens: Int64?
-    package var cachedInputTokens: Int64?
-    package var maxTokens: Int64?
+    public var attempt: Int
+    public var outcome: Outcome
+    public var status: Int?
+    public var latencyMilliseconds: Double?
+    public var queuedMilliseconds: Double?
+    public var inputTokens: Int64?
+    public var outputTokens: Int64?
+    public var cachedInputTokens: Int64?
+    public var maxTokens: Int64?
     /// What the provider charged to the quota, where known.
-    package var countedTokens: Int64?
+    public var countedTokens: Int64?
 
-    package init(
+    public init(
         id: String? = nil, request: String? = nil, at: Timestamp, gateway: GatewayID, tenant: TenantID, pool: PoolID,
         model: String? = nil, endpoint: String? = nil, criticality: Criticality = .interactive, task: String? = nil,
         parent: String? = nil, attempt: Int = 1, outcome: Outcome, status: Int? = nil,
@@ -99,10 +99,10 @@ package struct CallRecord: Equatable, Sendable {
     }
 
     /// When the upstream took the call, and charged it: `at` less the latency.
-    package var startedAt: Timestamp { at.adding(seconds: -(latencyMilliseconds ?? 0) / 1000) }
+    public var startedAt: Timestamp { at.adding(seconds: -(latencyMilliseconds ?? 0) / 1000) }
 
     /// The call in counted tokens: what the provider charged, else input + output.
-    package var work: Work {
+    public var work: Work {
         let input = Double(inputTokens ?? 0)
         let output = Double(outputTokens ?? 0)
         return Work(
@@ -112,14 +112,14 @@ package struct CallRecord: Equatable, Sendable {
 }
 
 /// The calls of a tenant × pool × criticality at one gateway over some seconds.
-package struct WindowRecord: Equatable, Sendable {
-    package struct Latency: Equatable, Sendable {
-        package var count: Int64
-        package var p50Milliseconds: Double
-        package var p95Milliseconds: Double
-        package var p99Milliseconds: Double
+public struct WindowRecord: Equatable, Sendable {
+    public struct Latency: Equatable, Sendable {
+        public var count: Int64
+        public var p50Milliseconds: Double
+        public var p95Milliseconds: Double
+        public var p99Milliseconds: Double
 
-        package init(count: Int64, p50Milliseconds: Double, p95Milliseconds: Double, p99Milliseconds: Double) {
+        public init(count: Int64, p50Milliseconds: Double, p95Milliseconds: Double, p99Milliseconds: Double) {
             self.count = count
             self.p50Milliseconds = p50Milliseconds
             self.p95Milliseconds = p95Milliseconds
@@ -127,28 +127,28 @@ package struct WindowRecord: Equatable, Sendable {
         }
     }
 
-    package var id: String?
-    package var start: Timestamp
-    package var seconds: Double
-    package var gateway: GatewayID
-    package var tenant: TenantID
-    package var pool: PoolID
-    package var criticality: Criticality
+    public var id: String?
+    public var start: Timestamp
+    public var seconds: Double
+    public var gateway: GatewayID
+    public var tenant: TenantID
+    public var pool: PoolID
+    public var criticality: Criticality
     /// ok + quota + overload + error; retries are among them, denied work is not.
-    package var requests: Int64
-    package var ok: Int64
-    package var quota: Int64
-    package var overload: Int64
-    package var error: Int64
-    package var retries: Int64
+    public var requests: Int64
+    public var ok: Int64
+    public var quota: Int64
+    public var overload: Int64
+    public var error: Int64
+    public var retries: Int64
     /// Unique work that the gateway refused for want of allocation.
-    package var denied: Int64
-    package var deniedTokens: Int64
-    package var inputTokens: Int64
-    package var outputTokens: Int64
-    package var latency: Latency?
+    public var denied: Int64
+    public var deniedTokens: Int64
+    public var inputTokens: Int64
+    public var outputTokens: Int64
+    public var latency: Latency?
 
-    package init(
+    public init(
         id: String? = nil, start: Timestamp, seconds: Double, gateway: GatewayID, tenant: TenantID, pool: PoolID,
         criticality: Criticality = .interactive, requests: Int64, ok: Int64, quota: Int64 = 0, overload: Int64 = 0,
         error: Int64 = 0, retries: Int64 = 0, denied: Int64 = 0, deniedTokens: Int64 = 0, inputTokens: Int64 = 0,
@@ -174,21 +174,21 @@ package struct WindowRecord: Equatable, Sendable {
         self.latency = latency
     }
 
-    package var end: Timestamp { start.adding(seconds: seconds) }
+    public var end: Timestamp { start.adding(seconds: seconds) }
 }
 
 /// Work that waits at a gateway, as it was at one instant.
-package struct QueueRecord: Equatable, Sendable {
-    package var at: Timestamp
-    package var gateway: GatewayID
-    package var tenant: TenantID
-    package var pool: PoolID
-    package var criticality: Criticality
-    package var depth: Int64
-    package var tokens: Int64
-    package var oldestAgeMilliseconds: Double
+public struct QueueRecord: Equatable, Sendable {
+    public var at: Timestamp
+    public var gateway: GatewayID
+    public var tenant: TenantID
+    public var pool: PoolID
+    public var criticality: Criticality
+    public var depth: Int64
+    public var tokens: Int64
+    public var oldestAgeMilliseconds: Double
 
-    package init(
+    public init(
         at: Timestamp, gateway: GatewayID, tenant: TenantID, pool: PoolID, criticality: Criticality = .interactive,
         depth: Int64, tokens: Int64, oldestAgeMilliseconds: Double = 0
     ) {
@@ -204,19 +204,19 @@ package struct QueueRecord: Equatable, Sendable {
 }
 
 /// What a provider's answer said of the limits. Never counts as a call.
-package struct ResponseRecord: Equatable, Sendable {
-    package var at: Timestamp
-    package var request: String?
-    package var gateway: GatewayID
-    package var pool: PoolID
-    package var model: String?
-    package var endpoint: String?
-    package var provider: String?
-    package var status: Int
+public struct ResponseRecord: Equatable, Sendable {
+    public var at: Timestamp
+    public var request: String?
+    public var gateway: GatewayID
+    public var pool: PoolID
+    public var model: String?
+    public var endpoint: String?
+    public var provider: String?
+    public var status: Int
     /// Headers and body as they were read on arrival; neither is stored.
-    package var signal: ProviderSignal
+    public var signal: ProviderSignal
 
-    package init(
+    public init(
         at: Timestamp, request: String? = nil, gateway: GatewayID, pool: PoolID, model: String? = nil,
         endpoint: String? = nil, provider: String? = nil, status: Int, signal: ProviderSignal
     ) {
@@ -233,11 +233,11 @@ package struct ResponseRecord: Equatable, Sendable {
 }
 
 /// How far an agent's task has come.
-package struct TaskRecord: Equatable, Sendable {
-    package enum State: Int, CaseIterable, Sendable, Hashable {
+public struct TaskRecord: Equatable, Sendable {
+    public enum State: Int, CaseIterable, Sendable, Hashable {
         case started, progress, completed, failed
 
-        package var name: String {
+        public var name: String {
             switch self {
             case .started: "started"
             case .progress: "progress"
@@ -247,20 +247,20 @@ package struct TaskRecord: Equatable, Sendable {
         }
     }
 
-    package var at: Timestamp
-    package var gateway: GatewayID
-    package var tenant: TenantID
-    package var pool: PoolID
-    package var criticality: Criticality
-    package var task: String
-    package var parent: String?
-    package var state: State
+    public var at: Timestamp
+    public var gateway: GatewayID
+    public var tenant: TenantID
+    public var pool: PoolID
+    public var criticality: Criticality
+    public var task: String
+    public var parent: String?
+    public var state: State
     /// 0 to 1.
-    package var progress: Double?
-    package var remainingRequests: Int64?
-    package var remainingTokens: Int64?
+    public var progress: Double?
+    public var remainingRequests: Int64?
+    public var remainingTokens: Int64?
 
-    package init(
+    public init(
         at: Timestamp, gateway: GatewayID, tenant: TenantID, pool: PoolID, criticality: Criticality = .interactive,
         task: String, parent: String? = nil, state: State, progress: Double? = nil, remainingRequests: Int64? = nil,
         remainingTokens: Int64? = nil
@@ -280,14 +280,14 @@ package struct TaskRecord: Equatable, Sendable {
 }
 
 /// A model behind a pool has a new version.
-package struct ModelRecord: Equatable, Sendable {
-    package var at: Timestamp
-    package var gateway: GatewayID?
-    package var pool: PoolID
-    package var model: String
-    package var version: String
+public struct ModelRecord: Equatable, Sendable {
+    public var at: Timestamp
+    public var gateway: GatewayID?
+    public var pool: PoolID
+    public var model: String
+    public var version: String
 
-    package init(at: Timestamp, gateway: GatewayID? = nil, pool: PoolID, model: String, version: String) {
+    public init(at: Timestamp, gateway: GatewayID? = nil, pool: PoolID, model: String, version: String) {
         self.at = at
         self.gateway = gateway
         self.pool = pool
@@ -298,7 +298,7 @@ package struct ModelRecord: Equatable, Sendable {
 
 extension TelemetryRecord {
     /// The instant from which the line's age counts: the end of what it tells.
-    package var at: Timestamp {
+    public var at: Timestamp {
         get {
             switch self {
             case .call(let record): record.at
@@ -333,7 +333,7 @@ extension TelemetryRecord {
         }
     }
 
-    package var gateway: GatewayID? {
+    public var gateway: GatewayID? {
         switch self {
         case .call(let record): record.gateway
         case .window(let record): record.gateway
@@ -344,7 +344,7 @@ extension TelemetryRecord {
         }
     }
 
-    package var pool: PoolID {
+    public var pool: PoolID {
         switch self {
         case .call(let record): record.pool
         case .window(let record): record.pool
@@ -355,7 +355,7 @@ extension TelemetryRecord {
         }
     }
 
-    package var tenant: TenantID? {
+    public var tenant: TenantID? {
         switch self {
         case .call(let record): record.tenant
         case .window(let record): record.tenant
@@ -366,7 +366,7 @@ extension TelemetryRecord {
     }
 
     /// The wire's `type`.
-    package var kind: TelemetryKind {
+    public var kind: TelemetryKind {
         switch self {
         case .call: .call
         case .window: .window
@@ -378,6 +378,6 @@ extension TelemetryRecord {
     }
 }
 
-package enum TelemetryKind: String, CaseIterable, Sendable, Hashable {
+public enum TelemetryKind: String, CaseIterable, Sendable, Hashable {
     case call, window, queue, response, task, model
 }

@@ -1,20 +1,20 @@
 /// What is known of one tenant in one pool beyond its rates of the moment: how it behaves, and how far it is believed.
-package struct TenantProfileReport: Equatable, Sendable {
+public struct TenantProfileReport: Equatable, Sendable {
     /// Its work of one criticality.
-    package struct Flow: Equatable, Sendable {
-        package var criticality: Criticality
-        package var demand: Rates
+    public struct Flow: Equatable, Sendable {
+        public var criticality: Criticality
+        public var demand: Rates
         /// Served over the last five minutes, and over the last hour or so.
-        package var burnFast: Rates
-        package var burnSlow: Rates
+        public var burnFast: Rates
+        public var burnSlow: Rates
         /// Unique work over the last hour or so, or over the time for which the tenant is known: what it is safe to expect.
-        package var usualDemand: Rates
+        public var usualDemand: Rates
         /// Fast over slow, less 1: 0.5 burns half as fast again as it used to. 0 while there is no past to compare with.
-        package var trend: Double
+        public var trend: Double
         /// Its mean request; `nil` before the first.
-        package var shape: Work?
+        public var shape: Work?
 
-        package init(
+        public init(
             criticality: Criticality, demand: Rates, burnFast: Rates, burnSlow: Rates, usualDemand: Rates,
             trend: Double, shape: Work?
         ) {
@@ -29,22 +29,22 @@ package struct TenantProfileReport: Equatable, Sendable {
     }
 
     /// Those that it has used, in the order of ``Criticality``.
-    package var flows: [Flow]
-    package var shapeClass: ShapeClass
+    public var flows: [Flow]
+    public var shapeClass: ShapeClass
     /// 0 to 1, by the amount of evidence.
-    package var confidence: Double
-    package var burstiness: BurstinessReport
+    public var confidence: Double
+    public var burstiness: BurstinessReport
     /// What one of its agents' tasks costs; `nil` before the first has ended.
-    package var tasks: TaskCost?
+    public var tasks: TaskCost?
     /// Counted tokens of what it was served, over what was claimed for such work before it was served; 1 while estimates
     /// are right or unknown. 0.15: estimates are seven times too high, and what waits counts accordingly.
-    package var tokenCorrection: Double
+    public var tokenCorrection: Double
     /// 0 to 1: how reliably it returns to its base after a burst.
-    package var repayment: Double
+    public var repayment: Double
     /// In the order of ``GamingFlag/Kind``.
-    package var flags: [GamingFlag]
+    public var flags: [GamingFlag]
 
-    package init(
+    public init(
         flows: [Flow] = [], shapeClass: ShapeClass = .idle, confidence: Double = 0,
         burstiness: BurstinessReport = BurstinessReport(), tasks: TaskCost? = nil, tokenCorrection: Double = 1,
         repayment: Double = 0.5, flags: [GamingFlag] = []
@@ -61,7 +61,7 @@ package struct TenantProfileReport: Equatable, Sendable {
 }
 
 /// What kind of work a tenant does, in a word.
-package enum ShapeClass: String, CaseIterable, Sendable, Hashable {
+public enum ShapeClass: String, CaseIterable, Sendable, Hashable {
     /// Long prompts: retrieval, documents, code bases.
     case longContext = "long_context"
     /// Many small calls: classification, routing, autocompletion.
@@ -74,17 +74,17 @@ package enum ShapeClass: String, CaseIterable, Sendable, Hashable {
 }
 
 /// How uneven a tenant's work is, by the minute, over the last hours.
-package struct BurstinessReport: Equatable, Sendable {
+public struct BurstinessReport: Equatable, Sendable {
     /// The largest minute over the mean one; 1 is even.
-    package var peakToMean: Double
+    public var peakToMean: Double
     /// Standard deviation of a minute over its mean; 0 is even.
-    package var variation: Double
+    public var variation: Double
     /// The minute of the last seven days in which most was wanted; `nil` before the first.
-    package var peakMinute: Timestamp?
+    public var peakMinute: Timestamp?
     /// What was wanted in it.
-    package var peakWork: Work
+    public var peakWork: Work
 
-    package init(
+    public init(
         peakToMean: Double = 1, variation: Double = 0, peakMinute: Timestamp? = nil, peakWork: Work = .zero
     ) {
         self.peakToMean = peakToMean
@@ -95,17 +95,17 @@ package struct BurstinessReport: Equatable, Sendable {
 }
 
 /// What one agent's task costs on average.
-package struct TaskCost: Equatable, Sendable {
-    package var requests: Double
-    package var tokens: Double
+public struct TaskCost: Equatable, Sendable {
+    public var requests: Double
+    public var tokens: Double
     /// Tasks that it starts itself.
-    package var fanOut: Double
+    public var fanOut: Double
     /// Of the tasks whose course was reported, the part that completed; `nil` where none was.
-    package var completion: Double?
+    public var completion: Double?
     /// In progress now.
-    package var open: Int
+    public var open: Int
 
-    package init(requests: Double, tokens: Double, fanOut: Double, completion: Double?, open: Int) {
+    public init(requests: Double, tokens: Double, fanOut: Double, completion: Double?, open: Int) {
         self.requests = requests
         self.tokens = tokens
         self.fanOut = fanOut
@@ -115,8 +115,8 @@ package struct TaskCost: Equatable, Sendable {
 }
 
 /// A sign that a tenant, or the client library that it uses, tries to look as if it needed more than it does.
-package struct GamingFlag: Equatable, Sendable {
-    package enum Kind: String, CaseIterable, Sendable, Hashable {
+public struct GamingFlag: Equatable, Sendable {
+    public enum Kind: String, CaseIterable, Sendable, Hashable {
         /// What it queues goes away unserved, although there was room for it.
         case vanishingDemand = "vanishing_demand"
         /// Its work comes in spikes, one to each turn of the loop.
@@ -129,12 +129,12 @@ package struct GamingFlag: Equatable, Sendable {
         case interactiveJump = "interactive_jump"
     }
 
-    package var kind: Kind
-    package var since: Timestamp
+    public var kind: Kind
+    public var since: Timestamp
     /// A sentence with numbers.
-    package var evidence: String
+    public var evidence: String
 
-    package init(kind: Kind, since: Timestamp, evidence: String) {
+    public init(kind: Kind, since: Timestamp, evidence: String) {
         self.kind = kind
         self.since = since
         self.evidence = evidence
@@ -142,16 +142,16 @@ package struct GamingFlag: Equatable, Sendable {
 }
 
 /// Many tenants try again at the same moments.
-package struct RetryStorm: Equatable, Sendable {
-    package var since: Timestamp
+public struct RetryStorm: Equatable, Sendable {
+    public var since: Timestamp
     /// Time from one wave to the next.
-    package var periodSeconds: Double
+    public var periodSeconds: Double
     /// Retries among all attempts.
-    package var share: Double
+    public var share: Double
     /// Those that take part, the most eager first; at most 20.
-    package var tenants: [TenantID]
+    public var tenants: [TenantID]
 
-    package init(since: Timestamp, periodSeconds: Double, share: Double, tenants: [TenantID]) {
+    public init(since: Timestamp, periodSeconds: Double, share: Double, tenants: [TenantID]) {
         self.since = since
         self.periodSeconds = periodSeconds
         self.share = share

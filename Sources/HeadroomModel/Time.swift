@@ -2,57 +2,38 @@
 ///
 /// That timeline is the wall clock as it was when the process started plus monotonic time since (``TimeSource``), so
 /// a clock that jumps moves no window and no lease.
-///
-/// Inlinable, as all that stands in the innermost loops of gates, ledgers and estimators.
-package struct Timestamp: Hashable, Comparable, Sendable {
-    package var milliseconds: Int64
+public struct Timestamp: Hashable, Comparable, Sendable {
+    public var milliseconds: Int64
 
-    @inlinable
-    package init(milliseconds: Int64) {
+    public init(milliseconds: Int64) {
         self.milliseconds = milliseconds
     }
 
-    @inlinable
-    package static func == (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds == right.milliseconds }
-
-    @inlinable
-    package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
-
-    // Written out, as the standard library's ask a table which `<` it is.
-    @inlinable
-    package static func > (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds > right.milliseconds }
-
-    @inlinable
-    package static func <= (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds <= right.milliseconds }
-
-    @inlinable
-    package static func >= (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds >= right.milliseconds }
+    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
     /// Negative when `earlier` is later.
-    @inlinable
-    package func seconds(since earlier: Timestamp) -> Double {
+    public func seconds(since earlier: Timestamp) -> Double {
         Double(milliseconds - earlier.milliseconds) / 1000
     }
 
     /// Rounded to whole milliseconds.
-    @inlinable
-    package func adding(seconds: Double) -> Timestamp {
+    public func adding(seconds: Double) -> Timestamp {
         Timestamp(milliseconds: milliseconds + Int64((seconds * 1000).rounded()))
     }
 }
 
 /// Where the composition root gives the rest of Headroom its time.
-package struct TimeSource: Sendable {
+public struct TimeSource: Sendable {
     private let read: @Sendable () -> Timestamp
 
-    package init(_ read: @escaping @Sendable () -> Timestamp) {
+    public init(_ read: @escaping @Sendable () -> Timestamp) {
         self.read = read
     }
 
-    package func now() -> Timestamp { read() }
+    public func now() -> Timestamp { read() }
 
     /// `wall` now, advanced by the machine's monotonic clock from here on.
-    package static func anchored(atMillisecondsSince1970 wall: Int64) -> TimeSource {
+    public static func anchored(atMillisecondsSince1970 wall: Int64) -> TimeSource {
         let clock = ContinuousClock()
         let start = clock.now
         return TimeSource {
@@ -64,12 +45,12 @@ package struct TimeSource: Sendable {
 }
 
 /// ln 2.
-package let naturalLogarithmOf2 = 0.693147180559945309417
+public let naturalLogarithmOf2 = 0.693147180559945309417
 
 /// What is left of 1 after `elapsedSeconds`: 0.5 after one half-life. 1 for a time that is not positive.
 ///
 /// Smoothing by half-life and real elapsed time does not change its meaning with the loop's period.
-package func decay(_ elapsedSeconds: Double, halfLife: Double) -> Double {
+public func decay(_ elapsedSeconds: Double, halfLife: Double) -> Double {
     guard elapsedSeconds > 0 else { return 1 }
     guard halfLife > 0 else { return 0 }
     return exponential(-elapsedSeconds / halfLife * naturalLogarithmOf2)
@@ -79,7 +60,7 @@ package func decay(_ elapsedSeconds: Double, halfLife: Double) -> Double {
 ///
 /// The C library's `exp` may differ from machine to machine, and a decision must replay to the byte. Reduces to
 /// 2^k · e^r with |r| ≤ ln 2 / 2 and sums the Taylor series to the 13th power: relative error below 1e-15.
-package func exponential(_ x: Double) -> Double {
+public func exponential(_ x: Double) -> Double {
     if x.isNaN { return x }
     if x == 0 { return 1 }
     if x < -700 { return 0 }

@@ -2,21 +2,21 @@
 ///
 /// Each number has a use besides being shown: outcome shares move the pool's state and its breaker, p95 over its
 /// baseline holds the estimate, other consumers and long windows bound it.
-package struct UpstreamReport: Equatable, Sendable {
+public struct UpstreamReport: Equatable, Sendable {
     /// All calls of the pool.
-    package var whole: Signals
+    public var whole: Signals
     /// By model and endpoint, ascending; at most 16, then one without names for the rest.
-    package var channels: [Channel]
+    public var channels: [Channel]
     /// What others than Headroom's tenants take of the same account, per minute; absent where headers do not tell.
-    package var otherConsumers: Rates
+    public var otherConsumers: Rates
     /// Provider windows other than a minute that bound the estimate or soon will, by resource and length.
-    package var longWindows: [LongWindow]
+    public var longWindows: [LongWindow]
     /// Estimates are held down because the provider counts refused attempts and refuses many just now.
-    package var isBraked: Bool
+    public var isBraked: Bool
     /// Part of the usual slew with which rates may rise; below 1 while the provider says that we grow too fast.
-    package var growth: Double
+    public var growth: Double
 
-    package init(
+    public init(
         whole: Signals = Signals(), channels: [Channel] = [], otherConsumers: Rates = .none,
         longWindows: [LongWindow] = [], isBraked: Bool = false, growth: Double = 1
     ) {
@@ -29,14 +29,14 @@ package struct UpstreamReport: Equatable, Sendable {
     }
 
     /// Sums over the last minute, by the second in which calls ended.
-    package struct Signals: Equatable, Sendable {
+    public struct Signals: Equatable, Sendable {
         /// Indexed by `Outcome.rawValue`.
-        package var outcomes: [Int]
-        package var servedTokens: Double
+        public var outcomes: [Int]
+        public var servedTokens: Double
         /// `nil` without calls that tell their latency.
-        package var latency: Latency?
+        public var latency: Latency?
 
-        package init(
+        public init(
             outcomes: [Int] = Array(repeating: 0, count: Outcome.allCases.count), servedTokens: Double = 0,
             latency: Latency? = nil
         ) {
@@ -45,26 +45,26 @@ package struct UpstreamReport: Equatable, Sendable {
             self.latency = latency
         }
 
-        package subscript(outcome: Outcome) -> Int { outcomes[outcome.rawValue] }
+        public subscript(outcome: Outcome) -> Int { outcomes[outcome.rawValue] }
 
         /// Those that reached the upstream.
-        package var attempts: Int { outcomes.reduce(0, +) - self[.denied] - self[.cached] }
+        public var attempts: Int { outcomes.reduce(0, +) - self[.denied] - self[.cached] }
 
         /// Of the attempts; `nil` without any.
-        package func share(of outcome: Outcome) -> Double? {
+        public func share(of outcome: Outcome) -> Double? {
             attempts > 0 ? Double(self[outcome]) / Double(attempts) : nil
         }
     }
 
     /// Within 3.2 % of the true quantiles.
-    package struct Latency: Equatable, Sendable {
-        package var p50Milliseconds: Double
-        package var p95Milliseconds: Double
-        package var p99Milliseconds: Double
+    public struct Latency: Equatable, Sendable {
+        public var p50Milliseconds: Double
+        public var p95Milliseconds: Double
+        public var p99Milliseconds: Double
         /// The slow-moving p95 that a rise is measured by.
-        package var baselineP95Milliseconds: Double
+        public var baselineP95Milliseconds: Double
 
-        package init(
+        public init(
             p50Milliseconds: Double, p95Milliseconds: Double, p99Milliseconds: Double,
             baselineP95Milliseconds: Double
         ) {
@@ -75,19 +75,19 @@ package struct UpstreamReport: Equatable, Sendable {
         }
     }
 
-    package struct Channel: Equatable, Sendable {
+    public struct Channel: Equatable, Sendable {
         /// `nil` where calls do not say, and for the rest.
-        package var model: String?
-        package var endpoint: String?
+        public var model: String?
+        public var endpoint: String?
         /// Of the model's breaker.
-        package var state: PoolState
+        public var state: PoolState
         /// As a `model` line told; `nil` before one.
-        package var version: String?
+        public var version: String?
         /// When a new version of the model was told, or noticed by its name; `nil` before.
-        package var changedAt: Timestamp?
-        package var signals: Signals
+        public var changedAt: Timestamp?
+        public var signals: Signals
 
-        package init(
+        public init(
             model: String?, endpoint: String?, state: PoolState = .healthy, version: String? = nil,
             changedAt: Timestamp? = nil, signals: Signals
         ) {
@@ -100,13 +100,13 @@ package struct UpstreamReport: Equatable, Sendable {
         }
     }
 
-    package struct LongWindow: Equatable, Sendable {
-        package var resource: Resource
-        package var windowSeconds: Double
-        package var remaining: Double
-        package var resetsAt: Timestamp
+    public struct LongWindow: Equatable, Sendable {
+        public var resource: Resource
+        public var windowSeconds: Double
+        public var remaining: Double
+        public var resetsAt: Timestamp
 
-        package init(resource: Resource, windowSeconds: Double, remaining: Double, resetsAt: Timestamp) {
+        public init(resource: Resource, windowSeconds: Double, remaining: Double, resetsAt: Timestamp) {
             self.resource = resource
             self.windowSeconds = windowSeconds
             self.remaining = remaining

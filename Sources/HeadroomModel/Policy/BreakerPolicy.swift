@@ -1,18 +1,18 @@
 /// When a circuit breaker opens, and how it closes again. It acts where there is a pool to fail over to.
-package struct BreakerPolicy: Equatable, Sendable {
+public struct BreakerPolicy: Equatable, Sendable {
     /// Failures (overload and other 5xx) over this part of the attempts in ``windowSeconds`` open it …
-    package var openShare: Double
-    package var windowSeconds: Double
+    public var openShare: Double
+    public var windowSeconds: Double
     /// … once there are this many attempts.
-    package var leastAttempts: Int
+    public var leastAttempts: Int
     /// From open to half-open.
-    package var openSeconds: Double
+    public var openSeconds: Double
     /// Attempts a second that a half-open breaker lets pass.
-    package var probesPerSecond: Double
+    public var probesPerSecond: Double
     /// Successes in a row that close it.
-    package var closeSuccesses: Int
+    public var closeSuccesses: Int
 
-    package init(
+    public init(
         openShare: Double = 0.5, windowSeconds: Double = 10, leastAttempts: Int = 20, openSeconds: Double = 15,
         probesPerSecond: Double = 1, closeSuccesses: Int = 5
     ) {

@@ -1,19 +1,19 @@
 /// Burst credit: saved-up unused entitlement that a mid-task burst may draw down (DESIGN §5.6).
-package struct CreditPolicy: Equatable, Sendable {
+public struct CreditPolicy: Equatable, Sendable {
     /// Part of what a tenant is assured and leaves unused that it earns as credit.
-    package var accrualShare: Double
+    public var accrualShare: Double
     /// Most that a tenant may hold, as seconds of its assured rate.
-    package var capSeconds: Double
+    public var capSeconds: Double
     /// Unspent credit falls by half in this time.
-    package var halfLifeHours: Double
+    public var halfLifeHours: Double
     /// Part of the budget that all grants together may take.
-    package var shareTotal: Double
+    public var shareTotal: Double
     /// Longest time of one grant.
-    package var grantSeconds: Double
+    public var grantSeconds: Double
     /// Least repayment score, 0 to 1, of a tenant that is granted a burst.
-    package var leastRepayment: Double
+    public var leastRepayment: Double
 
-    package init(
+    public init(
         accrualShare: Double = 0.5, capSeconds: Double = 600, halfLifeHours: Double = 24, shareTotal: Double = 0.1,
         grantSeconds: Double = 120, leastRepayment: Double = 0.5
     ) {

@@ -1,22 +1,22 @@
 /// How far the assured rates may move between two generations (DESIGN §5.2). Every parameter is a time or a fraction.
-package struct DampeningPolicy: Equatable, Sendable {
+public struct DampeningPolicy: Equatable, Sendable {
     /// The assured rate follows the fill's mean over this time: what is faster is lent and not assured
     /// (control-law, law 5a). A rate that would turn back waits until the deviation has kept its sign for as long.
-    package var observationSeconds: Double
+    public var observationSeconds: Double
     /// Deviations below this part of a tenant's rate move nothing at first …
-    package var deadband: Double
+    public var deadband: Double
     /// … and everything after so many seconds of the same sign, so that no error is permanent.
-    package var deadbandSeconds: Double
+    public var deadbandSeconds: Double
     /// A rate rises at most by this factor in ``slewSeconds`` …
-    package var slewFactor: Double
-    package var slewSeconds: Double
+    public var slewFactor: Double
+    public var slewSeconds: Double
     /// … or by this part of capacity, whichever is more.
-    package var slewShare: Double
+    public var slewShare: Double
     /// Part of what tenants share that is assured; the rest is lent and takes the estimate's small movements, which
     /// would else be losses of capacity.
-    package var assuredShare: Double
+    public var assuredShare: Double
 
-    package init(
+    public init(
         observationSeconds: Double = 60, deadband: Double = 0.3, deadbandSeconds: Double = 60,
         slewFactor: Double = 1.5, slewSeconds: Double = 2, slewShare: Double = 0.03, assuredShare: Double = 0.95
     ) {

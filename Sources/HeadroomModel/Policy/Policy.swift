@@ -1,32 +1,32 @@
 /// The rules of the business, as `policies/*.json5` state them, checked and complete.
-package struct Policy: Equatable, Sendable {
-    package var name: String
+public struct Policy: Equatable, Sendable {
+    public var name: String
     /// Of the files' bytes, for the snapshot's `policy` field: `NAME@DIGEST`.
-    package var digest: String
+    public var digest: String
     /// Highest priority first; never empty, names unique.
-    package var tiers: [TierPolicy]
+    public var tiers: [TierPolicy]
     /// The tier of a tenant without a contract.
-    package var defaultTier: String
+    public var defaultTier: String
     /// A strategic account's weight is multiplied by this.
-    package var strategicFactor: Double
+    public var strategicFactor: Double
     /// The order in which the fill hands out a pool.
-    package var bands: [Band]
-    package var start: StartPolicy
-    package var loop: LoopPolicy
-    package var demand: DemandPolicy
-    package var capacity: CapacityPolicy
-    package var starvation: StarvationPolicy
-    package var telemetry: TelemetryPolicy
-    package var dampening: DampeningPolicy
-    package var guardrails: GuardrailPolicy
-    package var overrideLimits: OverrideLimits
-    package var credit: CreditPolicy
-    package var breaker: BreakerPolicy
-    package var trust: TrustPolicy
+    public var bands: [Band]
+    public var start: StartPolicy
+    public var loop: LoopPolicy
+    public var demand: DemandPolicy
+    public var capacity: CapacityPolicy
+    public var starvation: StarvationPolicy
+    public var telemetry: TelemetryPolicy
+    public var dampening: DampeningPolicy
+    public var guardrails: GuardrailPolicy
+    public var overrideLimits: OverrideLimits
+    public var credit: CreditPolicy
+    public var breaker: BreakerPolicy
+    public var trust: TrustPolicy
     /// Ascending by id.
-    package var pools: [PoolPolicy]
+    public var pools: [PoolPolicy]
 
-    package init(
+    public init(
         name: String = "default", digest: String = "", tiers: [TierPolicy] = TierPolicy.standardTiers,
         defaultTier: String = "standard", strategicFactor: Double = 1.5, bands: [Band] = Band.standardBands,
         start: StartPolicy = StartPolicy(), loop: LoopPolicy = LoopPolicy(), demand: DemandPolicy = DemandPolicy(),
@@ -57,21 +57,21 @@ package struct Policy: Equatable, Sendable {
         self.pools = pools
     }
 
-    package func tier(named name: String) -> TierPolicy? { tiers.first { $0.name == name } }
-    package func pool(_ id: PoolID) -> PoolPolicy? { pools.first { $0.pool == id } }
+    public func tier(named name: String) -> TierPolicy? { tiers.first { $0.name == name } }
+    public func pool(_ id: PoolID) -> PoolPolicy? { pools.first { $0.pool == id } }
 }
 
 /// An ordered priority class of tenants.
-package struct TierPolicy: Equatable, Sendable {
-    package var name: String
+public struct TierPolicy: Equatable, Sendable {
+    public var name: String
     /// Above 0.
-    package var weight: Double
+    public var weight: Double
     /// Most that one tenant may get, as a part of the pool's nominal capacity; `nil` is no ceiling.
-    package var ceilingShare: Double?
+    public var ceilingShare: Double?
     /// A call of such a tenant that waits for longer is a sign of starvation.
-    package var longestWaitSeconds: Double
+    public var longestWaitSeconds: Double
 
-    package init(name: String, weight: Double, ceilingShare: Double? = nil, longestWaitSeconds: Double = 60) {
+    public init(name: String, weight: Double, ceilingShare: Double? = nil, longestWaitSeconds: Double = 60) {
         self.name = name
         self.weight = weight
         self.ceilingShare = ceilingShare
@@ -79,7 +79,7 @@ package struct TierPolicy: Equatable, Sendable {
     }
 
     /// Weights and ceilings of the simulated laws (control-law, round one).
-    package static let standardTiers = [
+    public static let standardTiers = [
         TierPolicy(name: "critical", weight: 8, longestWaitSeconds: 15),
         TierPolicy(name: "premium", weight: 4, ceilingShare: 0.7, longestWaitSeconds: 30),
         TierPolicy(name: "standard", weight: 2, ceilingShare: 0.5, longestWaitSeconds: 60),
@@ -88,11 +88,11 @@ package struct TierPolicy: Equatable, Sendable {
 }
 
 /// One step of the fill (DESIGN §5.1).
-package struct Band: Equatable, Sendable {
-    package enum Bound: Int, CaseIterable, Sendable, Hashable {
+public struct Band: Equatable, Sendable {
+    public enum Bound: Int, CaseIterable, Sendable, Hashable {
         case floor, floorInDemand, start, demand, burst, ceiling
 
-        package var name: String {
+        public var name: String {
             switch self {
             case .floor: "floor"
             case .floorInDemand: "floor_in_demand"
@@ -104,13 +104,13 @@ package struct Band: Equatable, Sendable {
         }
     }
 
-    package var bound: Bound
+    public var bound: Bound
     /// The demand up to and including this criticality; `nil` is all of it.
-    package var criticality: Criticality?
+    public var criticality: Criticality?
     /// Only tenants of these tiers move; `nil` is all.
-    package var tiers: [String]?
+    public var tiers: [String]?
 
-    package init(_ bound: Bound, criticality: Criticality? = nil, tiers: [String]? = nil) {
+    public init(_ bound: Bound, criticality: Criticality? = nil, tiers: [String]? = nil) {
         self.bound = bound
         self.criticality = criticality
         self.tiers = tiers
@@ -118,50 +118,50 @@ package struct Band: Equatable, Sendable {
 
     /// Guarantees first, then enough for idle tenants to begin, then what is wanted in its order of urgency, then bursts
     /// that are paid from credit, then what is left as room to grow.
-    package static let standardBands = [
+    public static let standardBands = [
         Band(.floor), Band(.start), Band(.demand, criticality: .interactive),
         Band(.demand, criticality: .nearRealTime), Band(.demand, criticality: .batch), Band(.burst), Band(.ceiling),
     ]
 }
 
 /// What idle tenants without a floor get so that they can begin at once.
-package struct StartPolicy: Equatable, Sendable {
+public struct StartPolicy: Equatable, Sendable {
     /// Most for one tenant, as a part of capacity.
-    package var shareEach: Double
+    public var shareEach: Double
     /// Most for all together.
-    package var shareTotal: Double
+    public var shareTotal: Double
 
-    package init(shareEach: Double = 0.004, shareTotal: Double = 0.05) {
+    public init(shareEach: Double = 0.004, shareTotal: Double = 0.05) {
         self.shareEach = shareEach
         self.shareTotal = shareTotal
     }
 }
 
-package struct LoopPolicy: Equatable, Sendable {
-    package var periodSeconds: Double
+public struct LoopPolicy: Equatable, Sendable {
+    public var periodSeconds: Double
     /// How long a gateway may use a snapshot.
-    package var leaseSeconds: Double
+    public var leaseSeconds: Double
     /// What Headroom adds to the lease before it gives a silent gateway's part to others.
-    package var graceSeconds: Double
+    public var graceSeconds: Double
     /// Part of capacity that the fallbacks of all gateways may sum to.
-    package var fallbackShare: Double
+    public var fallbackShare: Double
     /// Tenants beyond this many per pool are folded into `unlisted`.
-    package var maxTenants: Int
+    public var maxTenants: Int
     /// Part of a pool that tenants without an entry share.
-    package var unlistedShare: Double
+    public var unlistedShare: Double
     /// Named parts a pool is divided into; gateways beyond it share one.
-    package var maxParts: Int
+    public var maxParts: Int
     /// A newcomer's first part is at most 1/max(members + 1, this).
-    package var expectedGateways: Int
+    public var expectedGateways: Int
     /// After a start the last known allocations hold for this long.
-    package var learningSeconds: Double
+    public var learningSeconds: Double
     /// Part of the budget that stays in the float from the start (Φ); gateways that draw return what they do not use
     /// to it in any case.
-    package var floatShare: Double
+    public var floatShare: Double
     /// A gateway that fell silent may live on its fallback for so long; then its part is others'.
-    package var safeSeconds: Double
+    public var safeSeconds: Double
 
-    package init(
+    public init(
         periodSeconds: Double = 2, leaseSeconds: Double = 15, graceSeconds: Double = 5, fallbackShare: Double = 0.95,
         maxTenants: Int = 100_000, unlistedShare: Double = 0.01, maxParts: Int = 64, expectedGateways: Int = 1,
         learningSeconds: Double = 10, floatShare: Double = 0, safeSeconds: Double = 3600
@@ -181,19 +181,19 @@ package struct LoopPolicy: Equatable, Sendable {
 }
 
 /// How demand is estimated (control-law, rule 8).
-package struct DemandPolicy: Equatable, Sendable {
+public struct DemandPolicy: Equatable, Sendable {
     /// Unique arrivals are averaged over this window.
-    package var windowSeconds: Double
+    public var windowSeconds: Double
     /// Backlog counts as if it had to be served in this time.
-    package var backlogSeconds: Double
+    public var backlogSeconds: Double
     /// Demand rises at once and falls with this half-life.
-    package var halfLifeSeconds: Double
+    public var halfLifeSeconds: Double
     /// Head-room above what was seen.
-    package var margin: Double
+    public var margin: Double
     /// A tenant not heard of for this long is idle and leaves memory when the table is full.
-    package var idleSeconds: Double
+    public var idleSeconds: Double
 
-    package init(
+    public init(
         windowSeconds: Double = 20, backlogSeconds: Double = 20, halfLifeSeconds: Double = 60, margin: Double = 1.05,
         idleSeconds: Double = 3600
     ) {
@@ -206,17 +206,17 @@ package struct DemandPolicy: Equatable, Sendable {
 }
 
 /// How effective capacity is estimated: the bank of hypothetical buckets (control-law, "Recommended law").
-package struct CapacityPolicy: Equatable, Sendable {
+public struct CapacityPolicy: Equatable, Sendable {
     /// How sharply a second's evidence moves belief between hypotheses (K).
-    package var evidenceGain: Double
+    public var evidenceGain: Double
     /// Part of the belief that returns to the prior each second: forgetting is what probes (EPS).
-    package var forgettingPerSecond: Double
+    public var forgettingPerSecond: Double
     /// The estimate is this quantile of the belief (Q).
-    package var quantile: Double
+    public var quantile: Double
     /// Provider limits in headers are believed for this long.
-    package var headerSeconds: Double
+    public var headerSeconds: Double
 
-    package init(
+    public init(
         evidenceGain: Double = 3, forgettingPerSecond: Double = 0.03, quantile: Double = 0.5,
         headerSeconds: Double = 60
     ) {
@@ -228,34 +228,34 @@ package struct CapacityPolicy: Equatable, Sendable {
 }
 
 /// When a tenant counts as starved (DESIGN §2).
-package struct StarvationPolicy: Equatable, Sendable {
-    package var seconds: Double
+public struct StarvationPolicy: Equatable, Sendable {
+    public var seconds: Double
     /// Throughput below this part of min(demand, entitlement) starves.
-    package var share: Double
+    public var share: Double
 
-    package init(seconds: Double = 300, share: Double = 0.7) {
+    public init(seconds: Double = 300, share: Double = 0.7) {
         self.seconds = seconds
         self.share = share
     }
 }
 
-package struct TelemetryPolicy: Equatable, Sendable {
+public struct TelemetryPolicy: Equatable, Sendable {
     /// An event's `id` counts once within this time.
-    package var dedupeSeconds: Double
+    public var dedupeSeconds: Double
     /// An older line enters storage, not the live windows, and counts as late.
-    package var lateSeconds: Double
+    public var lateSeconds: Double
     /// Raw rows are kept this long; older lines are refused.
-    package var rawHours: Double
+    public var rawHours: Double
     /// Sums by minute and by hour are kept this long.
-    package var minuteDays: Double
-    package var hourDays: Double
+    public var minuteDays: Double
+    public var hourDays: Double
     /// What the windows hold is stored this often; a start reads the rows since.
-    package var checkpointSeconds: Double
+    public var checkpointSeconds: Double
     /// Published snapshots are kept this long, and at most this many bytes of them.
-    package var ledgerHours: Double
-    package var ledgerBytes: Int64
+    public var ledgerHours: Double
+    public var ledgerBytes: Int64
 
-    package init(
+    public init(
         dedupeSeconds: Double = 900, lateSeconds: Double = 300, rawHours: Double = 48,
         minuteDays: Double = 35, hourDays: Double = 400, checkpointSeconds: Double = 60, ledgerHours: Double = 48,
         ledgerBytes: Int64 = 2_000_000_000
@@ -272,23 +272,23 @@ package struct TelemetryPolicy: Equatable, Sendable {
 }
 
 /// One upstream limit, and how Headroom may move it.
-package struct PoolPolicy: Equatable, Sendable {
-    package var pool: PoolID
-    package var provider: String?
+public struct PoolPolicy: Equatable, Sendable {
+    public var pool: PoolID
+    public var provider: String?
     /// What the contract says; at least one resource.
-    package var nominal: Rates
-    package var mode: PoolMode
+    public var nominal: Rates
+    public var mode: PoolMode
     /// Seconds of its limit that the provider lets pass at once.
-    package var providerBurstSeconds: Double
+    public var providerBurstSeconds: Double
     /// Seconds of the budget that gateways together let pass at once: a second less than the provider's.
-    package var burstSeconds: Double
-    package var failover: [PoolID]
+    public var burstSeconds: Double
+    public var failover: [PoolID]
     /// The provider counts refused attempts against the limit.
-    package var countsRefused: Bool
+    public var countsRefused: Bool
     /// A limit in headers above the contract is believed once it has held for a minute.
-    package var acceptAboveContract: Bool
+    public var acceptAboveContract: Bool
 
-    package init(
+    public init(
         pool: PoolID, provider: String? = nil, nominal: Rates, mode: PoolMode = .full,
         providerBurstSeconds: Double = 6, burstSeconds: Double = 5, failover: [PoolID] = [],
         countsRefused: Bool = false, acceptAboveContract: Bool = false

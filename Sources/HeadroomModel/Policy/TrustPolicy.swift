@@ -1,13 +1,13 @@
 /// How far a tenant's claims are believed (DESIGN §4): cold start and gaming.
-package struct TrustPolicy: Equatable, Sendable {
+public struct TrustPolicy: Equatable, Sendable {
     /// Served calls after which the confidence in a new tenant is one half; 0: everyone is known at once.
-    package var halfConfidenceCalls: Double
+    public var halfConfidenceCalls: Double
     /// Demand of a tenant with a gaming flag counts at most as so many times what it really consumed.
-    package var flaggedDemandFactor: Double
+    public var flaggedDemandFactor: Double
     /// Evidence for gaming is gathered over this time.
-    package var flagSeconds: Double
+    public var flagSeconds: Double
 
-    package init(halfConfidenceCalls: Double = 20, flaggedDemandFactor: Double = 1.2, flagSeconds: Double = 600) {
+    public init(halfConfidenceCalls: Double = 20, flaggedDemandFactor: Double = 1.2, flagSeconds: Double = 600) {
         self.halfConfidenceCalls = halfConfidenceCalls
         self.flaggedDemandFactor = flaggedDemandFactor
         self.flagSeconds = flagSeconds
