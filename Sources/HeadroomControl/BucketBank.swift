@@ -2,10 +2,10 @@ import HeadroomModel
 
 /// Hypothetical meters for one hidden limit: what a second of traffic says of each.
 ///
-/// Each hypothesis says "the limit is f × the known one" and runs the meter that the provider would then run. A second
+/// Each hypothesis says "the limit is f × the known one" and runs the meter that the provider would then run. A moment
 /// in which more was delivered than a meter had left speaks against its hypothesis, and so does a refusal while it still
 /// had some. With rate r per second, size B, what comes back g, level L, delivered d, gain K and tolerance `tol`, each
-/// second (control-law, "Recommended law"):
+/// moment (control-law, "Recommended law"):
 ///
 ///     L  ← min(B, L + g) − d
 ///     ll ← −K · min(d, max(0, −L − tol)) / r               delivered more than the hypothesis allows
@@ -31,12 +31,16 @@ struct BucketBank: Sendable {
         return below.reversed() + above
     }()
     static let step = 1.06
+    /// Of a second, to which moments are told apart: gateways' clocks agree no better.
+    static let tenths = 10
     /// The index of the hypothesis that the limit is as it is known.
     static let known = fractions.firstIndex(of: 1)!
 
     /// The known limit, per minute, above 0: the contract's, or the provider's own word where that is lower.
     let limit: Double
     private let meter: Meter
+    /// What each hypothesis' meter lets pass at once.
+    let sizes: [Double]
     var levels: [Double]
     /// What was delivered in the last minute, by second modulo 60: it comes back where the minute slides.
     var delivered: [Double]
@@ -47,124 +51,133 @@ struct BucketBank: Sendable {
         precondition(limit > 0 && limit.isFinite, "a limit is above 0")
         self.limit = limit
         self.meter = meter
-        levels = []
+        let burstSeconds = if case .refill(let seconds) = meter { seconds } else { 60.0 }
+        sizes = BucketBank.fractions.map { $0 * limit / 60 * burstSeconds }
+        levels = sizes
         delivered = meter == .slidingMinute ? [Double](repeating: 0, count: 60) : []
-        levels = BucketBank.fractions.map { size($0) }
     }
 
-    /// What a hypothesis' meter lets pass at once.
-    private func size(_ fraction: Double) -> Double {
-        switch meter {
-        case .refill(let burstSeconds): fraction * limit / 60 * burstSeconds
-        case .clockMinute, .slidingMinute: fraction * limit
-        }
-    }
-
-    /// Lets a second pass in which the provider took `delivered` and refused or not. Returns the log likelihood of each
-    /// hypothesis, 0 where nothing speaks against it.
-    ///
-    /// One and a half mean requests are within tolerance, since a provider may let the last request overdraw its bucket,
-    /// and since calls are told to the second only. A refusal says that the bucket held less than the refused call,
-    /// which may be many times the mean, or a fraction of it; a quarter of that, since sizes are estimates, and a
-    /// quarter of a second are within tolerance. What the largest hypothesis does not allow either says that the limit is
-    /// higher than all, and speaks against none.
-    /// - Parameters:
-    ///   - second: Since 1970; ascending.
-    ///   - untold: What of `delivered` is supposed and not told yet: it speaks against nobody.
-    ///   - largestDelivered: The size of the largest call that was taken; it may have put the bucket into debt, which
-    ///     the next calls wait for.
-    ///   - leastRefused: The size of the smallest call that was refused; infinite when none is known.
+    /// Lets a second pass, ascending, in which the provider took and refused what `second` says. Adds what speaks against
+    /// each hypothesis to its log likelihood, and returns whether anything does.
     mutating func fold(
-        _ second: Int64, delivered: Double, untold: Double = 0, largestDelivered: Double = 0, isRefused: Bool,
-        leastRefused: Double = .infinity, meanRequest: Double, gain: Double
-    ) -> [Double] {
-        pass(second)
-        if !self.delivered.isEmpty { self.delivered[Int(second % 60)] = delivered }
+        _ second: MeteredLimits.Second, of resource: Resource, gain: Double, into evidence: inout [Double]
+    ) -> Bool {
+        pass(second.second - 1)
+        begin(second.second)
+        self.second = second.second
+        var tenth = 0
+        var speaks = false
+        for moment in second.moments {
+            fill(moment.tenth + 1 - tenth)
+            tenth = moment.tenth + 1
+            let mean = second.meanRequest[resource]
+            if judge(moment, of: resource, meanRequest: mean, gain: gain, into: &evidence) { speaks = true }
+            if !delivered.isEmpty { delivered[Int(second.second % 60)] += moment.delivered[resource] }
+        }
+        fill(BucketBank.tenths - tenth)
+        return speaks
+    }
+
+    /// A refusal says that the bucket held less than the refused call, which may be many times the mean, or a fraction of
+    /// it. A quarter of a call's size is within tolerance, since sizes are estimates, and so is a tenth of a second. Where
+    /// calls are told as sums, a request and a half are. What the largest hypothesis does not allow either says that the
+    /// limit is higher than all, and speaks against none.
+    private mutating func judge(
+        _ moment: MeteredLimits.Moment, of resource: Resource, meanRequest: Double, gain: Double,
+        into evidence: inout [Double]
+    ) -> Bool {
+        let delivered = moment.delivered[resource]
+        let largest = moment.largestDelivered[resource]
+        let leastRefused = moment.leastRefused[resource]
+        let isRefused = moment.refused.contains(resource)
         let perSecond = limit / 60
         let tolerance = max(1, 1.5 * meanRequest, 0.15 * perSecond)
-        let debt = max(tolerance, largestDelivered) + untold
-        let refusedTolerance = leastRefused.isFinite ? max(1, 1.25 * leastRefused, 0.25 * perSecond) : tolerance
-        func excess(_ h: Int) -> Double { min(delivered, max(0, delivered - levels[h] - debt)) }
+        let debt = (largest > 0 ? max(0.25 * largest, 0.1 * perSecond) : tolerance) + moment.untold[resource]
+        let refusedTolerance = leastRefused.isFinite ? max(1.25 * leastRefused, 0.1 * perSecond) : tolerance
         let top = levels.count - 1
+        func excess(_ h: Int) -> Double {
+            // A call larger than all that passes at once passes when nothing is used, and the rest is owed.
+            min(delivered, max(0, delivered - levels[h] - debt - max(0, largest - sizes[h])))
+        }
         let beyond = excess(top) / BucketBank.fractions[top]
-        return levels.indices.map { h in
+        var speaks = false
+        for h in levels.indices {
             let rate = BucketBank.fractions[h] * perSecond
             let excess = excess(h)
             var level = levels[h] - delivered + excess
-            var logLikelihood = -gain * max(0, excess / rate - beyond / perSecond)
+            var against = max(0, excess / rate - beyond / perSecond)
             if isRefused {
-                logLikelihood -= gain * max(0, level - refusedTolerance) / rate
+                against += max(0, level - refusedTolerance) / rate
                 level = min(level, refusedTolerance)
             }
             levels[h] = level
-            return logLikelihood
+            guard against > 0 else { continue }
+            evidence[h] -= gain * against
+            speaks = true
         }
+        return speaks
     }
 
-    /// Lets the limit change: of the `belief` in each hypothesis, the part `leak` goes to the prior.
-    ///
-    /// Whoever believes that the limit has just changed believes in the bucket, or the minute's use, that the limit before
-    /// left. A level is the mean over those who believe in it from before and from now on (interacting multiple models,
-    /// Blom and Bar-Shalom 1988). Without this, what was delivered before a fall would speak against the fall.
-    mutating func change(_ belief: [Double], leak: Double) {
-        let before = remains(belief)
+    /// What a limit leaves behind, as believed: of its meter's size what is left, and what is used.
+    struct Remains {
+        var left = 0.0
+        var used = 0.0
+    }
+
+    /// The limit changes: a bucket keeps what is left in it, as far as it holds it; a minute keeps what was used in it.
+    mutating func inherit(_ before: Remains) {
         for h in levels.indices {
-            let stays = belief[h] * (1 - leak)
-            let comes = LimitBelief.prior[h] * leak
-            levels[h] = (stays * levels[h] + comes * level(h, after: before)) / (stays + comes)
+            switch meter {
+            case .refill: levels[h] = min(before.left, sizes[h])
+            case .clockMinute, .slidingMinute: levels[h] = sizes[h] - max(0, before.used)
+            }
         }
     }
 
     /// The same meter under another known limit.
-    func following(_ limit: Double, _ belief: [Double]) -> BucketBank {
+    func following(_ limit: Double, _ before: Remains) -> BucketBank {
         var next = BucketBank(limit: limit, meter: meter)
         next.delivered = delivered
         next.second = second
-        var before = remains(belief)
+        var before = before
         // Nobody knows since when a lower limit is in force. Were the bucket held to be as full as the limit before left
         // it, the first refusals would speak against the new one.
         if limit < self.limit { before.left = min(0, before.left) }
-        for h in levels.indices { next.levels[h] = next.level(h, after: before) }
+        next.inherit(before)
         return next
     }
 
-    /// What a limit leaves behind, as believed: of its meter's size what is left, and what is used.
-    private func remains(_ belief: [Double]) -> (left: Double, used: Double) {
-        var remains = (left: 0.0, used: 0.0)
-        for h in levels.indices {
-            remains.left += belief[h] * levels[h]
-            remains.used += belief[h] * (size(BucketBank.fractions[h]) - levels[h])
-        }
-        return remains
-    }
-
-    /// A bucket keeps what is left in it, as far as it holds it; a minute keeps what was used in it.
-    private func level(_ h: Int, after before: (left: Double, used: Double)) -> Double {
-        let size = size(BucketBank.fractions[h])
-        if case .refill = meter { return min(before.left, size) }
-        return size - max(0, before.used)
-    }
-
-    /// Lets time pass to `second`, in which nothing was attempted so far: what comes back, comes back.
+    /// Lets time pass to the end of `second`, in which nothing was attempted so far: what comes back, comes back.
     mutating func pass(_ second: Int64) {
-        let last = max(self.second ?? second - 1, second - 60)
-        self.second = second
+        let last = max(self.second ?? second, second - 60)
         guard last < second else { return }
+        self.second = second
         for passing in last + 1...second {
-            var comes = 0.0
-            if !delivered.isEmpty {
-                comes = delivered[Int(passing % 60)]
-                delivered[Int(passing % 60)] = 0
-            }
-            for h in levels.indices {
-                let size = size(BucketBank.fractions[h])
-                switch meter {
-                case .refill: comes = BucketBank.fractions[h] * limit / 60
-                case .clockMinute: comes = passing % 60 == 0 ? size : 0
-                case .slidingMinute: break
-                }
-                levels[h] = min(size, levels[h] + comes)
-            }
+            begin(passing)
+            fill(BucketBank.tenths)
+        }
+    }
+
+    /// What was used a minute ago comes back.
+    private mutating func begin(_ second: Int64) {
+        switch meter {
+        case .refill: break
+        case .clockMinute:
+            guard second % 60 == 0 else { return }
+            levels = sizes
+        case .slidingMinute:
+            let place = Int(second % 60)
+            for h in levels.indices { levels[h] = min(sizes[h], levels[h] + delivered[place]) }
+            delivered[place] = 0
+        }
+    }
+
+    /// What comes back all the time, in so many tenths of a second.
+    private mutating func fill(_ tenths: Int) {
+        guard case .refill = meter, tenths > 0 else { return }
+        let comes = limit / 60 * Double(tenths) / Double(BucketBank.tenths)
+        for h in levels.indices {
+            levels[h] = min(sizes[h], levels[h] + BucketBank.fractions[h] * comes)
         }
     }
 }

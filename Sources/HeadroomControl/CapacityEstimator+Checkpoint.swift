@@ -47,7 +47,7 @@ extension CapacityEstimator {
         ramp = try RampLimit(from: &reader)
         signals = try UpstreamSignals(from: &reader)
         judgedThrough = try reader.read()
-        for _ in 0..<(try reader.readCount(leastBytes: 60)) {
+        for _ in 0..<(try reader.readCount(leastBytes: 45)) {
             let second = try reader.read(Int64.self)
             open[second] = try Second(from: &reader)
         }
@@ -68,15 +68,9 @@ extension CapacityEstimator {
 
 extension CapacityEstimator.Second {
     fileprivate func write(to writer: inout ByteWriter) {
-        writer.write(delivered)
-        writer.write(largest)
+        writer.write(moments) { $1.write(to: &$0) }
         for count in [attempts, refusals, overloads] { writer.write(Int64(count)) }
         writer.write(otherExhausted.rawValue)
-        writer.write(refused) { writer, refusal in
-            writer.write(refusal.request)
-            writer.write(refusal.size)
-            writer.write(refusal.exhausted.rawValue)
-        }
         writer.write(samples.sorted { $0.key < $1.key }) { writer, entry in
             writer.write(UInt8(entry.key.rawValue))
             entry.value.write(to: &writer)
@@ -84,20 +78,39 @@ extension CapacityEstimator.Second {
     }
 
     fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
-        delivered = try reader.readWork()
-        largest = try reader.readWork()
+        moments = try reader.readArray(leastBytes: 73) { reader throws(ByteCodingError) in try Moment(from: &reader) }
         attempts = try reader.readWhole()
         refusals = try reader.readWhole()
         overloads = try reader.readWhole()
         otherExhausted = ResourceSet(rawValue: try reader.read(UInt8.self) & 15)
-        refused = try reader.readArray(leastBytes: 41) { reader throws(ByteCodingError) in
-            Refusal(
-                request: try reader.read(), size: try reader.readWork(),
-                exhausted: ResourceSet(rawValue: try reader.read(UInt8.self) & 15))
-        }
         for _ in 0..<(try reader.readCount(leastBytes: 33)) {
             guard let resource = Resource(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
             samples[resource] = try OtherConsumers.Sample(from: &reader)
+        }
+    }
+}
+
+extension CapacityEstimator.Second.Moment {
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(UInt8(tenth))
+        writer.write(delivered)
+        writer.write(largest)
+        writer.write(refused) { writer, refusal in
+            writer.write(refusal.request)
+            writer.write(refusal.size)
+            writer.write(refusal.exhausted.rawValue)
+        }
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
+        tenth = Int(try reader.read(UInt8.self))
+        guard tenth < BucketBank.tenths else { throw .outOfRange }
+        delivered = try reader.readWork()
+        largest = try reader.readWork()
+        refused = try reader.readArray(leastBytes: 41) { reader throws(ByteCodingError) in
+            CapacityEstimator.Second.Refusal(
+                request: try reader.read(), size: try reader.readWork(),
+                exhausted: ResourceSet(rawValue: try reader.read(UInt8.self) & 15))
         }
     }
 }
@@ -133,6 +146,7 @@ extension LimitEstimator {
         for weight in weights { writer.write(weight) }
         for meter in meters { meter.write(to: &writer) }
         writer.write(use)
+        writer.write(overloadShare)
     }
 
     /// The limits first, which start it over; then what is believed of them.
@@ -146,12 +160,32 @@ extension LimitEstimator {
         guard abs(weights.reduce(0, +) - 1) < 1e-6 else { throw .outOfRange }
         for index in meters.indices { try meters[index].read(from: &reader) }
         use = try reader.readAmount()
-        guard use <= LimitEstimator.mostUse else { throw .outOfRange }
+        overloadShare = try reader.readAmount()
+        guard use <= LimitEstimator.mostUse, overloadShare <= 1 else { throw .outOfRange }
     }
 }
 
 extension MeteredLimits {
     fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(accounts) { $1.write(to: &$0) }
+    }
+
+    fileprivate mutating func read(from reader: inout ByteReader) throws(ByteCodingError) {
+        let fresh = accounts[0]
+        accounts = try reader.readArray(leastBytes: 16) { reader throws(ByteCodingError) in
+            var account = fresh
+            try account.read(from: &reader)
+            return account
+        }
+        guard (1...mostAccounts).contains(accounts.count),
+            abs(accounts.reduce(0) { $0 + $1.weight } - 1) < 1e-6
+        else { throw .outOfRange }
+    }
+}
+
+extension LimitAccount {
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(weight)
         for lane in banks.indices {
             guard let bank = banks[lane] else { continue }
             for level in bank.levels { writer.write(level) }
@@ -164,6 +198,7 @@ extension MeteredLimits {
     }
 
     fileprivate mutating func read(from reader: inout ByteReader) throws(ByteCodingError) {
+        weight = try reader.readAmount()
         for lane in banks.indices {
             guard var bank = banks[lane] else { continue }
             for h in bank.levels.indices {
@@ -178,7 +213,7 @@ extension MeteredLimits {
         }
         together = try LimitBelief(from: &reader)
         weightTogether = try reader.readAmount()
-        guard weightTogether <= 1 else { throw .outOfRange }
+        guard weight > 0, weightTogether > 0, weightTogether < 1 else { throw .outOfRange }
     }
 }
 

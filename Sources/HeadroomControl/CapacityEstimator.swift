@@ -99,6 +99,7 @@ public struct CapacityEstimator: Sendable {
         let started = call.startedAt.second
         let work = call.work
         if call.outcome == .ok { delay.add(work.seconds(of: policy.nominal), ofSecond: started, at: now) }
+        let tenth = Int((call.startedAt.milliseconds - started * 1000) * Int64(BucketBank.tenths) / 1000)
         with(second: started) { second in
             if call.outcome == .overload {
                 second.overloads += 1
@@ -107,11 +108,10 @@ public struct CapacityEstimator: Sendable {
             second.attempts += 1
             if call.outcome.isQuotaRefusal {
                 second.refusals += 1
-                second.refuse(call.request, work)
-                if countsRefused { second.delivered += Work(requests: 1) }
+                second.refuse(call.request, work, at: tenth)
+                if countsRefused { second.deliver(Work(requests: 1), at: tenth) }
             } else if call.outcome == .ok || work[.tokens] > 0 {
-                second.delivered += work
-                second.largest.amounts = pointwiseMax(second.largest.amounts, work.amounts)
+                second.deliver(work, largest: work, at: tenth)
             }
         }
     }
@@ -127,15 +127,17 @@ public struct CapacityEstimator: Sendable {
         let span = window.spannedSeconds
         let work = window.served * (1 / Double(span.count))
         let countsRefused = policy.countsRefused
+        let last = BucketBank.tenths - 1
         for second in span {
             delay.add(work.seconds(of: policy.nominal), ofSecond: second, at: now)
             with(second: second) { slot in
-                slot.delivered += work
+                slot.deliver(work, at: last)
                 if second == span.upperBound {
                     slot.attempts += Int(max(0, window.requests - window.overload))
                     slot.refusals += Int(window.quota)
                     slot.overloads += Int(window.overload)
-                    if countsRefused { slot.delivered += Work(requests: Double(window.quota)) }
+                    if window.quota > 0 { slot.refuse(at: last) }
+                    if countsRefused { slot.deliver(Work(requests: Double(window.quota)), at: last) }
                 } else if window.ok > 0 {
                     slot.attempts += 1
                 }
@@ -248,12 +250,20 @@ public struct CapacityEstimator: Sendable {
     ) {
         guard second.attempts > 0 else { return limits.idle(instant) }
         let named = second.exhausted
-        let exhausted = named.isEmpty ? suspects : named
+        let unnamed = named.isEmpty ? suspects : named
+        var moments = second.moments.map { moment in
+            MeteredLimits.Moment(
+                tenth: moment.tenth, delivered: moment.delivered, untold: .zero, largestDelivered: moment.largest,
+                refused: moment.exhausted(unnamed: unnamed), leastRefused: moment.leastRefused)
+        }
+        if factor > 1, !moments.isEmpty {
+            // Calls on their way may be why others were refused: they count from the first moment on.
+            let untold = second.delivered * (factor - 1)
+            moments[0].delivered += untold
+            for index in moments.indices { moments[index].untold = untold }
+        }
         limits.fold(
-            MeteredLimits.Second(
-                second: instant, delivered: second.delivered * factor, untold: second.delivered * (factor - 1),
-                largestDelivered: second.largest, refused: second.refusals > 0 ? exhausted : [],
-                leastRefused: second.leastRefused, meanRequest: meanRequest),
+            MeteredLimits.Second(second: instant, moments: moments, meanRequest: meanRequest),
             overloadShare: Double(second.overloads) / Double(second.overloads + second.attempts))
     }
 

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// Belief over the hypotheses of a ``BucketBank``: multiplied by evidence, leaking back to the prior.
+/// Belief over the hypotheses of a ``BucketBank``: multiplied by evidence.
 struct LimitBelief: Sendable {
     /// Half of it starts at the known limit, the rest is spread evenly.
     static let prior: [Double] = {
@@ -18,22 +18,26 @@ struct LimitBelief: Sendable {
         var scale: Double
     }
 
+    /// So that no hypothesis is ever out of the question.
+    private static let least = 1e-12
+
     /// Takes in the log likelihoods of one second, and returns how well it was foreseen.
     mutating func weigh(_ logLikelihoods: [Double]) -> Foresight {
         let most = logLikelihoods.max() ?? 0
         var sum = 0.0
         for h in probabilities.indices {
-            probabilities[h] *= exponential(logLikelihoods[h] - most)
+            probabilities[h] = max(Self.least, probabilities[h] * exponential(logLikelihoods[h] - most))
             sum += probabilities[h]
         }
         for h in probabilities.indices { probabilities[h] /= sum }
         return Foresight(likelihood: sum, scale: most)
     }
 
-    /// That part of it returns to the prior.
-    mutating func forget(_ part: Double) {
+    /// The mean of two, of such weights.
+    mutating func merge(_ other: LimitBelief, _ weight: Double, _ otherWeight: Double) {
+        let part = otherWeight / (weight + otherWeight)
         for h in probabilities.indices {
-            probabilities[h] += (LimitBelief.prior[h] - probabilities[h]) * part
+            probabilities[h] += (other.probabilities[h] - probabilities[h]) * part
         }
     }
 }

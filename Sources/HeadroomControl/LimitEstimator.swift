@@ -17,10 +17,10 @@ public struct LimitEstimator: Sendable {
 
     /// Below half of the estimate a pool's use says nothing of its limit, from 85 % on all (control-law, rule 7).
     private static let busy = 0.5...0.85
-    /// Each second moves the mean use by this part: a time of about six seconds, a provider's burst.
+    /// Each second moves the means by this part: a time of about six seconds, a provider's burst.
     private static let useGain = 0.15
     static let mostUse = 2.0
-    /// From this part of overloads on, a second does not probe.
+    /// From this part of overloads on, nothing probes.
     private static let overloaded = 0.2
     /// So that no hypothesis is ever out of the question, however long nothing probes.
     private static let leastLeak = 1e-6
@@ -38,6 +38,9 @@ public struct LimitEstimator: Sendable {
     }
     /// Delivered over estimated, of the resource that is used most; a mean over some seconds.
     var use = 0.0
+    /// Of the attempts, those that the provider had no capacity for; a mean over some seconds, since one second holds a
+    /// handful of calls.
+    var overloadShare = 0.0
 
     /// `limits` are per minute, each above 0.
     public init(limits: Rates, burstSeconds: Double, settings: CapacityPolicy) {
@@ -53,7 +56,8 @@ public struct LimitEstimator: Sendable {
     public mutating func fold(_ second: MeteredLimits.Second, overloadShare: Double = 0) {
         noteUse(second.delivered.seconds(of: estimate))
         weigh(meters.indices.map { meters[$0].weigh(second, gain: settings.evidenceGain) })
-        let calm = max(0, 1 - overloadShare / Self.overloaded)
+        self.overloadShare += (overloadShare - self.overloadShare) * Self.useGain
+        let calm = max(0, 1 - self.overloadShare / Self.overloaded)
         forget(max(Self.leastLeak, settings.forgettingPerSecond * probing * calm))
     }
 
@@ -108,10 +112,7 @@ public struct LimitEstimator: Sendable {
 
     private func belief(in resource: Resource) -> [Double] {
         var sum = [Double](repeating: 0, count: BucketBank.fractions.count)
-        for index in meters.indices {
-            let belief = meters[index].belief(in: resource)
-            for h in sum.indices { sum[h] += weights[index] * belief[h] }
-        }
+        for index in meters.indices { meters[index].add(weights[index], of: resource, to: &sum) }
         return sum
     }
 

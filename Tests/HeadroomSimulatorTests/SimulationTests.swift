@@ -36,7 +36,7 @@ import Testing
             ("fcfs", 1, "89f7d9b83dbc397b"), ("static-contract+lending", 1, "392f39f0b876f6a0"),
             ("karma+lending", 2, "497a33632b775787"), ("litellm-v3", 2, "789ea40cc1c1a8c0"),
             ("oracle", 3, "29500a50d1656f3a"), ("headroom", 1, "b005315ece047b9"),
-            ("headroom-lend", 2, "ecc4350073e08faf"),
+            ("headroom-lend", 2, "bf261a4a90b43b9c"),
             ("headroom-plain", 3, "59b63c59d415e8b9"),
         ] as [(String, UInt64, String)])
     func `a run has the same digest in every build`(strategy: String, seed: UInt64, digest: String) throws {
