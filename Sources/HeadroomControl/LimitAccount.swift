@@ -55,7 +55,8 @@ struct LimitAccount: Sendable {
         return LimitBelief.Foresight(likelihood: sum, scale: foreseenApart.scale)
     }
 
-    /// With an account of a later time, each as far as it is believed: the times are told apart no longer. A level is the mean over those who believe in it (interacting multiple models, Blom and Bar-Shalom 1988).
+    /// With an account of a later time, each as far as it is believed: the times are told apart no longer. A level is the
+    /// mean over those who believe in it (interacting multiple models, Blom and Bar-Shalom 1988).
     func merged(with later: LimitAccount) -> LimitAccount {
         var merged = self
         for resource in Resource.allCases {
