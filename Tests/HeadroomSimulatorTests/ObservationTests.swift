@@ -80,7 +80,6 @@ import Testing
         }
         let mean = found.reduce(0, +) / Double(found.count)
         #expect(abs(mean - 1) < 0.15, "\(found)")
-        // Told by the second, or with the times of the change merged at once, half of them are.
         #expect(found.count { abs($0 - 1) <= 0.1 } >= 9, "\(found)")
     }
 
