@@ -134,6 +134,30 @@ import Testing
         #expect(found.recentAttempts == 0)
     }
 
+    @Test func `a refused call that is tried again at once and refused again counts once`() throws {
+        func estimate(tries: Int) throws -> Double {
+            var test = CapacityEstimatorTests()
+            for second in 0..<60 {
+                for n in 0..<5 { test.fold(test.call(Double(second) + 0.18 * Double(n))) }
+                for request in 1...2 {
+                    for attempt in 1...tries {
+                        let at = Self.start.adding(seconds: Double(second) + 0.9 + 0.001 * Double(attempt))
+                        test.fold(
+                            .call(
+                                CallRecord(
+                                    request: "\(second).\(request)", at: at, gateway: "gw-1", tenant: "acme",
+                                    pool: Self.pool, attempt: attempt, outcome: .quota, inputTokens: 1_000)))
+                    }
+                }
+            }
+            return try #require(test.capacity(at: 63).capacity[.requests])
+        }
+        let once = try estimate(tries: 1)
+        // Five a second pass.
+        #expect(abs(once / 300 - 1) < 0.1, "\(once)")
+        #expect(abs(try estimate(tries: 5) / once - 1) < 0.02)
+    }
+
     @Test mutating func `a line a minute late changes nothing, and hours of silence cost no time`() {
         fold(call(1))
         _ = capacity(at: 1_000_000)
