@@ -162,11 +162,6 @@ public struct Room: Sendable {
     /// The largest fallbacks that gateways may hold, together.
     public var fallbacks: SIMD4<Double> { holders.reduce(.zero) { $0 + $1.fallback } }
 
-    /// Those whose lease has run out, as far as Headroom can tell, and that may live on their fallback; ascending.
-    public func silent(under policy: LoopPolicy, at now: Timestamp) -> [GatewayID] {
-        holders.filter { $0.hasExpired(graceSeconds: policy.graceSeconds, at: now) }.map(\.gateway)
-    }
-
     /// True when nothing is in effect any more.
     public var isEmpty: Bool { holders.isEmpty }
 

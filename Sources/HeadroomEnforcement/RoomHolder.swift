@@ -145,11 +145,6 @@ struct RoomHolder: Sendable {
 
     /// It holds nothing, or has been silent for longer than its fallback is kept.
     var isForgotten: Bool { grants.isEmpty }
-
-    func hasExpired(graceSeconds: Double, at now: Timestamp) -> Bool {
-        let lease = grants.last?.leaseSeconds ?? 0
-        return now >= lastSeen.adding(seconds: lease + graceSeconds)
-    }
 }
 
 /// A part of a pool that a gateway was given, or may have been.

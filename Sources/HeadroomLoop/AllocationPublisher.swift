@@ -15,8 +15,6 @@ package actor AllocationPublisher {
         package var isLedgerWritable: Bool
         /// By which budgets in effect exceeded capacity, by pool, since the start.
         package var overcommittedTokens: [PoolID: Double]
-        /// Gateways that do not answer and may live on their fallback, ascending.
-        package var silentGateways: [GatewayID]
     }
 
     /// Published from memory while the ledger cannot be written; the oldest go first when there are more.
@@ -67,8 +65,7 @@ package actor AllocationPublisher {
         let version = published?.whole.version
         return State(
             version: version, publishedAt: publishedAt, newVersion: version == before ? nil : version,
-            isLedgerWritable: isLedgerWritable, overcommittedTokens: division.overcommittedTokens,
-            silentGateways: division.silentGateways)
+            isLedgerWritable: isLedgerWritable, overcommittedTokens: division.overcommittedTokens)
     }
 
     /// Divides the same numbers anew, over the gateways that live now and within the room that they leave now.

@@ -12,8 +12,6 @@ struct GatewayDivision: Sendable {
     private(set) var policy = LoopPolicy()
     /// Those heard of within lease and grace; ascending.
     private var living: [GatewayID] = []
-    /// Those that are not, and may live on their fallback; ascending.
-    private(set) var silentGateways: [GatewayID] = []
 
     /// What gateways may still have from the term before.
     mutating func remember(_ start: LedgerStart, under policy: LoopPolicy, at now: Timestamp) {
@@ -33,12 +31,7 @@ struct GatewayDivision: Sendable {
         self.policy = policy
         let oldest = now.adding(seconds: -policy.leaseSeconds - policy.graceSeconds)
         living = presences.filter { $0.lastSeen >= oldest }.map(\.gateway)
-        var silent: Set<GatewayID> = []
-        for pool in Array(rooms.keys) {
-            rooms[pool]?.observe(presences, under: policy, at: now)
-            silent.formUnion(rooms[pool]?.silent(under: policy, at: now) ?? [])
-        }
-        silentGateways = silent.sorted()
+        for place in rooms.values.indices { rooms.values[place].observe(presences, under: policy, at: now) }
     }
 
     /// - Parameter last: where it is given, no gateway gets more than it has in it.

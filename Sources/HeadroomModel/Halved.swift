@@ -5,8 +5,8 @@
 /// else that is allocated.
 @propertyWrapper
 public struct Halved: Equatable, Sendable {
-    @usableFromInline var low: SIMD2<Double>
-    @usableFromInline var high: SIMD2<Double>
+    private var low: SIMD2<Double>
+    private var high: SIMD2<Double>
 
     public init(wrappedValue: SIMD4<Double>) {
         low = wrappedValue.lowHalf

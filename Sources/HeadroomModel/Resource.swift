@@ -54,7 +54,7 @@ public struct ResourceSet: OptionSet, Sendable, Hashable {
 
     /// One after the other, without a list of them.
     public struct Members: Sequence, IteratorProtocol, Sendable {
-        @usableFromInline var left: UInt8
+        private var left: UInt8
 
         init(of set: ResourceSet) {
             left = set.rawValue & 15
@@ -73,8 +73,8 @@ public struct ResourceSet: OptionSet, Sendable, Hashable {
 /// Rates per minute, one per resource. An absent rate means "not limited in this resource" (a capacity, a ceiling)
 /// or "not stated" (a floor, a demand).
 public struct Rates: Equatable, Sendable {
-    @usableFromInline var halves: Halved
-    @usableFromInline var present: ResourceSet
+    private var halves: Halved
+    private var present: ResourceSet
 
     /// Lanes in the order of ``Resource``; a lane that is absent holds 0.
     public var perMinute: SIMD4<Double> { halves.wrappedValue }
@@ -150,7 +150,7 @@ public struct Rates: Equatable, Sendable {
 
 /// An amount of work: so many requests and tokens. Every resource has a number.
 public struct Work: Equatable, Sendable {
-    @usableFromInline var halves: Halved
+    private var halves: Halved
 
     /// Lanes in the order of ``Resource``.
     public var amounts: SIMD4<Double> {
