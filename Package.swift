@@ -7,8 +7,8 @@ let settings: [SwiftSetting] =
     [.swiftLanguageMode(.v6), .strictMemorySafety()]
     + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
-/// Access is `package`, and nothing is exported: no library is a product. `HeadroomModel`, `HeadroomControl` and
-/// `HeadroomEnforcement` are `public` all the same, since Swift 6.3 inlines and specializes nothing that is `package`
+/// Access is `package`, and nothing is exported: no library is a product. `HeadroomModel`, the decisions
+/// and `HeadroomEnforcement` are `public` all the same, since Swift 6.3 inlines and specializes nothing that is `package`
 /// in another module, and every hot loop is made of their values (simulator -20 %, decision -10 %).
 func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
@@ -38,11 +38,15 @@ let package = Package(
         library("HeadroomProviders", ["HeadroomModel", "HeadroomJSON"]),
 
         // Decisions: pure, no clock, no I/O.
-        library("HeadroomControl", ["HeadroomModel"]),
+        library("HeadroomCapacity", ["HeadroomModel"]),
+        library("HeadroomDemand", ["HeadroomModel"]),
+        library("HeadroomDecision", ["HeadroomModel"]),
         library("HeadroomEnforcement", ["HeadroomModel"]),
 
         // The loop, and what it stands between.
-        library("HeadroomLoop", ["HeadroomModel", "HeadroomControl", "HeadroomEnforcement"]),
+        library(
+            "HeadroomLoop",
+            ["HeadroomModel", "HeadroomCapacity", "HeadroomDemand", "HeadroomDecision", "HeadroomEnforcement"]),
         library(
             "HeadroomStorage", ["HeadroomModel", "CSQLite", "CGnuTLS"],
             resources: [
@@ -63,16 +67,15 @@ let package = Package(
         library(
             "HeadroomHTTP",
             [
-                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomProviders",
-                "HeadroomControl", "CMicroHTTPD",
+                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "CMicroHTTPD",
             ]),
 
         // The same four actors on virtual time, against models of providers, gateways and tenants.
         library(
             "HeadroomSimulator",
             [
-                "HeadroomModel", "HeadroomJSON", "HeadroomControl", "HeadroomEnforcement", "HeadroomLoop",
-                "HeadroomPolicy", "HeadroomProviders",
+                "HeadroomModel", "HeadroomJSON", "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop",
+                "HeadroomProviders",
             ],
             resources: [
                 .embedInCode("Scenarios/steady-shortage.json5"),
@@ -108,15 +111,15 @@ let package = Package(
             name: "headroom",
             dependencies: [
                 "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomProviders",
-                "HeadroomControl", "HeadroomEnforcement", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
+                "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
                 "HeadroomSimulator",
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "HeadroomBenchmarks",
             dependencies: [
-                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomProviders", "HeadroomControl",
-                "HeadroomEnforcement", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP", "HeadroomSimulator",
+                "HeadroomModel", "HeadroomWire", "HeadroomDecision", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
+                "HeadroomSimulator",
             ],
             swiftSettings: settings),
 
@@ -125,9 +128,12 @@ let package = Package(
         tests("HeadroomWireTests", ["HeadroomWire", "HeadroomJSON", "HeadroomModel"]),
         tests("HeadroomPolicyTests", ["HeadroomPolicy", "HeadroomModel"]),
         tests("HeadroomProvidersTests", ["HeadroomProviders", "HeadroomJSON", "HeadroomModel"]),
-        tests("HeadroomControlTests", ["HeadroomControl", "HeadroomModel"]),
+        tests("HeadroomCapacityTests", ["HeadroomCapacity", "HeadroomModel"]),
+        // With decisions: what a tenant claims is tested by what it gets.
+        tests("HeadroomDemandTests", ["HeadroomDemand", "HeadroomDecision", "HeadroomModel"]),
+        tests("HeadroomDecisionTests", ["HeadroomDecision", "HeadroomModel"]),
         tests("HeadroomEnforcementTests", ["HeadroomEnforcement", "HeadroomModel"]),
-        tests("HeadroomLoopTests", ["HeadroomLoop", "HeadroomModel", "HeadroomControl", "HeadroomEnforcement"]),
+        tests("HeadroomLoopTests", ["HeadroomLoop", "HeadroomModel"]),
         tests("HeadroomStorageTests", ["HeadroomStorage", "HeadroomModel"]),
         tests("HeadroomHTTPTests", ["HeadroomHTTP", "HeadroomWire", "HeadroomJSON", "HeadroomModel"]),
         // Runs the built program, as its users do.
@@ -135,8 +141,7 @@ let package = Package(
         tests(
             "HeadroomSimulatorTests",
             [
-                "HeadroomSimulator", "HeadroomModel", "HeadroomJSON", "HeadroomControl", "HeadroomEnforcement",
-                "HeadroomLoop",
+                "HeadroomSimulator", "HeadroomModel", "HeadroomDemand", "HeadroomEnforcement",
             ]),
     ]
 )

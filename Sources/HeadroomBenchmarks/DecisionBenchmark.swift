@@ -1,5 +1,5 @@
 import Glibc
-import HeadroomControl
+import HeadroomDecision
 import HeadroomModel
 
 /// A whole decision: what is counted of demand, target and nominal fill, intervals, the fill inside them, whole numbers,

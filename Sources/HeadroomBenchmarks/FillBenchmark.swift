@@ -1,4 +1,4 @@
-import HeadroomControl
+import HeadroomDecision
 import HeadroomModel
 
 /// One full reallocation of a pool in three bands and two resources, on one core, against what could be hoped for (one

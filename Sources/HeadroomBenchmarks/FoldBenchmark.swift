@@ -1,5 +1,4 @@
 import Glibc
-import HeadroomControl
 import HeadroomLoop
 import HeadroomModel
 import HeadroomSimulator

@@ -1,4 +1,3 @@
-import HeadroomControl
 import HeadroomEnforcement
 import HeadroomModel
 import Synchronization

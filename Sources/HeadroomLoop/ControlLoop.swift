@@ -1,4 +1,4 @@
-import HeadroomControl
+import HeadroomDecision
 import HeadroomEnforcement
 import HeadroomModel
 
@@ -7,7 +7,7 @@ import HeadroomModel
 ///
 /// Start reading here. ``tick(at:)`` is those steps over the telemetry that is new since the last tick, and
 /// nothing else; the daemon, the tests and the simulator all call it. Each step is an actor that owns state and calls
-/// pure functions of `HeadroomControl`. A step that fails leaves the last decision in force, is counted, and is
+/// pure functions of the three decision targets. A step that fails leaves the last decision in force, is counted, and is
 /// shown in the report; the next tick tries again.
 package actor ControlLoop {
     /// Rows are read in pages, and at most this many pages a tick: a flood delays telemetry, never the loop.

@@ -1,4 +1,3 @@
-import HeadroomControl
 import HeadroomModel
 
 extension LoopReport {

@@ -1,4 +1,4 @@
-import HeadroomControl
+import HeadroomDecision
 import HeadroomModel
 
 /// Who gets what? Owns one ``PoolAllocator`` per pool, and after a start the last known allocations, which it holds
@@ -8,7 +8,7 @@ package actor PriorityPolicyEngine {
     package struct Decision: Sendable {
         /// Ascending by pool, as all of these.
         package var pools: [PoolAllocation]
-        package var entitlements: [PoolID: [PoolDecision.Entitlement]]
+        package var entitlements: [PoolID: [Entitlement]]
         package var reversals: [PoolID: Int]
         /// What came to be, but for its version, which a publication gives it.
         package var explanations: [(pool: Explanation.PoolFacts, tenants: [Explanation.TenantFacts])]

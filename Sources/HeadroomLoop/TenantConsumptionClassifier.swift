@@ -1,4 +1,4 @@
-import HeadroomControl
+import HeadroomDemand
 import HeadroomEnforcement
 import HeadroomModel
 
@@ -23,7 +23,7 @@ package actor TenantConsumptionClassifier {
         var starvation: StarvationWatch
         var waits = WaitTimes()
         /// Of the last decision: what each tenant is entitled to, and what it is given. Both ascend by tenant.
-        var entitlements: [PoolDecision.Entitlement] = []
+        var entitlements: [Entitlement] = []
         var allocations: [TenantAllocation] = []
         var estimatedAt: Timestamp?
     }

@@ -1,4 +1,4 @@
-import HeadroomControl
+import HeadroomCapacity
 import HeadroomModel
 
 /// What is the upstream delivering? Owns one ``CapacityEstimator`` per pool of the policy.

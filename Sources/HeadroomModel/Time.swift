@@ -85,3 +85,15 @@ public func exponential(_ x: Double) -> Double {
     sum = 1 + sum * r
     return Double(sign: .plus, exponent: Int(k), significand: sum)
 }
+
+extension Timestamp {
+    /// The second that this instant lies in, since 1970.
+    public var second: Int64 {
+        milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
+    }
+
+    /// The minute that this instant lies in, since 1970.
+    public var minute: Int64 {
+        milliseconds >= 0 ? milliseconds / 60_000 : (milliseconds - 59_999) / 60_000
+    }
+}

@@ -25,7 +25,7 @@ struct BodyFields {
 
     private static let longestBody = 65536
     private static let longestKey = 128
-    private static let mostFields = 1024
+    private static let maxFields = 1024
     private static let deepest = 32
 
     init() {}
@@ -103,7 +103,7 @@ extension BodyFields {
                 key = String(decoding: text.utf8.prefix(BodyFields.longestKey), as: UTF8.self)
             case .string(let text), .bare(let text):
                 guard let parent, parent.isArray || key != nil else { continue }
-                guard fields.count < BodyFields.mostFields else { return }
+                guard fields.count < BodyFields.maxFields else { return }
                 fields.append(
                     Field(path: path, key: name, object: parent.object, text: text, isString: token.isString))
                 key = nil

@@ -72,7 +72,7 @@ extension ErrorReport {
         "type", "code", "status", "reason", "error", "errorcode", "errortype", "codename", "title", "statuscode",
     ]
     /// More than any answer names.
-    private static let mostCodes = 64
+    private static let maxCodes = 64
     private static let messageKeys: Set<String> = [
         "message", "msg", "error", "detail", "details", "title", "description", "raw", "statusmsg", "errordescription",
         "errormessage", "errormsg", "errors", "reason",
@@ -92,7 +92,7 @@ extension ErrorReport {
         texts += exceptions(in: message)
         var codes: [String] = []
         for text in texts {
-            if codes.count < mostCodes, let code = code(text), !codes.contains(code) { codes.append(code) }
+            if codes.count < maxCodes, let code = code(text), !codes.contains(code) { codes.append(code) }
         }
         return codes
     }

@@ -9,11 +9,11 @@ struct HeaderFields {
     let date: Int64?
 
     /// More headers than any server sends, and longer values than any limit has, are left out: reading stays bounded.
-    private static let mostFields = 512
+    private static let maxFields = 512
     private static let longestValue = 4096
 
     init(_ response: ProviderResponse) {
-        fields = response.headers.prefix(HeaderFields.mostFields)
+        fields = response.headers.prefix(HeaderFields.maxFields)
             .filter { $0.value.utf8.count <= HeaderFields.longestValue }
             .map { (name: $0.name.lowercased().trimmingSpace, value: $0.value.trimmingSpace) }
         let own = fields.first { $0.name == "date" }.flatMap { HTTPDate.parse($0.value) ?? RFC3339.parse($0.value) }

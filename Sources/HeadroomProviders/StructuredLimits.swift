@@ -34,11 +34,11 @@ enum StructuredLimits {
     }
 
     /// More policies than any server has are left out.
-    private static let mostItems = 32
+    private static let maxItems = 32
 
     private static func items(_ value: String) -> [Item] {
         var items: [Item] = []
-        for text in split(value, at: ",").prefix(mostItems) {
+        for text in split(value, at: ",").prefix(maxItems) {
             let item = Item(text)
             // `limit=100, remaining=50, reset=5` is one limit, in three members.
             if item.isDictionaryMember, let last = items.indices.last, items[last].isDictionaryMember {

@@ -70,9 +70,9 @@ package final class Database: Sendable {
         func before(hours: Double) -> Timestamp { now.adding(seconds: -hours * 3600) }
         let ledger = before(hours: policy.ledgerHours)
         var deleted = try await telemetry.prune(before: before(hours: policy.rawHours))
-        deleted += try await snapshots.prune(before: ledger, mostBytes: policy.ledgerBytes)
+        deleted += try await snapshots.prune(before: ledger, maxBytes: policy.ledgerBytes)
         deleted += try await decisions.prune(
-            keepingSeconds: policy.ledgerHours * 3600, mostBytes: policy.ledgerBytes)
+            keepingSeconds: policy.ledgerHours * 3600, maxBytes: policy.ledgerBytes)
         deleted += try await checkpoints.prune(.minute, before: before(hours: policy.minuteDays * 24))
         deleted += try await checkpoints.prune(.hour, before: before(hours: policy.hourDays * 24))
         deleted += try await steering.prune(before: before(hours: policy.minuteDays * 24))

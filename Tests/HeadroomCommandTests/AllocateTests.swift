@@ -2,7 +2,7 @@ import HeadroomJSON
 import Testing
 
 @Suite struct AllocateTests {
-    /// WIRE §4.1's problem, without `bands`.
+    /// WireFormat §4.1's problem, without `bands`.
     private static let problem = """
         {"capacity":{"rpm":1000,"tpm":1000000},
          "tenants":[{"id":"a","tier":"premium","weight":4,"demand":{"rpm":50,"tpm":500000},"floor":{"tpm":100000},"ceiling":{"rpm":400},"shape":{"rpm":1,"tpm":10000}}]}

@@ -2,7 +2,7 @@ import HeadroomEnforcement
 import HeadroomModel
 import Testing
 
-/// DESIGN §5.3 over random histories, judged by what gateways really have in force and not by what the room takes to be.
+/// Model §5.3 over random histories, judged by what gateways really have in force and not by what the room takes to be.
 @Suite struct RoomPropertyTests {
     @Test func `budgets that may be in effect fit into capacity at every instant`() {
         for seed in 1...24 {
@@ -207,14 +207,14 @@ struct RoomHistory {
             var live = 0.0
             var expired: [(rate: Double, wholeFallback: Double)] = []
             var fallbacks = 0.0
-            var mostFallback = 0.0
+            var maxFallback = 0.0
             for gateway in holders {
                 guard let part = gateway.part else { continue }
                 let budget = part.budget.budget[resource] ?? 0
                 let fallback = part.budget.fallback[resource] ?? 0
                 let wholeFallback = part.wholeFallback[resource] ?? 0
                 fallbacks += fallback
-                mostFallback = max(mostFallback, wholeFallback)
+                maxFallback = max(maxFallback, wholeFallback)
                 if now < gateway.leaseUntil {
                     live += budget
                 } else {
@@ -232,8 +232,8 @@ struct RoomHistory {
             if live > max(0, most) + 1e-6 {
                 return "\(resource.name): \(live) and fallbacks of \(expired) in force, \(most) left"
             }
-            if fallbacks > mostFallback {
-                return "\(resource.name): fallbacks of \(fallbacks), whole \(mostFallback)"
+            if fallbacks > maxFallback {
+                return "\(resource.name): fallbacks of \(fallbacks), whole \(maxFallback)"
             }
         }
         return nil

@@ -2,7 +2,7 @@ import HeadroomEnforcement
 import HeadroomModel
 import Testing
 
-/// DESIGN §5.3 by example: two gateways that share 1,000 requests a minute, one of which was silent.
+/// Model §5.3 by example: two gateways that share 1,000 requests a minute, one of which was silent.
 @Suite struct RoomTests {
     private let policy = LoopPolicy()
     private var room = Room()

@@ -2,7 +2,7 @@ import HeadroomLoop
 import HeadroomModel
 import Testing
 
-/// Room (DESIGN §5.3) through the whole loop: gateways that join, are cut off and come back, a capacity that drops, and
+/// Room (Model §5.3) through the whole loop: gateways that join, are cut off and come back, a capacity that drops, and
 /// a control plane that starts again.
 @Suite struct PublishedRoomTests {
     private static let pool: PoolID = "demo:pool"

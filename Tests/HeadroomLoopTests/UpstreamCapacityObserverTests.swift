@@ -1,4 +1,3 @@
-import HeadroomControl
 import HeadroomLoop
 import HeadroomModel
 import Testing

@@ -1,4 +1,4 @@
-import HeadroomControl
+import HeadroomDemand
 import HeadroomModel
 import HeadroomSimulator
 
@@ -51,7 +51,7 @@ struct PlantedGame {
 
     /// The first `seconds` of `trace`; the tenant of the fourth-largest demand plays.
     init(_ pattern: Pattern, in trace: Trace, seconds: Double, seed: UInt64) {
-        let played = trace.played(seconds: seconds, speed: 1).folded(toLargest: Workload.mostTenants)
+        let played = trace.played(seconds: seconds, speed: 1).folded(toLargest: Workload.maxTenants)
         let costs = played.totals.map { $0[.tokens] }
         let ranked = played.tenants.indices.sorted { (-costs[$0], $0) < (-costs[$1], $1) }
         let player = ranked[min(3, ranked.count - 1)]
@@ -101,7 +101,7 @@ struct PlantedGame {
         var estimator = DemandEstimator(
             pool: PoolPolicy(pool: Self.pool, nominal: nominal), settings: DemandEstimator.Settings(Policy()),
             at: Self.start)
-        var entitlements: [PoolDecision.Entitlement] = []
+        var entitlements: [Entitlement] = []
         var found: [Found] = []
         var next = 0
         for turn in 1...Int(seconds / Self.period) {
@@ -111,7 +111,7 @@ struct PlantedGame {
                 next += 1
             }
             let tenants = estimator.estimate(at: Self.at(second), entitlements: entitlements).tenants
-            entitlements = tenants.map { PoolDecision.Entitlement(tenant: $0.tenant, rates: nominal) }
+            entitlements = tenants.map { Entitlement(tenant: $0.tenant, rates: nominal) }
             for tenant in tenants {
                 for flag in tenant.profile?.flags ?? []
                 where !found.contains(where: { $0.tenant == tenant.tenant && $0.kind == flag.kind }) {

@@ -59,7 +59,7 @@ extension SnapshotStore.Coding {
 
     @Test func `the log stays bounded while commits go on without a pause, and nothing is lost by it`() async throws {
         let database = try TemporaryDatabase(in: directory)
-        try SQLiteCheckpointer(writer: database.writer, pagesPerCheckpoint: 20, mostPages: 100)
+        try SQLiteCheckpointer(writer: database.writer, pagesPerCheckpoint: 20, maxPages: 100)
         let store = try database.telemetry()
         var most = 0
         for round in 0..<200 {

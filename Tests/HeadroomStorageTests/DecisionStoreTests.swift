@@ -117,18 +117,18 @@ import Testing
             try await store.record(DecisionOutcome(explanations: [explanation(generation, ["acme"])]), at: start)
         }
         func oldest() throws -> Int64 { try database.number("SELECT min(generation) FROM explanation") }
-        #expect(try await store.prune(keepingSeconds: 11, mostBytes: .max, limit: 5) == 5)
-        #expect(try await store.prune(keepingSeconds: 11, mostBytes: .max, limit: 5) == 3)
-        #expect(try await store.prune(keepingSeconds: 11, mostBytes: .max, limit: 5) == 0)
+        #expect(try await store.prune(keepingSeconds: 11, maxBytes: .max, limit: 5) == 5)
+        #expect(try await store.prune(keepingSeconds: 11, maxBytes: .max, limit: 5) == 3)
+        #expect(try await store.prune(keepingSeconds: 11, maxBytes: .max, limit: 5) == 0)
         #expect(try oldest() == 9)
         let each = try database.number("SELECT length(tenant_ids) + length(body) FROM explanation")
-        #expect(try await store.prune(keepingSeconds: 1e6, mostBytes: 3 * each) == 9)
+        #expect(try await store.prune(keepingSeconds: 1e6, maxBytes: 3 * each) == 9)
         #expect(try oldest() == 18)
-        #expect(try await store.prune(keepingSeconds: 1e6, mostBytes: 0) == 2)
+        #expect(try await store.prune(keepingSeconds: 1e6, maxBytes: 0) == 2)
         #expect(try oldest() == 20)
         // What is written after that is measured against what is kept.
         try await store.record(DecisionOutcome(explanations: [explanation(21, ["acme"])]), at: start)
-        #expect(try await store.prune(keepingSeconds: 1e6, mostBytes: 2 * each) == 0)
+        #expect(try await store.prune(keepingSeconds: 1e6, maxBytes: 2 * each) == 0)
     }
 
     @Test func `an outcome that cannot be stored whole is not stored at all`() async throws {

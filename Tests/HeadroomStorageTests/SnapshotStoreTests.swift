@@ -90,14 +90,14 @@ import Testing
                 Publication(
                     whole: snapshot(generation, at: issued, policy: String(repeating: "x", count: 1_000)), parts: []))
         }
-        #expect(try await store.prune(before: start.adding(seconds: 9), mostBytes: .max, limit: 5) == 5)
-        #expect(try await store.prune(before: start.adding(seconds: 9), mostBytes: .max, limit: 5) == 3)
-        #expect(try await store.prune(before: start.adding(seconds: 9), mostBytes: .max, limit: 5) == 0)
+        #expect(try await store.prune(before: start.adding(seconds: 9), maxBytes: .max, limit: 5) == 5)
+        #expect(try await store.prune(before: start.adding(seconds: 9), maxBytes: .max, limit: 5) == 3)
+        #expect(try await store.prune(before: start.adding(seconds: 9), maxBytes: .max, limit: 5) == 0)
         #expect(try await store.recent(since: start, limit: 100).first?.version.generation == 9)
         // 12 are left, of somewhat more than 1,000 bytes each.
-        #expect(try await store.prune(before: start, mostBytes: 5_500) == 7)
+        #expect(try await store.prune(before: start, maxBytes: 5_500) == 7)
         #expect(try await store.recent(since: start, limit: 100).map(\.version.generation) == [16, 17, 18, 19, 20])
-        #expect(try await store.prune(before: start.adding(seconds: 100), mostBytes: 0) == 4)
+        #expect(try await store.prune(before: start.adding(seconds: 100), maxBytes: 0) == 4)
         #expect(try await store.last()?.version.generation == 20)
     }
 

@@ -10,7 +10,7 @@ import Testing
         let overrides = [
             OverrideRequest(
                 tenant: "acme", pool: "p", tier: "premium", weight: 2.5, reason: "é \"x\"", expiresInSeconds: 1),
-            OverrideRequest(tenant: "a:b@c", weight: 0.001, reason: "r", expiresInSeconds: SteeringLimits.mostSeconds),
+            OverrideRequest(tenant: "a:b@c", weight: 0.001, reason: "r", expiresInSeconds: SteeringLimits.maxSeconds),
         ]
         for request in overrides {
             #expect(try OverrideRequest.decode(request.encoded(), policy: Self.policy) == request)
@@ -35,7 +35,7 @@ import Testing
             try DecisionRequest.decode(Array("{\(more)}".utf8))
         }
         #expect(try decode(#""reason":"r","expires_in_seconds":null"#).expiresInSeconds == nil)
-        let longest = String(repeating: "é", count: SteeringLimits.mostReason)
+        let longest = String(repeating: "é", count: SteeringLimits.maxReason)
         #expect(try decode(#""reason":"\#(longest)""#).reason == longest)
         for reason in [#""\#(longest)x""#, #""""#, #"" \t ""#, #""a\nb""#, "7", "null"] {
             #expect(throws: BodyError.self, "\(reason)") { try decode(#""reason":\#(reason)"#) }

@@ -1,4 +1,4 @@
-/// The bounds on assured rates that automation may not cross without a person's approval (DESIGN §5.4).
+/// The bounds on assured rates that automation may not cross without a person's approval (Model §5.4).
 public struct GuardrailPolicy: Equatable, Sendable {
     /// A tenant whose demand reaches it keeps at least this part of its floor.
     public var leastOfFloor: Double

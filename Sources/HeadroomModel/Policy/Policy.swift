@@ -87,7 +87,7 @@ public struct TierPolicy: Equatable, Sendable {
     ]
 }
 
-/// One step of the fill (DESIGN §5.1).
+/// One step of the fill (Model §5.1).
 public struct Band: Equatable, Sendable {
     public enum Bound: Int, CaseIterable, Sendable, Hashable {
         case floor, floorInDemand, start, demand, burst, ceiling
@@ -227,7 +227,7 @@ public struct CapacityPolicy: Equatable, Sendable {
     }
 }
 
-/// When a tenant counts as starved (DESIGN §2).
+/// When a tenant counts as starved (Model §2).
 public struct StarvationPolicy: Equatable, Sendable {
     public var seconds: Double
     /// Throughput below this part of min(demand, entitlement) starves.

@@ -1,4 +1,4 @@
-/// How far a tenant's claims are believed (DESIGN §4): cold start and gaming.
+/// How far a tenant's claims are believed (Model §4): cold start and gaming.
 public struct TrustPolicy: Equatable, Sendable {
     /// Served calls after which the confidence in a new tenant is one half; 0: everyone is known at once.
     public var halfConfidenceCalls: Double

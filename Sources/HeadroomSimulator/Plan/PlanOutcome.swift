@@ -55,14 +55,14 @@ package struct PlanOutcome: Sendable {
     private var services: [PoolID: (before: PlanService, after: PlanService)] = [:]
 
     /// Points of a line; more would not be seen.
-    private static let mostPoints = 300
+    private static let maxPoints = 300
 
     init(rules: Rules, parts: [PlanReplay.Part]) {
         policy = rules.policy
         stretches = parts.map { Stretch(from: $0.from, to: $0.to, isByMinute: $0.source == .minutes) }
         from = parts.first?.from ?? Timestamp(milliseconds: 0)
         seconds = parts.last?.to.seconds(since: from) ?? 0
-        stepSeconds = max(60, (seconds / Double(Self.mostPoints)).rounded(.up))
+        stepSeconds = max(60, (seconds / Double(Self.maxPoints)).rounded(.up))
     }
 
     /// What a pool's numbers are told in: tokens where it limits them.

@@ -13,7 +13,7 @@ package struct PlanReport {
     }
 
     /// Plots on one page; the tenants that change most come first.
-    private static let mostPlots = 60
+    private static let maxPlots = 60
 
     package var html: String {
         var page = HTMLPage(title: title)
@@ -44,7 +44,7 @@ package struct PlanReport {
         page.raw(
             "<p class=\"key\"><i class=\"demand\"></i>wanted<i class=\"truth\"></i>assured before"
                 + "<i class=\"allocation\"></i>assured by the candidate; a minute</p>")
-        page.grid(outcome.byChange.prefix(Self.mostPlots).map { plot(of: $0).svg })
+        page.grid(outcome.byChange.prefix(Self.maxPlots).map { plot(of: $0).svg })
         return page.html
     }
 

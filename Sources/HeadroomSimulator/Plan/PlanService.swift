@@ -1,4 +1,4 @@
-import HeadroomControl
+import HeadroomDecision
 import HeadroomModel
 
 /// What gateways would have made of an allocation, as a fluid: everyone's assured rate as far as it is wanted, then

@@ -22,7 +22,7 @@ package struct RunReport {
     }
 
     /// Points of a line; more would not be seen.
-    private static let mostPoints = 600
+    private static let maxPoints = 600
 
     package var html: String {
         var page = HTMLPage(title: "\(scenario.name) under \(strategy.name)")
@@ -60,7 +60,7 @@ package struct RunReport {
 
     private var capacity: LinePlot {
         func thinned(_ values: [Double]) -> [(x: Double, y: Double)] {
-            let step = max(1, values.count / Self.mostPoints)
+            let step = max(1, values.count / Self.maxPoints)
             return stride(from: 0, to: values.count, by: step).map { (Double($0) / 60, values[$0]) }
         }
         return LinePlot(
@@ -94,7 +94,7 @@ package struct RunReport {
             let own = (first..<min(record.stepCount, first + steps)).map { amount(record.served[$0 * count + tenant]) }
             return (Double(minute), own.reduce(0, +))
         }
-        let step = max(1, record.limits.count / Self.mostPoints)
+        let step = max(1, record.limits.count / Self.maxPoints)
         let limits = stride(from: 0, to: record.limits.count, by: step).map { index in
             (x: record.limits[index].second / 60, y: record.limits[index].tokens[tenant])
         }

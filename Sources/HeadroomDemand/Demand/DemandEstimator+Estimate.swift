@@ -1,0 +1,123 @@
+import HeadroomModel
+
+extension DemandEstimator {
+    /// What there is at `now`, of tenants that were heard of within the policy's idle time.
+    /// - Parameter entitlements: of the last decision, ascending by tenant: what claims are held against.
+    public mutating func estimate(at now: Timestamp, entitlements: [Entitlement] = []) -> PoolDemand {
+        if order.isEmpty {
+            order = places.values.sorted { profiles[Int($0)].tenant < profiles[Int($1)].tenant }
+        }
+        endSilentTasks(at: now)
+        let waves = storm.waves(through: now.second)
+        storm.review(waves, tenants: waves == nil ? [] : retrying(at: now), at: now)
+        var result = PoolDemand(
+            pool: pool.pool, untracked: untracked, retryStorm: storm.storm, retry: storm.retry)
+        result.tenants.reserveCapacity(order.count)
+        let moment = TenantProfile.Moment(
+            now: now, windowSeconds: observedSeconds(at: now), pool: pool, settings: settings, gaming: gaming,
+            gateways: gateways, storm: storm)
+        var sums = TenantProfile.Sums(gateways: gateways.count)
+        var entitled = TenantWalk(entitlements)
+        estimated.removeAll(keepingCapacity: true)
+        for place in order {
+            // One call that works in place: to look at a profile through the table is to copy it.
+            profiles[Int(place)].estimate(moment, entitlements, &entitled, into: &result.tenants, &sums)
+            if result.tenants.count > estimated.count { estimated.append(place) }
+        }
+        requests.release(at: now.second)
+        denials.release(at: now)
+        controls.release(at: now)
+        result.consumed = sums.consumed.rates(overSeconds: Double(moment.windowSeconds), of: pool.nominal.resources)
+        result.gateways = gatewayTraffic(backlog: sums.backlog, at: now)
+        result.hourlyGateways = hourlyTraffic(at: now)
+        return result
+    }
+
+    /// What a tick adds to the roll-ups: rates × the time since the last one, for tenants that want something.
+    /// - Parameters:
+    ///   - demand: The last estimate.
+    ///   - allocations: Of the decision in force, ascending by tenant.
+    public mutating func accumulate(
+        _ demand: PoolDemand, allocations: [TenantAllocation],
+        starvation: [TenantID: StarvationWatch.Verdict], seconds: Double, at now: Timestamp
+    ) {
+        guard seconds > 0 else { return }
+        var assured = TenantWalk(allocations)
+        for index in demand.tenants.indices {
+            // Most tenants of a large table are idle, and each is a large struct to take out.
+            let wanted = demand.tenants[index].wanted.perMinute
+            let interactive = demand.tenants[index].demand.interactive.perMinute
+            let nearRealTime = demand.tenants[index].demand.nearRealTime.perMinute
+            let batch = demand.tenants[index].demand.batch.perMinute
+            guard wanted != .zero || interactive != .zero || nearRealTime != .zero || batch != .zero else { continue }
+            let tenant = demand.tenants[index].tenant
+            let row = assured.place(of: tenant)
+            let starved = starvation.isEmpty ? nil : starvation[tenant]?.starvation
+            var isFirst = true
+            for criticality in Criticality.allCases {
+                let wanted = demand.tenants[index].demand[criticality].perMinute
+                guard wanted != .zero else { continue }
+                let rate = row.flatMap { allocations[$0].criticality[criticality][.tokens] } ?? 0
+                rollups.add(to: now.minute, tenant: estimated[index], criticality) { sums in
+                    sums.demandTokens += wanted[Resource.tokens.rawValue] * seconds / 60
+                    sums.assuredTokens += rate * seconds / 60
+                    // Starvation is the tenant's, and is counted once: with its most urgent work.
+                    if isFirst, starved == .delivery { sums.starvedForDeliverySeconds += seconds }
+                    if isFirst, starved == .shortage { sums.starvedForShortageSeconds += seconds }
+                }
+                isFirst = false
+            }
+        }
+    }
+
+    /// Since they were last stored; ascending by start, tenant, criticality.
+    public func unstoredRollups() -> [Rollup] {
+        rollups.rollups(of: pool.pool) { profiles[Int($0)].tenant }
+    }
+
+    /// They are stored.
+    public mutating func forgetRollups() { rollups.removeAll() }
+
+    /// Younger than the window, the estimator divides by its age, lest all look small.
+    private func observedSeconds(at now: Timestamp) -> Int {
+        max(2, min(Int(settings.demand.windowSeconds), Int(now.seconds(since: begun).rounded(.up))))
+    }
+
+    private mutating func endSilentTasks(at now: Timestamp) {
+        for silenced in tasks.sweep(at: now) {
+            let index = Int(silenced.place)
+            silenced.end(in: &profiles[index].tasks)
+            // Who waits for want of room has reason to be silent.
+            if silenced.wasTold, profiles[index].watch.isGranted {
+                profiles[index].watch.note(TaskBook.Verdict(broken: 1))
+            }
+        }
+    }
+
+    /// Tenants that tried again lately, most often first.
+    private func retrying(at now: Timestamp) -> [TenantID] {
+        order.map { (profiles[Int($0)].tenant, profiles[Int($0)].retried.value(at: now, halfLife: Self.retryHalfLife)) }
+            .filter { $0.1 >= 2 }
+            .sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+            .map(\.0)
+    }
+
+    /// Arrivals and a fifth of the backlog, both in seconds of the pool (control-law, `s_g`).
+    private func gatewayTraffic(backlog: [Double], at now: Timestamp) -> [GatewayTraffic] {
+        gateways.indices.compactMap { index -> GatewayTraffic? in
+            guard now.seconds(since: gatewayArrivals[index].lately.at) < 600 || backlog[index] > 0 else { return nil }
+            let arrived = Double(gatewayArrivals[index].lately.value(at: now, halfLife: Self.poolHalfLife))
+            return GatewayTraffic(gateway: gateways[index], weight: arrived + backlog[index] / 5)
+        }
+        .sorted { $0.gateway < $1.gateway }
+    }
+
+    private mutating func hourlyTraffic(at now: Timestamp) -> [GatewayTraffic] {
+        if now.minute != hourlyMeansMinute || gateways.count != hourlyMeans.count {
+            hourlyMeans = GatewayArrivals.hourlyMeans(of: gatewayArrivals, at: now)
+            hourlyMeansMinute = now.minute
+        }
+        return zip(gateways, hourlyMeans).map { GatewayTraffic(gateway: $0, weight: $1) }
+            .sorted { $0.gateway < $1.gateway }
+    }
+}

@@ -1,0 +1,264 @@
+import HeadroomModel
+
+/// What one tenant's tasks amount to: sums over those that ended, and over those in progress.
+struct TaskTally: Sendable {
+    /// A mean over the last hundred tasks or so.
+    private static let memory: Float = 100
+
+    private var ended: Float = 0
+    private var requests: Float = 0
+    private var tokens: Float = 0
+    private var fanOut: Float = 0
+    /// Of the tasks whose course was told, how many ended, and how many of these by completing.
+    private var told: Float = 0
+    private var completed: Float = 0
+    fileprivate(set) var open: Int32 = 0
+    /// What open tasks say that they still need. Whole numbers, so that adding and taking away leaves nothing behind.
+    fileprivate(set) var remainingRequests: Int64 = 0
+    fileprivate(set) var remainingTokens: Int64 = 0
+
+    var cost: TaskCost? {
+        guard ended > 0 else { return nil }
+        return TaskCost(
+            requests: Double(requests), tokens: Double(tokens), fanOut: Double(fanOut),
+            completion: told > 0 ? Double(completed / told) : nil, open: Int(open))
+    }
+
+    /// How far its claims are believed: the mean of a Beta distribution that starts from one completed task.
+    var trust: Double { Double((completed + 1) / (told + 1)) }
+
+    fileprivate mutating func end(_ task: TaskBook.Task, isCompleted: Bool) {
+        ended = min(TaskTally.memory, ended + 1)
+        let step = 1 / ended
+        requests += (task.requests - requests) * step
+        tokens += (task.tokens - tokens) * step
+        fanOut += (Float(task.children) - fanOut) * step
+        if task.isTold {
+            let kept: Float = told < TaskTally.memory ? 1 : 1 - 1 / TaskTally.memory
+            told = told * kept + 1
+            completed = completed * kept + (isCompleted ? 1 : 0)
+        }
+        open -= 1
+        remainingRequests -= task.remainingRequests
+        remainingTokens -= task.remainingTokens
+    }
+}
+
+/// The agents' tasks in progress in one pool: bounded, since anyone can name a task.
+///
+/// A task begins with the first line that names it, and ends when a line says so or when nothing has named it for a few
+/// minutes. A claim of what it still needs is checked against what happens: one that has had half as much again as it
+/// asked for and asks for no less, or twice as much and still asks for half of it, or that nothing has come of although
+/// there was room, is broken.
+struct TaskBook: Sendable {
+    fileprivate struct Task: Sendable {
+        var tenant: Int32
+        var parent: UInt64
+        var last: Timestamp
+        var requests: Float = 0
+        var tokens: Float = 0
+        var children: UInt16 = 0
+        var isTold = false
+        var remainingRequests: Int64 = 0
+        var remainingTokens: Int64 = 0
+        /// The claim that is being checked: what it asked for, since when, and the requests that it has had since.
+        var claim: Float = 0
+        var claimedAt: Timestamp
+        var had: Float = 0
+    }
+
+    /// Whose a task is: a place in the table, and a fingerprint of the name that outlives it.
+    struct Owner {
+        var place: Int32
+        var fingerprint: UInt64
+    }
+
+    /// A task that ended without a word.
+    struct Silenced {
+        let place: Int32
+        fileprivate let task: Task
+
+        /// It had told its course before.
+        var wasTold: Bool { task.isTold }
+
+        func end(in tally: inout TaskTally) { tally.end(task, isCompleted: false) }
+    }
+
+    /// Claims that were found kept or broken.
+    struct Verdict: Equatable {
+        var kept = 0
+        var broken = 0
+    }
+
+    /// A task that nothing has named for so long has ended.
+    static let silenceSeconds = 180.0
+    /// Of all tenants, and of one.
+    private static let maxOpen = 20_000
+    private static let maxOfOneTenant: Int32 = 2_000
+
+    private var tasks: [UInt64: Task] = [:]
+    private var sweptAt: Timestamp
+
+    init(at now: Timestamp) {
+        sweptAt = now
+    }
+
+    /// A call of the task `name`.
+    mutating func note(
+        call work: Work, task name: String, parent: String?, of tenant: Owner, at now: Timestamp,
+        in tally: inout TaskTally
+    ) {
+        guard let key = open(name, parent: parent, of: tenant, at: now, in: &tally) else { return }
+        tasks[key]!.requests += Float(work[.requests])
+        tasks[key]!.tokens += Float(work[.tokens])
+        tasks[key]!.had += Float(work[.requests])
+    }
+
+    /// What a task says of itself. `isGranted`: there was room for what the tenant wanted.
+    mutating func note(
+        _ record: TaskRecord, of tenant: Owner, isGranted: Bool, in tally: inout TaskTally
+    ) -> Verdict {
+        guard let key = open(record.task, parent: record.parent, of: tenant, at: record.at, in: &tally) else {
+            return Verdict()
+        }
+        var task = tasks[key]!
+        task.isTold = true
+        if record.state == .completed || record.state == .failed {
+            tasks[key] = nil
+            tally.end(task, isCompleted: record.state == .completed)
+            return Verdict(kept: record.state == .completed ? 1 : 0)
+        }
+        // At most a million calls and 10¹² tokens: a claim beyond it says nothing.
+        let requests = min(max(0, record.remainingRequests ?? 0), 1_000_000)
+        let tokens = min(max(0, record.remainingTokens ?? 0), 1_000_000_000_000)
+        tally.remainingRequests += requests - task.remainingRequests
+        tally.remainingTokens += tokens - task.remainingTokens
+        task.remainingRequests = requests
+        task.remainingTokens = tokens
+        let isBroken = task.check(isGranted: isGranted, at: record.at)
+        tasks[key] = task
+        return Verdict(broken: isBroken ? 1 : 0)
+    }
+
+    /// Takes out what nothing has named for long, oldest first.
+    mutating func sweep(at now: Timestamp) -> [Silenced] {
+        guard now.seconds(since: sweptAt) >= 10 else { return [] }
+        sweptAt = now
+        let silent = tasks.filter { now.seconds(since: $0.value.last) > TaskBook.silenceSeconds }
+            .sorted { ($0.value.last, $0.key) < ($1.value.last, $1.key) }
+        for (key, _) in silent { tasks[key] = nil }
+        return silent.map { Silenced(place: $0.value.tenant, task: $0.value) }
+    }
+
+    /// Forgets the tasks of tenants that left the table.
+    mutating func remove(_ tenants: Set<Int32>) {
+        tasks = tasks.filter { !tenants.contains($0.value.tenant) }
+    }
+
+    private mutating func open(
+        _ name: String, parent: String?, of tenant: Owner, at now: Timestamp, in tally: inout TaskTally
+    ) -> UInt64? {
+        let key = TaskBook.key(name, of: tenant)
+        if tasks[key] != nil {
+            tasks[key]!.last = max(tasks[key]!.last, now)
+            return key
+        }
+        guard tasks.count < TaskBook.maxOpen, tally.open < TaskBook.maxOfOneTenant else { return nil }
+        let parentKey = parent.map { TaskBook.key($0, of: tenant) } ?? 0
+        tasks[key] = Task(tenant: tenant.place, parent: parentKey, last: now, claimedAt: now)
+        tally.open += 1
+        if parentKey != 0, let children = tasks[parentKey]?.children {
+            tasks[parentKey]!.children = children &+ (children < .max ? 1 : 0)
+        }
+        return key
+    }
+
+    private static func key(_ name: String, of tenant: Owner) -> UInt64 {
+        RecentRequests.fingerprint(of: name.fingerprint, tenant.fingerprint)
+    }
+}
+
+extension TaskBook.Task {
+    /// True when the claim turns out to be broken; then the next one begins.
+    fileprivate mutating func check(isGranted: Bool, at now: Timestamp) -> Bool {
+        let asks = Float(remainingRequests) > 0 ? Float(remainingRequests) : min(Float(remainingTokens), 1)
+        // No claim so far, or one that has gone down by half since: honest progress.
+        guard claim > 0, asks > claim / 2 else {
+            begin(asks, at: now)
+            return false
+        }
+        let hasHadEnough = had >= (asks >= claim ? 1.5 : 2) * claim && had >= 4
+        let hasHadNothing =
+            isGranted && had < claim / 4 && now.seconds(since: claimedAt) > TaskBook.silenceSeconds
+        guard hasHadEnough || hasHadNothing else { return false }
+        begin(asks, at: now)
+        return true
+    }
+
+    private mutating func begin(_ asks: Float, at now: Timestamp) {
+        claim = asks
+        claimedAt = now
+        had = 0
+    }
+}
+
+extension TaskTally {
+    func write(to writer: inout ByteWriter) {
+        writer.write(SIMD4(ended, requests, tokens, fanOut))
+        writer.write(SIMD4(told, completed, 0, 0))
+        writer.write(open)
+        writer.write(remainingRequests)
+        writer.write(remainingTokens)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteCodingError) {
+        let means = try reader.readAmounts()
+        let shares = try reader.readAmounts()
+        (ended, requests, tokens, fanOut) = (means.x, means.y, means.z, means.w)
+        (told, completed) = (shares.x, shares.y)
+        open = try reader.read()
+        remainingRequests = try reader.read()
+        remainingTokens = try reader.read()
+    }
+}
+
+extension TaskBook {
+    /// - Parameter numbers: of the tenants from now on, by those that they have.
+    func write(to writer: inout ByteWriter, numbers: [Int32]) {
+        writer.write(sweptAt)
+        writer.write(tasks.keys.sorted()) { writer, key in
+            let task = tasks[key]!
+            writer.write(key)
+            writer.write(numbers[Int(task.tenant)])
+            writer.write(task.parent)
+            writer.write(task.last)
+            writer.write(SIMD4(task.requests, task.tokens, task.claim, task.had))
+            writer.write(task.children)
+            writer.write(task.isTold)
+            writer.write(task.remainingRequests)
+            writer.write(task.remainingTokens)
+            writer.write(task.claimedAt)
+        }
+    }
+
+    init(from reader: inout ByteReader, tenants: Int) throws(ByteCodingError) {
+        self.init(at: try reader.readTimestamp())
+        for _ in 0..<(try reader.readCount(leastBytes: 71)) {
+            let key: UInt64 = try reader.read()
+            let tenant: Int32 = try reader.read()
+            let parent: UInt64 = try reader.read()
+            var task = Task(
+                tenant: tenant, parent: parent, last: try reader.readTimestamp(),
+                claimedAt: Timestamp(milliseconds: 0))
+            let sums = try reader.readAmounts()
+            (task.requests, task.tokens, task.claim, task.had) = (sums.x, sums.y, sums.z, sums.w)
+            task.children = try reader.read()
+            task.isTold = try reader.readBool()
+            task.remainingRequests = try reader.read()
+            task.remainingTokens = try reader.read()
+            task.claimedAt = try reader.readTimestamp()
+            guard (0..<tenants).contains(Int(tenant)) else { throw .outOfRange }
+            tasks[key] = task
+        }
+    }
+}

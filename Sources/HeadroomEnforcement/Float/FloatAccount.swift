@@ -1,0 +1,146 @@
+import HeadroomModel
+
+/// What the float knows of one tenant: its service over all gateways, what it is still due, and what waits.
+struct FloatAccount: Sendable {
+    /// What waits at one gateway, as it told last: the next to be granted first.
+    struct Lane: Sendable {
+        let boot: Int
+        let toldAt: Timestamp
+        private let heads: [DrawRequest.Head]
+        private var next = 0
+
+        init(boot: Int, _ heads: [DrawRequest.Head], toldAt: Timestamp) {
+            self.boot = boot
+            self.toldAt = toldAt
+            self.heads = heads
+        }
+
+        var isEmpty: Bool { next >= min(heads.count, DrawRequest.maxHeads) }
+
+        var head: Head {
+            Head(
+                estimate: heads[next].estimate, criticality: heads[next].criticality,
+                arrival: toldAt.adding(seconds: -heads[next].waitedSeconds))
+        }
+
+        mutating func removeFirst() { next += 1 }
+
+        /// Of those that were told of since, the one whose head goes first; `nil` when nothing waits.
+        static func first(of lanes: [Lane], toldSince oldest: Timestamp) -> Int? {
+            var first: Int?
+            var best: Head?
+            for index in lanes.indices where lanes[index].toldAt >= oldest && !lanes[index].isEmpty {
+                let head = lanes[index].head
+                if let best, let first, !isEarlier(head, lanes[index].boot, best, lanes[first].boot) { continue }
+                (first, best) = (index, head)
+            }
+            return first
+        }
+
+        private static func isEarlier(_ left: Head, _ leftBoot: Int, _ right: Head, _ rightBoot: Int) -> Bool {
+            if left.criticality != right.criticality { return left.criticality < right.criticality }
+            return left.arrival != right.arrival ? left.arrival < right.arrival : leftBoot < rightBoot
+        }
+    }
+
+    /// A call that waits.
+    struct Head: Equatable, Sendable {
+        let estimate: Work
+        let criticality: Criticality
+        let arrival: Timestamp
+    }
+
+    /// How a tenant stands with the float: what the order goes by.
+    struct Standing: Sendable {
+        var weight: Double
+        /// V: seconds of the pool served or granted ÷ weight.
+        fileprivate(set) var clock: Double
+        /// F: what is left of the assured rate's last seconds.
+        fileprivate var floor: Floor
+        /// How far lending may go, over all gateways.
+        fileprivate var ceiling: Bucket
+
+        /// Less than nothing gives back. Clock, floor account and ceiling count all service, on whatever right.
+        mutating func charge(_ work: Work, capacity: Rates, at now: Timestamp) {
+            let more = Work(amounts: pointwiseMax(work.amounts, .zero))
+            clock += (more.seconds(of: capacity) - (more - work).seconds(of: capacity)) / weight
+            floor.charge(work, at: now)
+            ceiling.charge(work, at: now)
+        }
+
+        mutating func isWithinFloor(at now: Timestamp) -> Bool { floor.isLeft(at: now) }
+
+        mutating func isBelowCeiling(at now: Timestamp) -> Bool { ceiling.admits(at: now) }
+    }
+
+    let tenant: TenantID
+    var standing: Standing
+    /// One for each gateway that told of something.
+    var lanes: [Lane] = []
+    /// When work of it last waited somewhere.
+    var waitedAt: Timestamp?
+
+    /// Ten seconds of use are what a ceiling is measured by.
+    private static let ceilingSeconds = 10.0
+
+    init(_ entry: TenantAllocation, clock: Double, at now: Timestamp) {
+        tenant = entry.tenant
+        standing = Standing(
+            weight: entry.weight, clock: clock, floor: Floor(entry.assured, at: now),
+            ceiling: Bucket(entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now))
+    }
+
+    mutating func follow(_ entry: TenantAllocation, at now: Timestamp) {
+        standing.weight = entry.weight
+        standing.floor.rates = entry.assured
+        standing.ceiling.change(to: entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now)
+    }
+
+    mutating func advance(clockBy seconds: Double) { standing.clock += seconds }
+
+    mutating func lift(clockTo least: Double) { standing.clock = max(standing.clock, least) }
+
+    /// Debt up to half a minute of the rate is paid back first. Were it forgiven, a tenant of large calls would always
+    /// be within its floor, and after a loss of capacity the rest would have what it leaves (shortfall in the drop .20
+    /// instead of .15).
+    fileprivate struct Floor: Sendable {
+        var rates: Rates
+        @Halved private var level: SIMD4<Double>
+        private var filledAt: Timestamp
+
+        private static let seconds = 10.0
+        private static let debtSeconds = 30.0
+
+        init(_ rates: Rates, at now: Timestamp) {
+            self.rates = rates
+            level = rates.perMinute / 60 * Floor.seconds
+            filledAt = now
+        }
+
+        mutating func charge(_ work: Work, at now: Timestamp) {
+            fill(at: now)
+            level -= work.amounts
+        }
+
+        /// False without a rate in some resource that is limited: there is no floor then.
+        mutating func isLeft(at now: Timestamp) -> Bool {
+            fill(at: now)
+            return !rates.isEmpty && rates.resources.members.allSatisfy { level[$0.rawValue] > 0 }
+        }
+
+        private mutating func fill(at now: Timestamp) {
+            let seconds = now.seconds(since: filledAt).rounded(.down)
+            guard seconds >= 1 else { return }
+            filledAt = filledAt.adding(seconds: seconds)
+            let perSecond = rates.perMinute / 60
+            // At least one request, or a small rate would never be worth one.
+            var most = perSecond * Floor.seconds
+            if perSecond[Resource.requests.rawValue] > 0 { most[Resource.requests.rawValue].raise(to: 1) }
+            level = pointwiseMin(pointwiseMax(level, perSecond * -Floor.debtSeconds) + perSecond * seconds, most)
+        }
+    }
+}
+
+extension Double {
+    fileprivate mutating func raise(to least: Double) { self = Swift.max(self, least) }
+}

@@ -1,0 +1,122 @@
+import HeadroomModel
+
+/// Whose turn it is, over all gateways.
+extension FloatLedger {
+    /// So many of a tenant's waiting calls may go.
+    struct Grants {
+        let account: Int
+        var calls: Int
+        var work: Work
+    }
+
+    /// What `boot` may have of the float, ascending by tenant.
+    ///
+    /// The one order of Model §5.8 runs over all that is known to wait anywhere: floor account not used up;
+    /// criticality; least service clock; arrival; up to the ceilings. What comes before in it and waits at another
+    /// gateway is left for that one, which asks in a moment; a head that was not told of again for so long
+    /// does not wait any more. Whose turn it is may be too large for what is left: then everyone waits until it is not,
+    /// since a call in debt of the float is one that the provider refuses.
+    func grants(to boot: Int, wanted: Int, at now: Timestamp) -> [Grants] {
+        guard wanted > 0 else { return [] }
+        let oldest = now.adding(seconds: -FloatLedger.headSeconds)
+        var competitors: [Competitor] = []
+        for index in backlogged {
+            let competitor = Competitor(index, accounts[index], toldSince: oldest)
+            if competitor.lane != nil { competitors.append(competitor) }
+        }
+        var turns = Heap<Turn>()
+        for index in competitors.indices {
+            if let turn = competitors[index].turn(at: now, index) { turns.push(turn) }
+        }
+        var left = level
+        var wanted = wanted
+        var grants: [Int: Grants] = [:]
+        while wanted > 0, covers(turns.least?.head.estimate, with: left), let turn = turns.popLeast() {
+            let served = competitors[turn.competitor].serve(capacity: capacity, at: now)
+            left -= turn.head.estimate
+            if served == boot {
+                wanted -= 1
+                let account = competitors[turn.competitor].index
+                grants[account, default: Grants(account: account, calls: 0, work: .zero)].calls += 1
+                grants[account]?.work += turn.head.estimate
+            }
+            if let next = competitors[turn.competitor].turn(at: now, turn.competitor) { turns.push(next) }
+        }
+        return grants.keys.sorted().compactMap { grants[$0] }
+    }
+
+    /// What the call takes whose turn it is; `nil` when nobody's is. Found without a copy of what waits.
+    func nextCall(at now: Timestamp) -> Work? {
+        let oldest = now.adding(seconds: -FloatLedger.headSeconds)
+        var first: Turn?
+        for (place, index) in backlogged.enumerated() {
+            guard let lane = FloatAccount.Lane.first(of: accounts[index].lanes, toldSince: oldest) else { continue }
+            var standing = accounts[index].standing
+            let turn = Turn(standing: &standing, head: accounts[index].lanes[lane].head, competitor: place, at: now)
+            if let turn, first.map({ turn < $0 }) ?? true { first = turn }
+        }
+        return first?.head.estimate
+    }
+
+    /// Twice the longest wait, and a round trip.
+    private static let headSeconds = 0.5
+
+    /// A tenant as it would be after what has been handed out in this pass.
+    private struct Competitor {
+        let index: Int
+        private var standing: FloatAccount.Standing
+        private var lanes: [FloatAccount.Lane]
+        private let oldest: Timestamp
+        /// The one whose head is next; `nil` when nothing waits.
+        private(set) var lane: Int?
+
+        init(_ index: Int, _ account: FloatAccount, toldSince oldest: Timestamp) {
+            self.index = index
+            standing = account.standing
+            lanes = account.lanes
+            self.oldest = oldest
+            choose()
+        }
+
+        /// `nil` when nothing of it waits, or it is at its ceiling.
+        mutating func turn(at now: Timestamp, _ competitor: Int) -> Turn? {
+            guard let lane else { return nil }
+            return Turn(standing: &standing, head: lanes[lane].head, competitor: competitor, at: now)
+        }
+
+        /// Its next head goes. Returns the boot where it waits.
+        mutating func serve(capacity: Rates, at now: Timestamp) -> Int {
+            guard let served = lane else { preconditionFailure("there is no turn without a head") }
+            standing.charge(lanes[served].head.estimate, capacity: capacity, at: now)
+            lanes[served].removeFirst()
+            choose()
+            return lanes[served].boot
+        }
+
+        private mutating func choose() { lane = FloatAccount.Lane.first(of: lanes, toldSince: oldest) }
+    }
+
+    private struct Turn: Comparable {
+        let isBeyondFloor: Bool
+        let clock: Double
+        let head: FloatAccount.Head
+        let competitor: Int
+
+        /// `nil` at the ceiling.
+        init?(standing: inout FloatAccount.Standing, head: FloatAccount.Head, competitor: Int, at now: Timestamp) {
+            guard standing.isBelowCeiling(at: now) else { return nil }
+            isBeyondFloor = !standing.isWithinFloor(at: now)
+            clock = standing.clock
+            self.head = head
+            self.competitor = competitor
+        }
+
+        static func < (left: Turn, right: Turn) -> Bool {
+            if left.isBeyondFloor != right.isBeyondFloor { return right.isBeyondFloor }
+            if left.head.criticality != right.head.criticality { return left.head.criticality < right.head.criticality }
+            if left.clock != right.clock { return left.clock < right.clock }
+            if left.head.arrival != right.head.arrival { return left.head.arrival < right.head.arrival }
+            return left.competitor < right.competitor
+        }
+    }
+}

@@ -1,0 +1,355 @@
+import HeadroomModel
+
+/// The float of one pool: budget that no gateway has work for just now, and who may have some of it.
+///
+/// It is fed by a part Φ of capacity and by what gateways return, and emptied by grants. Conservation:
+/// - what flows in was some gateway's budget before, or Φ · capacity that no gateway was given: local budgets and float
+///   grow by at most the capacity together;
+/// - float, grants that are not yet known to be used, and all that gateways may hold locally are at most the pool's
+///   burst: what one of them cannot hold is lost;
+/// - a grant is taken from the float when it is made. What the gateway's next totals do not show as used flows back;
+///   nothing else does.
+///
+/// A gateway's first request in a term only sets what later ones are measured against: after a start the float is empty
+/// until gateways have reported, and nothing of the term before counts twice.
+public struct FloatLedger: Sendable {
+    public let pool: PoolID
+    public let epoch: Int64
+    /// May be in debt by one call, as every bucket here. Only limited resources mean something.
+    public private(set) var level = Work.zero
+    public private(set) var counts = Counts()
+
+    /// Since the start.
+    public struct Counts: Equatable, Sendable {
+        public var draws = 0
+        public var repeated = 0
+        public var refused = 0
+        public var granted = 0
+        public var returned = Work.zero
+        public var grantedWork = Work.zero
+        public var unused = Work.zero
+    }
+
+    private(set) var capacity = Rates.none
+    private var inflow = Rates.none
+    private var burstSeconds = 0.0
+    /// By gateway, as published last.
+    private var budgets: [(gateway: GatewayID, budget: Rates)] = []
+    /// Most that the float and open grants may hold.
+    private var most = Work.zero
+    /// Σ over boots of what was granted and is not yet known to be used.
+    private var open = Work.zero
+    private var filledAt: Timestamp
+    private var sweptAt: Timestamp
+
+    /// Ascending by tenant.
+    var accounts: [FloatAccount] = []
+    private var indices: [TenantID: Int] = [:]
+    /// Those with a tenant's heads, or that had some a second ago; in the order in which they began to wait.
+    var backlogged: [Int] = []
+    /// The least clock over ``backlogged``; never falls.
+    private var virtualTime = 0.0
+
+    private struct BootName: Hashable {
+        let gateway: GatewayID
+        let boot: String
+    }
+
+    private struct Boot {
+        let number: Int
+        var heardAt: Timestamp
+        var totals: DrawRequest.Totals
+        var spent: [TenantID: Work] = [:]
+        /// Of the last answer.
+        var open = Work.zero
+        var openByTenant: [DrawRequest.TenantWork] = []
+        var granted = Work.zero
+        var answer: DrawAnswer
+    }
+
+    private var boots: [BootName: Boot] = [:]
+    private var lastBoot = 0
+    private let maxBoots: Int
+
+    /// A gateway that has not been heard of for this long may hold the pool's whole burst again, as one that does not
+    /// draw, and is forgotten. One that draws tells of itself each second.
+    private static let forgetSeconds = 3.0
+
+    public init(pool: PoolID, epoch: Int64, maxBoots: Int = 10_000, at now: Timestamp) {
+        self.pool = pool
+        self.epoch = epoch
+        self.maxBoots = maxBoots
+        filledAt = now
+        sweptAt = now
+    }
+
+    // MARK: What is published
+
+    /// Another generation, or the same divided anew.
+    /// - Parameter budgets: of every gateway that may use the pool, each once.
+    public mutating func follow(
+        _ whole: PoolAllocation, budgets: [(gateway: GatewayID, budget: Rates)], at now: Timestamp
+    ) {
+        fill(at: now)
+        capacity = whole.budget.map { resource, rate in rate + (whole.float[resource] ?? 0) }
+        inflow = whole.float
+        burstSeconds = whole.burstSeconds
+        self.budgets = budgets
+        if accounts.isEmpty { virtualTime = whole.tenants.map(\.serviceClock).min() ?? 0 }
+        if !isOf(whole.tenants) { makeAccounts(for: whole.tenants, at: now) }
+        for index in accounts.indices { accounts[index].follow(whole.tenants[index], at: now) }
+        bound()
+    }
+
+    /// Nearly always the same tenants have entries as before.
+    private func isOf(_ entries: [TenantAllocation]) -> Bool {
+        entries.count == accounts.count && entries.indices.allSatisfy { accounts[$0].tenant == entries[$0].tenant }
+    }
+
+    private mutating func makeAccounts(for entries: [TenantAllocation], at now: Timestamp) {
+        let waited = backlogged.map { accounts[$0].tenant }
+        let known = accounts
+        accounts = entries.map { entry in
+            if let index = indices[entry.tenant] { return known[index] }
+            // The clocks of the first are the published ones; from then on they are kept here.
+            return FloatAccount(entry, clock: known.isEmpty ? entry.serviceClock : virtualTime, at: now)
+        }
+        indices = Dictionary(uniqueKeysWithValues: accounts.indices.map { (accounts[$0].tenant, $0) })
+        backlogged = waited.compactMap { indices[$0] }
+    }
+
+    /// Service at gateways that do not draw, told by telemetry: by so much their tenants' clocks went on.
+    public mutating func advance(clocksBy seconds: [TenantID: Double]) {
+        for index in accounts.indices {
+            if let seconds = seconds[accounts[index].tenant] { accounts[index].advance(clockBy: seconds) }
+        }
+    }
+
+    /// Those heard of in the last seconds.
+    public var drawingGateways: Set<GatewayID> { Set(boots.keys.map(\.gateway)) }
+
+    private mutating func bound() {
+        var held = SIMD4<Double>.zero
+        let drawing = drawingGateways
+        for part in budgets {
+            let isDrawing = drawing.contains(part.gateway)
+            let seconds = isDrawing ? min(DrawRequest.localBurstSeconds, burstSeconds) : burstSeconds
+            held += part.budget.work(overSeconds: seconds).amounts
+        }
+        most.amounts = pointwiseMax(capacity.work(overSeconds: burstSeconds).amounts - held, .zero)
+        clamp()
+    }
+
+    // MARK: Draws
+
+    public mutating func draw(_ request: DrawRequest, at now: Timestamp) throws(DrawRefusal) -> DrawAnswer {
+        do throws(DrawRefusal) {
+            return try answer(request, at: now)
+        } catch {
+            counts.refused += 1
+            throw error
+        }
+    }
+
+    private mutating func answer(_ request: DrawRequest, at now: Timestamp) throws(DrawRefusal) -> DrawAnswer {
+        guard request.pool == pool else { throw .unknownPool }
+        guard request.epoch == epoch else { throw .otherEpoch(epoch) }
+        if let fault = request.fault { throw .invalid(fault) }
+        let name = BootName(gateway: request.gateway, boot: request.boot)
+        if let known = boots.index(forKey: name), request.sequence <= boots.values[known].answer.sequence {
+            guard request.sequence == boots.values[known].answer.sequence else { throw .overtaken }
+            counts.repeated += 1
+            return boots.values[known].answer
+        }
+        counts.draws += 1
+        fill(at: now)
+        sweep(at: now)
+        var boot = boots.removeValue(forKey: name) ?? newBoot(request, at: now)
+        take(request.totals, of: &boot, at: now)
+        note(request.waiting, of: boot.number, at: now)
+
+        var answer = DrawAnswer(sequence: request.sequence, waitMilliseconds: FloatLedger.scarceMilliseconds)
+        answer.serviceClocks = places(in: request).map {
+            DrawAnswer.Clock(tenant: accounts[$0].tenant, serviceClock: accounts[$0].standing.clock)
+        }
+        // Nearly always what is left does not cover the call whose turn it is.
+        var next = nextCall(at: now)
+        if covers(next, with: level) {
+            let wanted = request.waiting.reduce(0) { $0 + min($1.heads.count, DrawRequest.maxHeads) }
+            let grants = grants(to: boot.number, wanted: wanted, at: now)
+            for grant in grants { give(grant, to: &boot, at: now) }
+            answer.granted = grants.map { DrawAnswer.Granted(tenant: accounts[$0.account].tenant, calls: $0.calls) }
+            next = nextCall(at: now)
+        }
+        answer.grantedTotal = boot.granted
+        if next == nil ? FloatLedger.admits(level, in: capacity.resources) : covers(next, with: level) {
+            answer.waitMilliseconds = FloatLedger.batchMilliseconds
+        }
+        boot.answer = answer
+        boots[name] = boot
+        return answer
+    }
+
+    /// Draws of all gateways within so long compete with one another; what is left of the float is for those first in
+    /// the one order, who may ask a little later.
+    private static let batchMilliseconds: Int64 = 100
+    /// While there is not enough for the call whose turn it is there is less to gain by asking. After 300 ms in place of
+    /// 200, what is left unused in between passes for other consumers' use where a provider counts by a sliding minute.
+    private static let scarceMilliseconds: Int64 = 200
+
+    /// Its totals are what later ones are measured against.
+    private mutating func newBoot(_ request: DrawRequest, at now: Timestamp) -> Boot {
+        if boots.count >= maxBoots { forget(olderThan: boots.values.map(\.heardAt).min() ?? now) }
+        lastBoot += 1
+        var boot = Boot(
+            number: lastBoot, heardAt: now, totals: request.totals,
+            answer: DrawAnswer(sequence: request.sequence, waitMilliseconds: 0))
+        for entry in request.totals.spent where indices[entry.tenant] != nil { boot.spent[entry.tenant] = entry.work }
+        return boot
+    }
+
+    private mutating func take(_ totals: DrawRequest.Totals, of boot: inout Boot, at now: Timestamp) {
+        // A gateway can return no more than the pool can have given it; whoever claims more is not believed.
+        let seconds = now.seconds(since: boot.heardAt) + burstSeconds
+        let plausible = capacity.work(overSeconds: seconds).amounts
+        let returned = pointwiseMin(
+            pointwiseMax((totals.returned - boot.totals.returned).amounts, .zero), plausible)
+        let unused = boot.open - (totals.grantedUsed - boot.totals.grantedUsed)
+        open -= boot.open
+        level.amounts += returned
+        level += unused
+        counts.returned.amounts += returned
+        counts.unused += unused
+        clamp()
+        boot.heardAt = now
+        boot.totals.returned = totals.returned
+        boot.totals.grantedUsed = totals.grantedUsed
+        boot.open = .zero
+
+        for entry in totals.spent {
+            guard let index = indices[entry.tenant] else { continue }
+            var change = entry.work - (boot.spent.updateValue(entry.work, forKey: entry.tenant) ?? .zero)
+            // What was granted was charged then.
+            if let granted = boot.openByTenant.firstIndex(where: { $0.tenant == entry.tenant }) {
+                change -= boot.openByTenant.remove(at: granted).work
+            }
+            if change != .zero { accounts[index].standing.charge(change, capacity: capacity, at: now) }
+        }
+        for entry in boot.openByTenant {
+            guard let index = indices[entry.tenant] else { continue }
+            accounts[index].standing.charge(.zero - entry.work, capacity: capacity, at: now)
+        }
+        boot.openByTenant = []
+    }
+
+    private mutating func note(_ waiting: [DrawRequest.Queue], of number: Int, at now: Timestamp) {
+        for index in backlogged { accounts[index].lanes.removeAll { $0.boot == number } }
+        settleBacklog(at: now)
+        for queue in waiting {
+            guard let index = indices[queue.tenant], !queue.heads.isEmpty else { continue }
+            accounts[index].lanes.append(FloatAccount.Lane(boot: number, queue.heads, toldAt: now))
+            if accounts[index].waitedAt == nil { join(index) }
+            accounts[index].waitedAt = now
+        }
+    }
+
+    /// An idle tenant does not come back with the claim of all the time it was away.
+    private mutating func join(_ index: Int) {
+        backlogged.append(index)
+        let weight = backlogged.reduce(0) { $0 + accounts[$1].standing.weight }
+        accounts[index].lift(clockTo: virtualTime - ServiceClocks.creditSeconds / weight)
+    }
+
+    /// Who has not waited anywhere for a second is idle.
+    private mutating func settleBacklog(at now: Timestamp) {
+        backlogged.removeAll { index in
+            let waits = accounts[index].waitedAt.map { now.seconds(since: $0) < FloatLedger.idleSeconds } ?? false
+            if !waits {
+                accounts[index].waitedAt = nil
+                accounts[index].lanes = []
+            }
+            return !waits
+        }
+        guard !backlogged.isEmpty else { return }
+        let least = backlogged.reduce(.infinity) { min($0, accounts[$1].standing.clock) }
+        virtualTime = max(virtualTime, least)
+    }
+
+    private static let idleSeconds = 1.0
+
+    private mutating func give(_ grant: Grants, to boot: inout Boot, at now: Timestamp) {
+        let index = grant.account
+        var left = grant.calls
+        for lane in accounts[index].lanes.indices where accounts[index].lanes[lane].boot == boot.number {
+            while left > 0, !accounts[index].lanes[lane].isEmpty {
+                accounts[index].lanes[lane].removeFirst()
+                left -= 1
+            }
+        }
+        accounts[index].standing.charge(grant.work, capacity: capacity, at: now)
+        level -= grant.work
+        open += grant.work
+        boot.open += grant.work
+        boot.granted += grant.work
+        boot.openByTenant.append(DrawRequest.TenantWork(tenant: accounts[index].tenant, work: grant.work))
+        counts.granted += grant.calls
+        counts.grantedWork += grant.work
+    }
+
+    /// Of the tenants that it names, ascending, each once.
+    private func places(in request: DrawRequest) -> [Int] {
+        var places: [Int] = []
+        places.reserveCapacity(request.waiting.count + request.totals.spent.count)
+        for queue in request.waiting { if let place = indices[queue.tenant] { places.append(place) } }
+        for entry in request.totals.spent { if let place = indices[entry.tenant] { places.append(place) } }
+        places.sort()
+        var last = -1
+        places.removeAll { place in
+            defer { last = place }
+            return place == last
+        }
+        return places
+    }
+
+    // MARK: The level
+
+    /// A call that is larger than the float can ever be goes when it is full.
+    func covers(_ estimate: Work?, with left: Work) -> Bool {
+        guard let estimate, FloatLedger.admits(left, in: capacity.resources) else { return false }
+        return capacity.resources.members.allSatisfy { left[$0] >= min(estimate[$0], most[$0] - open[$0]) }
+    }
+
+    /// Above 0 in every limited resource, as in ``Bucket``.
+    static func admits(_ level: Work, in resources: ResourceSet) -> Bool {
+        !resources.isEmpty && resources.members.allSatisfy { level[$0] > 0 }
+    }
+
+    private mutating func fill(at now: Timestamp) {
+        let elapsed = now.seconds(since: filledAt)
+        guard elapsed > 0 else { return }
+        filledAt = now
+        level += inflow.work(overSeconds: elapsed)
+        clamp()
+    }
+
+    private mutating func clamp() {
+        level.amounts = pointwiseMin(level.amounts, pointwiseMax(most.amounts - open.amounts, .zero))
+    }
+
+    /// Once a second: boots that fell silent are forgotten. What they were granted counts as used.
+    private mutating func sweep(at now: Timestamp) {
+        guard now.seconds(since: sweptAt) >= 1 else { return }
+        sweptAt = now
+        forget(olderThan: now.adding(seconds: -FloatLedger.forgetSeconds))
+        bound()
+    }
+
+    private mutating func forget(olderThan: Timestamp) {
+        // Amounts are taken off one by one, in an order of their own: sums of them must not depend on a dictionary's.
+        let silent = boots.filter { $0.value.heardAt <= olderThan }.sorted { $0.value.number < $1.value.number }
+        for (name, boot) in silent {
+            boots[name] = nil
+            open -= boot.open
+        }
+    }
+}

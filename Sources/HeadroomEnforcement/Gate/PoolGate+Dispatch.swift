@@ -1,0 +1,104 @@
+import HeadroomModel
+
+/// Whose turn it is.
+extension PoolGate {
+    /// The calls that may go now, in order: first the assured, then the lent.
+    ///
+    /// The one order of Model §5.8: eligible now; within the own rate; criticality; least service clock; arrival.
+    /// Among the assured the clock is the stride of assured service over the assured rate: a provider that delivers
+    /// less than the snapshot thought then costs everyone the same part. What still waits afterwards is in
+    /// ``queues(at:)``. Calls whose patience has ended stay for ``expire(at:)``.
+    ///
+    /// While the float answers, only assured calls that the budget covers go on it. All others draw, in the order over
+    /// all gateways, and what they leave here flows back to the float: a gateway that lends to whoever waits with it
+    /// cannot know that somebody is more behind elsewhere (shortfall .14 instead of .115).
+    public mutating func dispatch(at now: Timestamp) -> [Dispatch] {
+        advance(to: now)
+        guard !backlogged.isEmpty else { return [] }
+        settleBacklog()
+        var dispatched: [Dispatch] = []
+        if let breaker {
+            probe(breaker, at: now, into: &dispatched)
+        } else if isEnforcing {
+            guard now >= heldUntil else { return [] }
+            serve(.assured, at: now, into: &dispatched)
+            if !floatAnswers(at: now) { serve(.lent, at: now, into: &dispatched) }
+        } else {
+            for index in backlogged {
+                while let queued = head(of: index, at: now) {
+                    dispatched.append(send(queued, from: index, grant: .unlimited, at: now))
+                }
+            }
+        }
+        return dispatched
+    }
+
+    /// While the budget lasts, the best candidate's head; then that tenant's next call competes again.
+    private mutating func serve(_ right: Grant, at now: Timestamp, into dispatched: inout [Dispatch]) {
+        guard budget.admits(at: now) else { return }
+        var candidates = Heap<Candidate>()
+        for index in backlogged {
+            if let candidate = candidate(index, for: right, at: now) { candidates.push(candidate) }
+        }
+        let floatAnswers = floatAnswers(at: now)
+        while budget.admits(at: now), let best = candidates.popLeast() {
+            if floatAnswers, !budget.covers(calls.estimate(best.call.place), at: now) { continue }
+            if right == .assured { assuredTime = max(assuredTime, accounts[best.account].assuredPass) }
+            let grant = right == .assured && best.account == 0 ? .unlisted : right
+            dispatched.append(send(best.call, from: best.account, grant: grant, at: now))
+            if let next = candidate(best.account, for: right, at: now) { candidates.push(next) }
+        }
+    }
+
+    private struct Candidate: Comparable {
+        let clock: Double
+        let call: QueuedCall
+        let account: Int
+
+        static func < (left: Candidate, right: Candidate) -> Bool {
+            if left.call.criticality != right.call.criticality { return left.call.criticality < right.call.criticality }
+            if left.clock != right.clock { return left.clock < right.clock }
+            return left.call < right.call
+        }
+    }
+
+    /// `nil` when nothing of the account waits, or it has no right to more.
+    private mutating func candidate(_ index: Int, for right: Grant, at now: Timestamp) -> Candidate? {
+        guard let call = head(of: index, at: now) else { return nil }
+        let admits = right == .assured ? accounts[index].own.admits(at: now) : accounts[index].ceiling.admits(at: now)
+        guard admits else { return nil }
+        let clock = right == .assured ? accounts[index].assuredPass : accounts[index].clock
+        return Candidate(clock: clock, call: call, account: index)
+    }
+
+    /// The first of the queue that still waits and whose caller still does.
+    mutating func head(of index: Int, at now: Timestamp) -> QueuedCall? {
+        while let queued = accounts[index].queue.least {
+            if calls.isWaiting(queued, at: now) { return queued }
+            accounts[index].queue.removeLeast()
+        }
+        return nil
+    }
+
+    mutating func send(_ queued: QueuedCall, from index: Int, grant: Grant, at now: Timestamp) -> Dispatch {
+        accounts[index].queue.removeLeast()
+        calls[queued.place].grant = grant
+        calls[queued.place].attempts += 1
+        let call = calls[queued.place]
+        charge(call.waiting.estimate, account: index, grant: grant, at: now)
+        counts.add(grant)
+        return Dispatch(call: call.waiting, grant: grant, attempt: call.attempts)
+    }
+}
+
+extension PoolGate.Counts {
+    fileprivate mutating func add(_ grant: Grant) {
+        switch grant {
+        case .assured: assured += 1
+        case .lent: lent += 1
+        case .drawn: drawn += 1
+        case .unlisted: unlisted += 1
+        case .unlimited: unlimited += 1
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import HeadroomModel
+
+/// Budget from the pool's float, for what waits when the local budget is used up (Model §5.8).
+///
+/// A gate that draws holds half a second of its budget. What exceeds it is returned: its next request tells so.
+extension PoolGate {
+    /// What the float is told, and what it is asked for.
+    struct Drawing: Sendable {
+        let boot: String
+        var sequence: Int64 = 0
+        /// Running totals since the boot.
+        var returned = Work.zero
+        var used = Work.zero
+        /// The last request, until it is answered or given up.
+        var open: Open?
+        /// Not before.
+        var askAt: Timestamp
+        var askedAt: Timestamp?
+        var answeredAt: Timestamp?
+        /// The local bucket is small, and what it cannot hold is returned.
+        var isReturning = false
+        /// The term that knows all that was spent.
+        var epoch: Int64?
+
+        struct Open: Sendable {
+            let sequence: Int64
+            let epoch: Int64
+            let askedAt: Timestamp
+            let waiting: [DrawRequest.Queue]
+        }
+    }
+
+    /// From now on what waits may draw.
+    /// - Parameter boot: Names this process and no other of the gateway's.
+    public mutating func startDrawing(boot: String, at now: Timestamp) {
+        drawing = Drawing(boot: boot, askAt: now)
+        advance(to: now)
+        changeRates(at: now)
+    }
+
+    /// Small bursts, and draws, as long as Headroom is heard of.
+    var isDrawing: Bool { isEnforcing && !isOnFallback && drawing != nil }
+
+    /// The request to send now; `nil` when none is due, which is asked for free.
+    ///
+    /// One is due when eligible work waits, a batch after the last; without such work once a second, for what is
+    /// returned. At most one is on its way.
+    /// - Parameter epoch: of the snapshot in force.
+    public mutating func nextDraw(epoch: Int64, at now: Timestamp) -> DrawRequest? {
+        guard drawing != nil else { return nil }
+        advance(to: now)
+        guard isDrawing, let askAt = drawing?.askAt else { return nil }
+        if let openedAt = drawing?.open?.askedAt, now.seconds(since: openedAt) < DrawRequest.patienceSeconds {
+            return nil
+        }
+        let reportsAt = drawing?.askedAt?.adding(seconds: DrawRequest.reportSeconds) ?? now
+        guard now >= min(askAt, reportsAt) else { return nil }
+        let mayAsk = breaker == nil && now >= heldUntil && now >= askAt
+        var waiting: [DrawRequest.Queue] = []
+        if mayAsk { waiting = waitingHeads(at: now) }
+        guard !waiting.isEmpty || now >= reportsAt else { return nil }
+        return request(for: waiting, epoch: epoch, at: now)
+    }
+
+    private mutating func request(
+        for waiting: [DrawRequest.Queue], epoch: Int64, at now: Timestamp
+    ) -> DrawRequest? {
+        guard var drawing else { return nil }
+        drawing.returned += budget.takeOverflow(at: now)
+        drawing.sequence += 1
+        drawing.open = Drawing.Open(sequence: drawing.sequence, epoch: epoch, askedAt: now, waiting: waiting)
+        drawing.askedAt = now
+        self.drawing = drawing
+        var spent: [DrawRequest.TenantWork] = []
+        for index in accounts.indices.dropFirst() {
+            let isNews = accounts[index].spent != accounts[index].acknowledgedSpent || drawing.epoch != epoch
+            if let tenant = accounts[index].tenant, isNews {
+                spent.append(DrawRequest.TenantWork(tenant: tenant, work: accounts[index].spent))
+            }
+            accounts[index].noteDraw()
+        }
+        return DrawRequest(
+            gateway: gateway, boot: drawing.boot, sequence: drawing.sequence, pool: pool, epoch: epoch,
+            totals: DrawRequest.Totals(returned: drawing.returned, grantedUsed: drawing.used, spent: spent),
+            waiting: waiting)
+    }
+
+    /// Of tenants with an entry, ascending; the others live on what is lent here until they have one.
+    private func waitingHeads(at now: Timestamp) -> [DrawRequest.Queue] {
+        var waiting: [DrawRequest.Queue] = []
+        waiting.reserveCapacity(backlogged.count)
+        for index in backlogged.sorted() {
+            guard let tenant = accounts[index].tenant else { continue }
+            let heads = heads(of: index, at: now)
+            if !heads.isEmpty { waiting.append(DrawRequest.Queue(tenant: tenant, heads: heads)) }
+        }
+        return waiting
+    }
+
+    private func heads(of index: Int, at now: Timestamp) -> [DrawRequest.Head] {
+        var heads: [DrawRequest.Head] = []
+        heads.reserveCapacity(min(accounts[index].queue.count, DrawRequest.maxHeads))
+        accounts[index].queue.visit { queued in
+            if calls.isWaiting(queued, at: now) {
+                heads.append(
+                    DrawRequest.Head(
+                        estimate: calls.estimate(queued.place), criticality: queued.criticality,
+                        waitedSeconds: now.seconds(since: queued.arrival)))
+            }
+            return heads.count < DrawRequest.maxHeads
+        }
+        return heads
+    }
+
+    /// The answer to a draw: the calls that may go now, on the right ``Grant/drawn``. What was granted for calls that
+    /// went or gave up meanwhile serves the tenant's next ones as far as it reaches; the rest flows back. An answer
+    /// that comes too late, or to another request than the last one, grants nothing.
+    public mutating func receive(_ answer: DrawAnswer, at now: Timestamp) -> [Dispatch] {
+        guard let open = drawing?.open, open.sequence == answer.sequence,
+            now.seconds(since: open.askedAt) < DrawRequest.patienceSeconds
+        else { return [] }
+        drawing?.open = nil
+        drawing?.answeredAt = now
+        drawing?.epoch = open.epoch
+        drawing?.askAt = open.askedAt.adding(seconds: Double(answer.waitMilliseconds) / 1000)
+        advance(to: now)
+        for index in accounts.indices.dropFirst() { accounts[index].acknowledgeDraw() }
+        for told in answer.serviceClocks {
+            let index = index(of: told.tenant)
+            if index > 0 { accounts[index].acknowledge(clock: told.serviceClock, at: now) }
+        }
+        settleVirtualTime()
+        settleBacklog()
+        guard isDrawing, breaker == nil, now >= heldUntil else { return [] }
+        var dispatched: [Dispatch] = []
+        for granted in answer.granted {
+            let index = index(of: granted.tenant)
+            guard index > 0, let queue = open.waiting.first(where: { $0.tenant == granted.tenant }) else { continue }
+            var left = queue.heads.prefix(granted.calls).reduce(Work.zero) { $0 + $1.estimate }
+            for _ in 0..<min(granted.calls, queue.heads.count) {
+                guard let queued = head(of: index, at: now) else { break }
+                left -= calls.estimate(queued.place)
+                guard left.amounts.min() > -PoolGate.roundingAmount else { break }
+                dispatched.append(send(queued, from: index, grant: .drawn, at: now))
+            }
+        }
+        return dispatched
+    }
+
+    /// Of sums of estimates.
+    private static let roundingAmount = 1e-6
+
+    /// Clocks of draws are newer than published ones, and of another origin.
+    func drawsTellClocks(at now: Timestamp) -> Bool {
+        guard isDrawing, let answeredAt = drawing?.answeredAt else { return false }
+        return now.seconds(since: answeredAt) < PoolGate.clockSeconds
+    }
+
+    private static let clockSeconds = 5.0
+
+    /// What is not assured here goes by the float's order, and not by the gate's own.
+    func floatAnswers(at now: Timestamp) -> Bool {
+        guard isDrawing, let answeredAt = drawing?.answeredAt else { return false }
+        return now.seconds(since: answeredAt) < DrawRequest.answeringSeconds
+    }
+
+    /// When the next request is due, if something waits; `nil` when it does not draw.
+    var nextDrawTime: Timestamp? {
+        guard isDrawing else { return nil }
+        return drawing?.open?.askedAt.adding(seconds: DrawRequest.patienceSeconds) ?? drawing?.askAt
+    }
+}

@@ -1,0 +1,293 @@
+import HeadroomModel
+
+/// One gateway's enforcement of one pool: what waits, whose turn it is, and what it may cost.
+///
+/// Assured work goes first; what is left of the budget within the second is lent to the tenant with the least service
+/// clock, up to its ceiling (Model §5.8), so no budget idles while eligible work below its ceiling waits. A gate that
+/// draws leaves the lending to the float, as long as that answers. Without an
+/// allocation, or with one that does not enforce, everything passes and is counted. The caller owns time, chance and
+/// the network: it enqueues calls, asks for dispatches at ``nextWake(after:)`` or on a tick, and says how each ended.
+public struct PoolGate: Sendable {
+    public let pool: PoolID
+    public let gateway: GatewayID
+    /// `nil` when the snapshot does not name the pool, or there is none.
+    public private(set) var allocation: PoolAllocation? {
+        didSet {
+            isEnforcing = allocation?.enforce ?? false
+            breaker = allocation?.keptBack
+        }
+    }
+    /// False: everything passes and is counted.
+    private(set) var isEnforcing = false
+    /// Open or half-open; `nil` while it is closed, or nothing could be sent elsewhere: alone, a breaker gains nothing.
+    private(set) var breaker: PoolState?
+    public internal(set) var counts = Counts()
+
+    /// Calls since the start.
+    public struct Counts: Equatable, Sendable {
+        public var assured = 0
+        public var lent = 0
+        public var drawn = 0
+        public var unlisted = 0
+        public var unlimited = 0
+        /// By the provider, for want of quota or of its own capacity.
+        public var refused = 0
+        /// Refused too often, or with no patience left for another attempt.
+        public var givenUp = 0
+        /// Patience ended in the queue.
+        public var denied = 0
+    }
+
+    /// Most calls that wait or are on their way: what bounds the gate's memory.
+    let maxCalls: Int
+    var leaseUntil: Timestamp
+    var isOnFallback = false
+    var budget: Bucket
+    /// Set by a refusal: no dispatch before.
+    var heldUntil: Timestamp
+    /// What the provider's headers say of its limits, and until when they are believed.
+    var headerLimits = Rates.none
+    var headerLimitsUntil: Timestamp
+
+    /// The first is the one that tenants without an entry share; the others ascend by tenant.
+    var accounts: [TenantAccount]
+    private var indices: [TenantID: Int] = [:]
+    /// Accounts with something in their queue.
+    var backlogged: [Int] = []
+    /// Σ weight of ``backlogged``.
+    private var backloggedWeight = 0.0
+    /// The least service clock over backlogged tenants; falls only when the control plane's clocks start over.
+    private var virtualTime = 0.0
+    /// The assured stride of the last call served.
+    var assuredTime = 0.0
+
+    var calls = CallTable()
+    /// Calls that may not go yet, by the time from which they may.
+    private(set) var deferred = Heap<Timer>()
+    var deadlines = Heap<Timer>()
+    private var sequence = 0
+    /// What minimum bursts go by.
+    var meanRequest = Bucket.oneRequest
+    /// When a half-open breaker let a call pass last.
+    var probedAt: Timestamp?
+    /// `nil`: it does not draw.
+    var drawing: Drawing?
+    /// Flows that the last ``queues(at:)`` told of.
+    var reportedFlows: [Flow] = []
+
+    struct Timer: Comparable, Sendable {
+        let at: Timestamp
+        let sequence: Int
+        /// In the ``CallTable``.
+        let place: Int
+
+        static func < (left: Timer, right: Timer) -> Bool { (left.at, left.sequence) < (right.at, right.sequence) }
+    }
+
+    public init(pool: PoolID, gateway: GatewayID, maxCalls: Int = 200_000, at now: Timestamp) {
+        self.pool = pool
+        self.gateway = gateway
+        self.maxCalls = maxCalls
+        leaseUntil = now
+        heldUntil = now
+        headerLimitsUntil = now
+        budget = Bucket(.none, burstSeconds: 0, at: now)
+        accounts = [TenantAccount(tenant: nil, weight: 1, clock: 0, at: now)]
+    }
+
+    // MARK: Snapshots
+
+    /// Another allocation from now on, whole. Buckets keep their level in proportion, queues and clocks go on.
+    public mutating func load(_ allocation: PoolAllocation?, leaseUntil: Timestamp, at now: Timestamp) {
+        advance(to: now)
+        self.allocation = allocation
+        self.leaseUntil = leaseUntil
+        isOnFallback = now >= leaseUntil
+        let entries = allocation?.tenants ?? []
+        accounts[0].weight = entries.map(\.weight).min() ?? 1
+        let displaced = follow(entries, at: now)
+        changeRates(at: now)
+        settleVirtualTime()
+        rehome(displaced: displaced, at: now)
+    }
+
+    /// An account for each entry, in their order, and whom each follows from now on. Returns the accounts of tenants that
+    /// have no entry any more.
+    private mutating func follow(_ entries: [TenantAllocation], at now: Timestamp) -> [TenantAccount] {
+        let tellsClocks = !drawsTellClocks(at: now)
+        var displaced: [TenantAccount] = []
+        if !isOf(entries) { displaced = makeAccounts(for: entries, at: now) }
+        for place in entries.indices {
+            accounts[place + 1].weight = entries[place].weight
+            if tellsClocks { accounts[place + 1].publish(clock: entries[place].serviceClock, at: now) }
+        }
+        return displaced
+    }
+
+    /// Nearly always the same tenants have entries as before.
+    private func isOf(_ entries: [TenantAllocation]) -> Bool {
+        guard entries.count == accounts.count - 1 else { return false }
+        return entries.indices.allSatisfy { accounts[$0 + 1].tenant == entries[$0].tenant }
+    }
+
+    private mutating func makeAccounts(for entries: [TenantAllocation], at now: Timestamp) -> [TenantAccount] {
+        let previous = accounts
+        var left = indices
+        accounts = [previous[0]]
+        indices = [:]
+        for entry in entries {
+            indices[entry.tenant] = accounts.count
+            let known = left.removeValue(forKey: entry.tenant).map { previous[$0] }
+            accounts.append(
+                known ?? TenantAccount(tenant: entry.tenant, weight: entry.weight, clock: entry.serviceClock, at: now))
+        }
+        return left.values.sorted().map { previous[$0] }
+    }
+
+    /// Calls follow their tenants: out of the shared queue once the tenant has an entry, into it when the entry is gone.
+    private mutating func rehome(displaced: [TenantAccount], at now: Timestamp) {
+        let shared = accounts[0].queue.elements
+        accounts[0].queue = ServiceQueue()
+        for index in accounts.indices { accounts[index].isBacklogged = !accounts[index].queue.isEmpty }
+        backlogged = accounts.indices.filter { accounts[$0].isBacklogged }
+        backloggedWeight = backlogged.reduce(0) { $0 + accounts[$1].weight }
+        for queued in shared + displaced.flatMap(\.queue.elements) {
+            if calls.isWaiting(queued.place, queued.sequence) { wait(queued.place, at: now) }
+        }
+    }
+
+    /// A publication may start the clocks over; virtual time then follows them down, or whoever becomes backlogged
+    /// next would be lifted out of everyone's reach.
+    mutating func settleVirtualTime() {
+        if let most = accounts.dropFirst().lazy.map(\.clock).max() { virtualTime = min(virtualTime, most) }
+    }
+
+    /// A 304 or an empty delta.
+    public mutating func renew(leaseUntil: Timestamp, at now: Timestamp) {
+        self.leaseUntil = max(self.leaseUntil, leaseUntil)
+        advance(to: now)
+    }
+
+    /// Service clocks travel in the answers to telemetry, more often than generations.
+    /// Whoever draws hears of them in the answers to draws, which are newer.
+    public mutating func update(serviceClocks: [TenantID: Double], at now: Timestamp) {
+        guard !drawsTellClocks(at: now) else { return }
+        for index in accounts.indices {
+            guard let tenant = accounts[index].tenant, let clock = serviceClocks[tenant] else { continue }
+            accounts[index].publish(clock: clock, at: now)
+        }
+        settleVirtualTime()
+    }
+
+    // MARK: Calls
+
+    /// False when the gate is full or knows the id already: the caller denies the call.
+    public mutating func enqueue(_ call: WaitingCall, at now: Timestamp) -> Bool {
+        guard calls.count < maxCalls, calls.place(of: call.id) == nil else { return false }
+        sequence += 1
+        let place = calls.insert(call, sequence: sequence)
+        // The mean over about the last fifty calls.
+        meanRequest = sequence == 1 ? call.estimate : meanRequest * 0.98 + call.estimate * 0.02
+        if deadlines.count > 2 * calls.count + 64 {
+            let calls = calls
+            deadlines.removeAll { !calls.isThere($0.place, $0.sequence) }
+        }
+        deadlines.push(Timer(at: call.deadline, sequence: sequence, place: place))
+        wait(place, at: now)
+        return true
+    }
+
+    /// In its queue, or aside until it may go. A call that comes back is older than what was enqueued behind it, and
+    /// so stands at the head.
+    mutating func wait(_ place: Int, at now: Timestamp) {
+        let call = calls[place]
+        if call.waiting.eligibleAt > now {
+            deferred.push(Timer(at: call.waiting.eligibleAt, sequence: call.sequence, place: place))
+        } else {
+            join(
+                QueuedCall(
+                    criticality: call.waiting.criticality, arrival: call.waiting.arrival, sequence: call.sequence,
+                    place: place),
+                account: index(of: call.waiting.tenant))
+        }
+    }
+
+    private mutating func join(_ call: QueuedCall, account index: Int) {
+        accounts[index].queue.push(call)
+        guard !accounts[index].isBacklogged else { return }
+        accounts[index].isBacklogged = true
+        backlogged.append(index)
+        backloggedWeight += accounts[index].weight
+        // An idle tenant does not come back with the claim of all the time it was away.
+        accounts[index].lift(clockTo: virtualTime - ServiceClocks.creditSeconds / backloggedWeight)
+        accounts[index].assuredPass = max(accounts[index].assuredPass, assuredTime)
+    }
+
+    /// Of the tenant's account; 0, the shared one, without an entry.
+    func index(of tenant: TenantID) -> Int { indices[tenant] ?? 0 }
+
+    // MARK: Time
+
+    /// Lets pass what time alone brings: the end of the lease, of a header's word, of a call's waiting aside.
+    mutating func advance(to now: Timestamp) {
+        let hasExpired = now >= leaseUntil
+        let forgetsHeaders = !headerLimits.isEmpty && now >= headerLimitsUntil
+        if forgetsHeaders { headerLimits = .none }
+        if hasExpired != isOnFallback || forgetsHeaders {
+            // A lease ends at its instant, whenever the gate is next asked.
+            let since = hasExpired && !isOnFallback ? leaseUntil : now
+            isOnFallback = hasExpired
+            changeRates(at: since)
+        }
+        while let timer = deferred.least, timer.at <= now {
+            _ = deferred.popLeast()
+            if calls.isWaiting(timer.place, timer.sequence) { wait(timer.place, at: now) }
+        }
+    }
+
+    /// Drops what no longer waits from the list of the backlogged, and moves virtual time on.
+    mutating func settleBacklog() {
+        for index in backlogged where accounts[index].queue.isEmpty { accounts[index].isBacklogged = false }
+        backlogged.removeAll { !accounts[$0].isBacklogged }
+        backloggedWeight = backlogged.reduce(0) { $0 + accounts[$1].weight }
+        guard !backlogged.isEmpty else { return }
+        let least = backlogged.reduce(.infinity) { min($0, accounts[$1].clock) }
+        virtualTime = max(virtualTime, least)
+    }
+
+    /// When something may change by itself: a call's turn, the end of a patience, of waiting aside, or of the lease.
+    public func nextWake(after now: Timestamp) -> Timestamp? {
+        var wake = Timestamp(milliseconds: .max)
+        if let next = deferred.least?.at { wake = min(wake, next) }
+        if let next = deadlines.least?.at { wake = min(wake, next) }
+        if isEnforcing, leaseUntil > now { wake = min(wake, leaseUntil) }
+        if backlogged.contains(where: { !accounts[$0].queue.isEmpty }) {
+            if let breaker {
+                if let probe = nextProbe(breaker, after: now) { wake = min(wake, max(probe, heldUntil)) }
+            } else if isEnforcing {
+                if let draw = nextDrawTime { wake = min(wake, max(draw, heldUntil)) }
+                // What waits while the float answers waits for it.
+                if !floatAnswers(at: now), let admission = nextAdmission(after: now) {
+                    wake = min(wake, max(admission, heldUntil))
+                }
+            } else {
+                wake = now
+            }
+        }
+        return wake.milliseconds < .max ? max(wake, now) : nil
+    }
+
+    /// A call may go when both the pool and its tenant, by own right or below its ceiling, allow it.
+    private func nextAdmission(after now: Timestamp) -> Timestamp? {
+        guard let pool = budget.admission(after: now) else { return nil }
+        var tenant: Timestamp?
+        for index in backlogged where !accounts[index].queue.isEmpty {
+            let own = accounts[index].own.admission(after: now)
+            if let own, own <= pool { return pool }
+            let lent = accounts[index].ceiling.admission(after: now)
+            if let lent, lent <= pool { return pool }
+            if let first = own.map({ min($0, lent ?? $0) }) ?? lent { tenant = min(tenant ?? first, first) }
+        }
+        return tenant
+    }
+}

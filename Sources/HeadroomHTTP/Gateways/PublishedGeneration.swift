@@ -1,0 +1,129 @@
+import HeadroomModel
+import HeadroomWire
+import Synchronization
+
+/// One generation as the board serves it: each body is encoded when it is first asked for, and then once.
+final class PublishedGeneration: Sendable {
+    let version: SnapshotVersion
+    let leaseSeconds: Double
+    private let publication: Publication
+    private let partIndex: [GatewayID: Int]
+    private let bodies = Mutex(Bodies())
+
+    private struct Key: Hashable {
+        let view: SnapshotView
+        /// The generation from which the body leads here; `nil`: a full snapshot.
+        let since: SnapshotVersion?
+    }
+
+    private struct Bodies {
+        var cells: [Key: BodyCell] = [:]
+        var byteCount = 0
+    }
+
+    /// The most that kept bodies may take; past it they are encoded again when asked for.
+    private static let maxBytes = 256 << 20
+
+    init(_ publication: Publication) {
+        self.publication = publication
+        version = publication.whole.version
+        leaseSeconds = publication.whole.leaseSeconds
+        var index: [GatewayID: Int] = [:]
+        for (offset, part) in publication.parts.enumerated() { index[part.gateway] = offset }
+        partIndex = index
+    }
+
+    /// Not divided over gateways.
+    var whole: Snapshot { publication.whole }
+
+    /// The tenants that it lists, over pools and parts: what it costs to keep.
+    var entryCount: Int {
+        let snapshots = [publication.whole] + publication.parts.map(\.snapshot)
+        return snapshots.reduce(0) { $0 + $1.pools.reduce(1) { $0 + 1 + $1.tenants.count } }
+    }
+
+    /// What the gateways were given of a tenant's assured rate, and the whole of it, where some await room; `nil` where
+    /// none does.
+    func awaitingRoom(_ tenant: TenantID, in pool: PoolID) -> (given: Rates, assured: Rates)? {
+        func entry(in snapshot: Snapshot) -> TenantAllocation? {
+            snapshot.pools.first { $0.pool == pool }?.tenants.first { $0.tenant == tenant }
+        }
+        let parts = publication.parts.compactMap { entry(in: $0.snapshot) }
+        guard parts.contains(where: { $0.constraint == .awaitingRoom }), let whole = entry(in: publication.whole) else {
+            return nil
+        }
+        let given = parts.reduce(SIMD4<Double>.zero) { $0 + $1.assured.perMinute }
+        return (Rates(perMinute: given, resources: whole.assured.resources), whole.assured)
+    }
+
+    /// False when no part was made for the view's gateway. Without pools there is nothing to divide.
+    func has(_ view: SnapshotView) -> Bool {
+        guard let gateway = view.gateway else { return true }
+        return partIndex[gateway] != nil || publication.whole.pools.isEmpty
+    }
+
+    /// The view in full, or what changed in it since `base`. `nil` when there is no part for its gateway.
+    func response(for view: SnapshotView, since base: PublishedGeneration? = nil) -> PreparedResponse? {
+        guard has(view) else { return nil }
+        let base = base.flatMap { $0.has(view) ? $0 : nil }
+        let cell = bodies.withLock { bodies in
+            let key = Key(view: view, since: base?.version)
+            if let cell = bodies.cells[key] { return cell }
+            if bodies.byteCount > Self.maxBytes { bodies = Bodies() }
+            let cell = BodyCell()
+            bodies.cells[key] = cell
+            return cell
+        }
+        // Outside the lock: who wants another body does not wait for this one.
+        return cell.response {
+            let response = encode(view, since: base)
+            bodies.withLock { $0.byteCount += response.byteCount }
+            return response
+        }
+    }
+
+    /// Frees the bodies of a generation that is only kept to tell later ones from.
+    func dropBodies() {
+        bodies.withLock { $0 = Bodies() }
+    }
+
+    func etag(for view: SnapshotView) -> String { "\"\(version).\(view.variant)\"" }
+
+    private func snapshot(for view: SnapshotView) -> Snapshot {
+        guard let gateway = view.gateway, let index = partIndex[gateway] else { return view.filter(publication.whole) }
+        return view.filter(publication.parts[index].snapshot)
+    }
+
+    private func encode(_ view: SnapshotView, since base: PublishedGeneration?) -> PreparedResponse {
+        let snapshot = snapshot(for: view)
+        let body =
+            base.map { SnapshotEncoder.encode(SnapshotDelta(from: $0.snapshot(for: view), to: snapshot)) }
+            ?? SnapshotEncoder.encode(snapshot)
+        return PreparedResponse(
+            headers: [
+                (name: "Content-Type", value: "application/json"), (name: "Cache-Control", value: "no-store"),
+                (name: "ETag", value: etag(for: view)), (name: "Headroom-Epoch", value: "\(version.epoch)"),
+                (name: "Headroom-Generation", value: "\(version.generation)"),
+                (name: "Headroom-Lease-Seconds", value: shortest(leaseSeconds)),
+            ], body: body)
+    }
+
+    /// Whole seconds without a fraction.
+    private func shortest(_ seconds: Double) -> String {
+        Int64(exactly: seconds).map(String.init) ?? String(seconds)
+    }
+}
+
+/// A body that is encoded by the first who asks; others who ask meanwhile wait for that.
+private final class BodyCell: Sendable {
+    private let encoded = Mutex<PreparedResponse?>(nil)
+
+    func response(_ encode: () -> PreparedResponse) -> PreparedResponse {
+        encoded.withLock { encoded in
+            if let encoded { return encoded }
+            let response = encode()
+            encoded = response
+            return response
+        }
+    }
+}

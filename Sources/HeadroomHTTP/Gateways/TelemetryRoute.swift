@@ -1,0 +1,116 @@
+import HeadroomJSON
+import HeadroomModel
+import HeadroomWire
+
+extension Route {
+    /// `POST /v1/telemetry` (WireFormat §1): read on the server's thread, committed on a task, answered after that.
+    static func telemetry(_ intake: TelemetryIntake, _ board: SnapshotBoard) -> Route {
+        Route(
+            method: .post, pattern: "/v1/telemetry", access: .roles([.gateway]), bodyLimit: TelemetryIntake.maxBytes,
+            contentTypes: ["application/x-ndjson", "application/json"]
+        ) { _, grant in
+            HTTPHandler(answer: { exchange throws(HTTPError) in
+                let batch = try intake.read(exchange, grant, received: board.time.now())
+                return .later { await intake.store(batch, board) }
+            })
+        }
+    }
+}
+
+/// Takes telemetry from a request to the sink.
+package struct TelemetryIntake: Sendable {
+    private let decoder: TelemetryDecoder
+    private let sink: any TelemetrySink
+    let counters = TelemetryCounters()
+
+    /// WireFormat §1.
+    static let maxBytes = 8 << 20
+    /// Faults that a 400 lists; the first ones tell what is wrong with the rest.
+    private static let maxFaults = 100
+    /// A full disk or a locked database is not over in a second.
+    private static let storageRetrySeconds = 5
+
+    package init(decoder: TelemetryDecoder, sink: any TelemetrySink) {
+        self.decoder = decoder
+        self.sink = sink
+    }
+
+    fileprivate func read(
+        _ exchange: HTTPExchange, _ grant: Grant, received: Timestamp
+    ) throws(HTTPError) -> TelemetryBatch {
+        let number = try batchNumber(exchange)
+        // A token that names one gateway stands for it; lines need not name it again.
+        let sender = grant.gateways.flatMap { $0.count == 1 ? $0.first : nil }
+        let arrival = TelemetryDecoder.Arrival(
+            received: received, sentAt: try sentAt(exchange), gateway: sender, allowed: grant.gateways?.sorted(),
+            isNumberedBatch: number != nil)
+        let isDocument = exchange.header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false
+        let result: TelemetryDecoder.Result
+        do throws(WireError) {
+            result = try decoder.decode(exchange.takeBody(), as: isDocument ? .document : .lines, arrival: arrival)
+        } catch {
+            throw HTTPError(error.code == .tooManyLines ? .bodyTooLarge : .badRequest, error.message, cause: error)
+        }
+        guard !result.lines.isEmpty else { throw nothingReadable(result.faults) }
+        let gateway = if let sender { sender } else { try speaker(of: result.lines, number: number) }
+        return TelemetryBatch(
+            gateway: gateway, number: number, received: received,
+            lines: result.lines, faults: result.faults)
+    }
+
+    fileprivate func store(_ batch: TelemetryBatch, _ board: SnapshotBoard) async -> HTTPResponse {
+        let receipt: TelemetryReceipt
+        do {
+            receipt = try await sink.append(batch)
+        } catch {
+            counters.noteFailure(String(describing: error))
+            return HTTPResponse(
+                HTTPError(
+                    .storage, "nothing of this request was stored: \(error)",
+                    retryAfterSeconds: Self.storageRetrySeconds, cause: error))
+        }
+        counters.add(batch, receipt)
+        var tenants: [PoolID: Set<TenantID>] = [:]
+        for line in batch.lines {
+            if let tenant = line.record.tenant { tenants[line.record.pool, default: []].insert(tenant) }
+        }
+        let answer = TelemetryAnswer(receipt: receipt, serviceClocks: board.serviceClocks(of: tenants))
+        return HTTPResponse(type: "application/json", body: answer.encoded())
+    }
+
+    private func batchNumber(_ exchange: HTTPExchange) throws(HTTPError) -> Int64? {
+        guard let text = exchange.header("Headroom-Batch") else { return nil }
+        guard let number = Int64(text), number >= 0 else {
+            throw HTTPError(.badRequest, "Headroom-Batch: \(text) is no batch number; one is 0, 1, 2, …, ascending")
+        }
+        return number
+    }
+
+    private func sentAt(_ exchange: HTTPExchange) throws(HTTPError) -> Int64? {
+        guard let text = exchange.header("Headroom-Sent-At") else { return nil }
+        guard let milliseconds = Int64(text) ?? RFC3339.parse(text) else {
+            throw HTTPError(
+                .badRequest, "Headroom-Sent-At: \(text) is no time; one is milliseconds since 1970 or RFC 3339")
+        }
+        return milliseconds
+    }
+
+    private func nothingReadable(_ faults: [TelemetryReceipt.Fault]) -> HTTPError {
+        if faults.isEmpty { return HTTPError(.badRequest, "the body holds no line of telemetry") }
+        let listed = faults.prefix(Self.maxFaults).map { ProblemDocument.Fault(.line($0.line), $0.detail) }
+        let more = faults.count > listed.count ? "; the first \(listed.count) are listed" : ""
+        return HTTPError(.badRequest, "none of the \(faults.count) lines can be taken\(more)", faults: listed)
+    }
+
+    /// Batches are numbered per gateway, so the lines of a numbered one have to agree on theirs.
+    private func speaker(of lines: [TelemetryBatch.Line], number: Int64?) throws(HTTPError) -> GatewayID? {
+        let gateways = Set(lines.compactMap(\.record.gateway))
+        if gateways.count == 1 { return gateways.first }
+        guard number == nil else {
+            throw HTTPError(
+                .badRequest,
+                "a request with Headroom-Batch bears the lines of one gateway; these name \(gateways.count)")
+        }
+        return nil
+    }
+}

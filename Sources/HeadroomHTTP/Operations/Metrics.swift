@@ -1,0 +1,162 @@
+import HeadroomModel
+
+/// What `/metrics` says (WireFormat §6), out of the loop's newest report and the edge's own counters.
+package struct Metrics {
+    private let loop: LoopSummary
+    private let drifts: [(gateway: GatewayID, seconds: Double)]
+    private let telemetry: [(key: TelemetryCounters.Key, count: Int)]
+    private let longPolls: Int
+    private let now: Timestamp
+
+    package init(
+        loop: LoopSummary, drifts: [(gateway: GatewayID, seconds: Double)] = [],
+        telemetry: [(key: TelemetryCounters.Key, count: Int)] = [], longPolls: Int = 0, now: Timestamp
+    ) {
+        self.loop = loop
+        self.drifts = drifts
+        self.telemetry = telemetry
+        self.longPolls = longPolls
+        self.now = now
+    }
+
+    /// Tenants and gateways with series of their own; a scrape stays bounded however many there are.
+    static let maxTenants = 200
+    static let maxGateways = 50
+
+    package func render() -> String {
+        var text = MetricsText()
+        text.family("headroom_telemetry_lines_total", .counter, "Lines of telemetry since the start.")
+        for (key, count) in telemetry { text.sample(count, ["type": key.type, "result": key.result.rawValue]) }
+        if let report = loop.newest {
+            renderLoop(report, &text)
+            renderPools(report.pools, &text)
+            renderSignals(report.pools, &text)
+            renderTenants(report.pools, &text)
+        }
+        renderGateways(&text)
+        text.family("headroom_long_polls", .gauge, "Requests that wait for the next generation.")
+        text.sample(longPolls)
+        return text.text
+    }
+
+    private func renderLoop(_ report: LoopReport, _ text: inout MetricsText) {
+        text.family("headroom_loop_ticks_total", .counter, "Ticks of the control loop since the start.")
+        text.sample(report.ticksSucceeded, ["result": "succeeded"])
+        text.sample(report.ticksFailed, ["result": "failed"])
+        text.sample(report.ticksSkipped, ["result": "skipped"])
+        text.family("headroom_loop_tick_seconds", .histogram, "How long a tick takes.")
+        text.histogram(loop.tickSeconds)
+        if let version = report.version {
+            text.family("headroom_epoch", .gauge, "The control plane's term.")
+            text.sample(Int(version.epoch))
+            text.family("headroom_generation", .gauge, "The newest generation published.")
+            text.sample(Int(version.generation))
+        }
+        if let publishedAt = report.publishedAt {
+            text.family("headroom_published_age_seconds", .gauge, "Age of what is published.")
+            text.sample(now.seconds(since: publishedAt))
+        }
+    }
+
+    private func renderPools(_ pools: [PoolReport], _ text: inout MetricsText) {
+        text.family("headroom_pool_capacity_per_minute", .gauge, "Capacity of a pool and what becomes of it.")
+        for pool in pools {
+            let kinds = [
+                ("nominal", pool.nominal), ("estimated", pool.estimated), ("budget", pool.budget),
+                ("assured", pool.assured), ("consumed", pool.consumed),
+            ]
+            for (kind, rates) in kinds {
+                for resource in rates.resources.members {
+                    text.sample(
+                        rates[resource] ?? 0, ["pool": pool.pool.text, "resource": resource.name, "kind": kind])
+                }
+            }
+        }
+        text.family("headroom_pool_calls_total", .counter, "Attempts since the start.")
+        for pool in pools {
+            for outcome in Outcome.allCases {
+                guard let count = pool.calls[outcome] else { continue }
+                text.sample(count, ["pool": pool.pool.text, "outcome": outcome.name])
+            }
+        }
+        text.family("headroom_pool_state", .gauge, "1 for the state that the pool is in.")
+        for pool in pools {
+            for state in PoolState.allCases {
+                text.sample(pool.state == state ? 1 : 0, ["pool": pool.pool.text, "state": state.name])
+            }
+        }
+        text.family("headroom_starved_tenants", .gauge, "Tenants that are starved.")
+        for pool in pools {
+            for reason in Starvation.allCases {
+                let count = pool.tenants.count { $0.starvation == reason }
+                text.sample(count, ["pool": pool.pool.text, "reason": reason.rawValue])
+            }
+        }
+        text.family(
+            "headroom_overcommit_tokens_total", .counter, "Tokens by which budgets in force exceeded the capacity.")
+        for pool in pools { text.sample(pool.overcommittedTokens, ["pool": pool.pool.text]) }
+        text.family(
+            "headroom_limit_reversals_total", .counter,
+            "How often assured rates turned back by more than a hundredth, since the start.")
+        for pool in pools { text.sample(pool.reversals, ["pool": pool.pool.text]) }
+        text.family("headroom_wait_seconds", .histogram, "How long calls that went through had waited at gateways.")
+        for pool in pools {
+            for (tier, seconds) in pool.waits {
+                for criticality in Criticality.allCases where seconds[criticality].count > 0 {
+                    text.histogram(
+                        seconds[criticality],
+                        ["pool": pool.pool.text, "tier": tier, "criticality": criticality.name])
+                }
+            }
+        }
+        text.family("headroom_open_questions", .gauge, "Approvals and recommendations that wait for a person.")
+        for pool in pools { text.sample(pool.openQuestions, ["pool": pool.pool.text]) }
+    }
+
+    private func renderTenants(_ pools: [PoolReport], _ text: inout MetricsText) {
+        let series = TenantSeries(pools, most: Self.maxTenants)
+        let rates: [(String, String, (TenantSeries.Row) -> Rates)] = [
+            ("assured", "The rate that a tenant is sure of.", { $0.assured }),
+            ("demand", "What a tenant would use if unlimited.", { $0.demand }),
+            ("consumed", "What a tenant used.", { $0.consumed }),
+        ]
+        for (kind, help, value) in rates {
+            text.family("headroom_tenant_\(kind)_per_minute", .gauge, help)
+            for row in series.rows {
+                let rates = value(row)
+                for resource in rates.resources.members {
+                    text.sample(
+                        rates[resource] ?? 0, ["pool": row.pool.text, "tenant": row.tenant, "resource": resource.name])
+                }
+            }
+        }
+        text.family("headroom_tenant_queue_depth", .gauge, "Work that waits at gateways.")
+        for row in series.rows {
+            for criticality in Criticality.allCases {
+                text.sample(Int(row.queue[criticality].depth), row.labels(criticality))
+            }
+        }
+        text.family("headroom_tenant_queue_oldest_seconds", .gauge, "Age of the oldest work that waits.")
+        for row in series.rows {
+            for criticality in Criticality.allCases {
+                text.sample(row.queue[criticality].oldestSeconds, row.labels(criticality))
+            }
+        }
+        text.family("headroom_tenant_retries_total", .counter, "Attempts after the first, since the start.")
+        for row in series.rows {
+            for criticality in Criticality.allCases { text.sample(row.retries[criticality], row.labels(criticality)) }
+        }
+        text.family("headroom_tokens_total", .counter, "Counted tokens served, since the start.")
+        for row in series.rows {
+            for criticality in Criticality.allCases { text.sample(row.tokens[criticality], row.labels(criticality)) }
+        }
+    }
+
+    private func renderGateways(_ text: inout MetricsText) {
+        let worst = drifts.sorted { ($1.seconds, $0.gateway) < ($0.seconds, $1.gateway) }
+        text.family("headroom_gateway_drift_seconds", .gauge, "How long a gateway has been behind; the worst of them.")
+        for drift in worst.prefix(Self.maxGateways) { text.sample(drift.seconds, ["gateway": drift.gateway.text]) }
+        text.family("headroom_gateway_drift_seconds_max", .gauge, "How long the worst of all gateways has been behind.")
+        text.sample(worst.first?.seconds ?? 0)
+    }
+}

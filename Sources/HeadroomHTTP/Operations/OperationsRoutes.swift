@@ -1,0 +1,88 @@
+import HeadroomJSON
+import HeadroomModel
+
+/// The calls by which a machine watches this one: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`.
+struct OperationsRoutes: Sendable {
+    let board: SnapshotBoard
+    let counters: TelemetryCounters
+    /// Anyone, or viewers where a setting asks for it.
+    let access: AccessRule
+
+    /// A loop that has not reported for this long is taken for stuck: five times the longest period that is sensible.
+    private static let maxReportAgeSeconds = 60.0
+    /// Gateways that have not been seen for this long are gone and no longer behind.
+    private static let driftMemorySeconds = 600.0
+
+    var all: [Route] {
+        [
+            route("/healthz") { HTTPResponse(type: "text/plain", body: Array("ok\n".utf8)) },
+            route("/readyz") { readiness() },
+            route("/metrics") { metrics() },
+            route("/openapi.json") { HTTPResponse(type: "application/json", body: OpenAPIDocument.bytes) },
+        ]
+    }
+
+    private func route(_ path: String, _ respond: @escaping @Sendable () -> HTTPResponse) -> Route {
+        Route(method: .get, pattern: path, access: access) { _, _ in
+            HTTPHandler(answer: { _ in .response(respond()) })
+        }
+    }
+
+    private func metrics() -> HTTPResponse {
+        let now = board.time.now()
+        let metrics = Metrics(
+            loop: board.loop, drifts: board.drifts(since: now.adding(seconds: -Self.driftMemorySeconds)),
+            telemetry: counters.all, longPolls: board.waitingCount, now: now)
+        return HTTPResponse(type: MetricsText.contentType, body: Array(metrics.render().utf8))
+    }
+
+    /// 200 when what is served can be relied on, else 503; both say how old it is, why not, and what else to look at.
+    private func readiness() -> HTTPResponse {
+        let now = board.time.now()
+        let report = board.loop.newest
+        let reasons = reasons(report, now)
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("ready")
+        writer.bool(reasons.isEmpty)
+        writer.key("reasons")
+        writer.beginArray()
+        for reason in reasons { writer.string(reason) }
+        writer.endArray()
+        writer.key("warnings")
+        writer.beginArray()
+        if let refusal = report?.rulesRefusal { writer.string(refusal) }
+        writer.endArray()
+        if let version = board.current?.version {
+            writer.key("epoch")
+            writer.integer(version.epoch)
+            writer.key("generation")
+            writer.integer(version.generation)
+        }
+        for (key, instant) in [
+            ("published_age_seconds", report?.publishedAt), ("decision_age_seconds", report?.decidedAt),
+        ] {
+            guard let instant else { continue }
+            writer.key(key)
+            writer.number(now.seconds(since: instant))
+        }
+        writer.endObject()
+        return HTTPResponse(status: reasons.isEmpty ? 200 : 503, type: "application/json", body: writer.bytes)
+    }
+
+    private func reasons(_ report: LoopReport?, _ now: Timestamp) -> [String] {
+        var reasons: [String] = []
+        if board.current == nil { reasons.append("no generation has been published yet") }
+        if let failure = counters.storageFailure { reasons.append("telemetry is refused: \(failure)") }
+        guard let report else { return reasons + ["the control loop has not run yet"] }
+        for failure in report.failures { reasons.append("\(failure.stage.rawValue) failed: \(failure.message)") }
+        if !report.isLedgerWritable {
+            reasons.append("the ledger cannot be written: decreases are published from memory")
+        }
+        let age = now.seconds(since: report.at)
+        if age > Self.maxReportAgeSeconds {
+            reasons.append("the control loop last ran \(Int(age)) seconds ago")
+        }
+        return reasons
+    }
+}

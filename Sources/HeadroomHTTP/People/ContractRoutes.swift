@@ -1,0 +1,107 @@
+import HeadroomJSON
+import HeadroomModel
+import HeadroomPolicy
+import HeadroomWire
+
+/// What tenants have bought, as admins and CRM exports change it.
+struct ContractRoutes: Sendable {
+    let contracts: any ContractDesk
+    let rules: any RuleSource
+    let time: TimeSource
+
+    private static let admins: Set<Role> = [.admin]
+    /// A hundred thousand tenants in five pools each.
+    private static let importBytes = 8 << 20
+    /// Faults that an answer lists; the first ones tell what is wrong with the rest.
+    private static let maxFaults = 100
+
+    var all: [Route] {
+        [
+            .person(.put, "/v1/tenants/{id}", Self.admins, bodyLimit: Route.personBodyBytes) { call throws(HTTPError) in
+                try await put(call)
+            },
+            .person(.delete, "/v1/tenants/{id}", Self.admins) { call throws(HTTPError) in try await erase(call) },
+            .person(
+                .post, "/v1/tenants/import", Self.admins, bodyLimit: Self.importBytes,
+                contentTypes: ["application/json", "text/csv"]
+            ) { call throws(HTTPError) in try await replaceAll(call) },
+        ]
+    }
+
+    private func put(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
+        try call.check(query: [])
+        let tenant: TenantID = try call.identifier()
+        let contract = try reading { () throws(BodyError) in try ContractBody.decode(call.body, tenant: tenant) }
+        let scope = call.grant.scope
+        try call.requireScope(scope.holds(tenant), "\(tenant)")
+        for terms in contract.terms { try call.requireScope(scope.holds(terms.pool), "the pool \(terms.pool)") }
+        // Terms in other pools would go with the contract that this one replaces.
+        try call.requireScope(scope.pools == nil, "a contract as a whole")
+        let policy = try await rules.rules().policy
+        // What is wrong with others is not its fault.
+        let faults = try await asking { () async throws(SteeringError) in
+            try await contracts.put(contract, by: call.grant.author, at: time.now()) { all in
+                policy.faults(in: all).filter { fault in
+                    fault.tenant.map { $0 == tenant } ?? contract.terms.contains { $0.pool == fault.pool }
+                }
+            }
+        }
+        try refuse(faults)
+        return .json(ContractBody.encode(contract))
+    }
+
+    private func erase(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
+        try call.check(query: [])
+        let tenant: TenantID = try call.identifier()
+        let scope = call.grant.scope
+        try call.requireScope(scope.holds(tenant) && scope.pools == nil, "\(tenant) in all pools")
+        try await asking { () async throws(SteeringError) in
+            try await contracts.erase(tenant, by: call.grant.author, at: time.now())
+        }
+        return .noContent
+    }
+
+    private func replaceAll(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
+        try call.check(query: [])
+        try call.requireScope(call.grant.scope.isWhole, "the import of all contracts")
+        let imported: [Contract]
+        do throws(ContractImportError) {
+            imported = try ContractImport.parse(call.body, format: call.contentType == "text/csv" ? .csv : .json)
+        } catch {
+            throw refusal(
+                error.faults.map { .init($0.line.map { .line($0) } ?? .path(""), $0.message) }, cause: error)
+        }
+        try refuse(try await rules.rules().policy.faults(in: imported))
+        try await asking { () async throws(SteeringError) in
+            try await contracts.replaceAll(with: imported, by: call.grant.author, at: time.now())
+        }
+        return .json { writer in
+            writer.beginObject()
+            writer.key("contracts")
+            writer.integer(imported.count)
+            writer.key("terms")
+            writer.integer(imported.reduce(0) { $0 + $1.terms.count })
+            writer.endObject()
+        }
+    }
+
+    private func refuse(_ faults: [ContractFault]) throws(HTTPError) {
+        guard faults.isEmpty else { throw refusal(faults.map { .init(.path($0.path), $0.message) }) }
+    }
+
+    private func refusal(_ faults: [ProblemDocument.Fault], cause: (any Error)? = nil) -> HTTPError {
+        let count = faults.count
+        let more = count > Self.maxFaults ? "; the first \(Self.maxFaults) are listed" : ""
+        return HTTPError(
+            .badRequest, "\(count == 1 ? "1 fault" : "\(count) faults")\(more): nothing was changed",
+            faults: Array(faults.prefix(Self.maxFaults)), cause: cause)
+    }
+}
+
+extension ContractFault {
+    /// As `acme.pools.openai:gpt-4o`.
+    fileprivate var path: String {
+        let parts = [tenant?.text, pool.map { "pools.\($0)" }].compactMap(\.self)
+        return parts.joined(separator: ".")
+    }
+}

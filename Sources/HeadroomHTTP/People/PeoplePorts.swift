@@ -1,0 +1,34 @@
+import HeadroomModel
+
+/// What stands behind the calls of people (WireFormat §3).
+package struct PeoplePorts: Sendable {
+    package var steering: any SteeringDesk
+    package var contracts: any ContractDesk
+    package var records: any RecordReading
+    /// The policy in force.
+    package var rules: any RuleSource
+
+    package init(
+        steering: any SteeringDesk, contracts: any ContractDesk, records: any RecordReading, rules: any RuleSource
+    ) {
+        self.steering = steering
+        self.contracts = contracts
+        self.records = records
+        self.rules = rules
+    }
+}
+
+extension Route {
+    /// The calls of people.
+    static func people(_ ports: PeoplePorts, _ board: SnapshotBoard) -> [Route] {
+        OverrideRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all
+            + ProposalRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all
+            + PoolSteeringRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all
+            + PoolRoutes(board: board, steering: ports.steering).all
+            + TenantRoutes(board: board, contracts: ports.contracts).all
+            + ContractRoutes(contracts: ports.contracts, rules: ports.rules, time: board.time).all
+            + RecordRoutes(records: ports.records, steering: ports.steering, board: board).all
+            + PolicyRoutes(rules: ports.rules).all
+            + [.gateways(board)]
+    }
+}

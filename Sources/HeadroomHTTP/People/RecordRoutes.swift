@@ -1,0 +1,101 @@
+import HeadroomJSON
+import HeadroomModel
+import HeadroomWire
+
+/// What is read back of the past: explanations, series, the audit log.
+struct RecordRoutes: Sendable {
+    let records: any RecordReading
+    let steering: any SteeringDesk
+    let board: SnapshotBoard
+
+    /// Roll-ups read for one answer: a hundred tenants' minutes of five hours.
+    private static let maxRollups = 100_000
+    /// Steps in an answer where the caller does not say how long one is: as many as a plot has room for.
+    private static let standardSteps: Int64 = 300
+    private static let maxEntries: Int64 = 1000
+    /// Tenants that an explanation names as causes: as many as one remembers.
+    private static let excessCount = 5
+
+    var all: [Route] {
+        [
+            .person(.get, "/v1/explain", AccessRule.viewers) { call throws(HTTPError) in try await explain(call) },
+            .person(.get, "/v1/history", AccessRule.viewers) { call throws(HTTPError) in try await history(call) },
+            .person(.get, "/v1/audit", AccessRule.operators) { call throws(HTTPError) in try await audit(call) },
+        ]
+    }
+
+    private func explain(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
+        try call.check(query: ["tenant", "pool", "generation"])
+        guard let tenant: TenantID = try call.query("tenant", isRequired: true),
+            let pool: PoolID = try call.query("pool", isRequired: true)
+        else { throw HTTPError(.badRequest, "tenant and pool are missing") }
+        let generation = try call.query("generation", in: 1...Int64.max)
+        try call.requireScope(call.grant.scope.holds(tenant, in: pool), "\(tenant) in \(pool)")
+        let explanation: Explanation?
+        do {
+            explanation = try await records.explanation(of: tenant, in: pool, generation: generation)
+        } catch {
+            throw .unreadable(error)
+        }
+        guard let explanation else {
+            let when = generation.map { "in generation \($0), or it is no longer kept" } ?? "that is still kept"
+            throw HTTPError(.noSuch, "there is no number of \(tenant) in \(pool) \(when)")
+        }
+        // Whoever may see one tenant only is not told of others.
+        let report = call.grant.scope.tenants == nil ? board.newestReport?.pools.first { $0.pool == pool } : nil
+        let excess = report.map { ExcessShares.largest(Self.excessCount, of: $0) } ?? []
+        let room = generation == nil ? board.current?.awaitingRoom(tenant, in: pool) : nil
+        return .json(ExplanationAnswer(explanation, excess: excess, room: room, now: board.time.now()).encoded())
+    }
+
+    private func history(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
+        try call.check(query: ["pool", "tenant", "from", "to", "step"])
+        guard let pool: PoolID = try call.query("pool", isRequired: true) else {
+            throw HTTPError(.badRequest, "pool is missing")
+        }
+        let tenant: TenantID? = try call.query("tenant")
+        let scope = call.grant.scope
+        try call.requireScope(scope.holds(pool), "the pool \(pool)")
+        try call.requireScope(tenant.map(scope.holds) ?? (scope.tenants == nil), tenant?.text ?? "a pool as a whole")
+        let to = try call.instant("to") ?? board.time.now()
+        let from = try call.instant("from") ?? to.adding(seconds: -3600)
+        guard from < to else { throw HTTPError(.badRequest, "from must lie before to") }
+        // Minutes are the finest that is kept.
+        let minutes = (to.milliseconds - from.milliseconds) / 60000
+        let standard = max(1, (minutes + Self.standardSteps - 1) / Self.standardSteps) * 60
+        let step = try call.query("step", in: 60...31_622_400) ?? standard
+        let rollups: [Rollup]
+        do {
+            rollups = try await records.rollups(
+                pool: pool, tenant: tenant, from: from, to: to, limit: Self.maxRollups)
+        } catch {
+            throw .unreadable(error)
+        }
+        let series = HistorySeries(rollups, limit: Self.maxRollups, stepSeconds: step)
+        return .json(series.encoded(pool: pool, tenant: tenant))
+    }
+
+    private func audit(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
+        try call.check(query: ["after", "limit"])
+        try call.requireScope(call.grant.scope.isWhole, "the audit log")
+        let after = try call.query("after", in: 0...Int64.max) ?? 0
+        let limit = try call.query("limit", in: 1...Self.maxEntries) ?? 100
+        let entries = try await asking { () async throws(SteeringError) in
+            try await steering.audit(after: after, limit: Int(limit))
+        }
+        return .json { writer in
+            writer.beginObject()
+            writer.key("entries")
+            writer.beginArray()
+            for entry in entries { writer.auditEntry(entry) }
+            writer.endArray()
+            writer.key("next")
+            if entries.count == Int(limit), let last = entries.last {
+                writer.integer(last.sequence)
+            } else {
+                writer.null()
+            }
+            writer.endObject()
+        }
+    }
+}

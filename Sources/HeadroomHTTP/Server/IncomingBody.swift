@@ -1,0 +1,82 @@
+import Synchronization
+
+/// How much of all request bodies together may be in memory.
+final class BodyBudget: Sendable {
+    private let limit: Int
+    private let used = Atomic(0)
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    func reserve(_ count: Int) -> Bool {
+        let (_, total) = used.add(count, ordering: .relaxed)
+        if total <= limit { return true }
+        used.subtract(count, ordering: .relaxed)
+        return false
+    }
+
+    func release(_ count: Int) {
+        used.subtract(count, ordering: .relaxed)
+    }
+}
+
+/// A request body as it comes in. One that is too large is read and dropped, so that a client which is still sending
+/// can hear why; past ``dropLimit`` the connection is cut.
+struct IncomingBody {
+    enum Refusal { case tooLarge, noRoom }
+
+    private(set) var bytes: [UInt8] = []
+    private(set) var refusal: Refusal?
+    private var limit = 0
+    private var reserved = 0
+    private var dropped = 0
+
+    /// Most bodies fit; larger ones grow as they come.
+    private static let maxReserved = 256 << 10
+    /// Eight times the largest body that any call takes.
+    static let dropLimit = 64 << 20
+
+    /// `announced` is the request's `Content-Length`, if it has one.
+    mutating func begin(limit: Int, announced: Int?) {
+        self.limit = limit
+        refusal = announced.map { $0 > limit } == true ? .tooLarge : nil
+        // What is announced has not come yet: ten thousand who announce the most must not claim 80 GB.
+        if refusal == nil, let announced, announced > 0 { bytes.reserveCapacity(min(announced, Self.maxReserved)) }
+    }
+
+    /// False when the client is to be cut off.
+    mutating func append(_ chunk: RawSpan, budget: BodyBudget) -> Bool {
+        if refusal == nil {
+            if bytes.count + chunk.byteCount > limit {
+                refuse(.tooLarge, budget: budget)
+            } else if budget.reserve(chunk.byteCount) {
+                reserved += chunk.byteCount
+                unsafe chunk.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+                return true
+            } else {
+                refuse(.noRoom, budget: budget)
+            }
+        }
+        dropped += chunk.byteCount
+        return dropped <= Self.dropLimit
+    }
+
+    /// The bytes, which are no longer kept here; they count as in memory until ``end(budget:)``.
+    mutating func take() -> [UInt8] {
+        defer { bytes = [] }
+        return bytes
+    }
+
+    mutating func end(budget: BodyBudget) {
+        if reserved > 0 { budget.release(reserved) }
+        self = IncomingBody()
+    }
+
+    private mutating func refuse(_ reason: Refusal, budget: BodyBudget) {
+        refusal = reason
+        bytes = []
+        budget.release(reserved)
+        reserved = 0
+    }
+}

@@ -1,0 +1,115 @@
+/// What a tenant needs in one pool, and what it gets.
+public struct TenantDemand: TenantRow, Equatable, Sendable {
+    // What every decision reads of every tenant comes first: the rest is not in its way.
+
+    public var tenant: TenantID
+    /// What it would use if unlimited, by criticality: up at once, down by half-life.
+    public var demand: PerCriticality<Rates>
+    /// Its mean request; `nil` before the first.
+    public var shape: Work?
+    /// What it used, over the demand window.
+    public var consumed: Rates
+    /// 0 to 1, by the amount of evidence: what a cold start waits for.
+    public var confidence: Double
+    /// 0 to 1: how reliably it returns to its base after a burst.
+    public var repayment: Double
+    /// Seconds of the pool's capacity that it was served, divided by its weight.
+    public var serviceClock = 0.0
+    /// How much later than others it may try again while a retry storm lasts.
+    public var retryOffsetMilliseconds: Int64
+    /// Names of the gaming flags that stand, in the order of ``GamingFlag/Kind``.
+    public var flags: [String]
+    /// A gaming flag stands: its credible demand is at most a factor of what it consumed.
+    public var isDiscounted: Bool
+    /// What its tasks in progress say that they still need, as far as its claims are believed; `nil` without one.
+    public var midTask: Work?
+
+    /// What it wants at this moment, without what is remembered of a minute ago: the measure of starvation.
+    public var wanted: Rates
+    /// What it was served since the estimate before.
+    public var served: Work
+    public var queue: PerCriticality<TenantReport.Queue>
+    /// Attempts beyond the first, since the estimator began.
+    public var retries: PerCriticality<Int>
+    /// Counted tokens served, since the estimator began.
+    public var tokens = PerCriticality<Double>(repeating: 0)
+    /// Where its work arrives: counted seconds of the pool's nominal capacity of about the last minute. Ascending by
+    /// gateway.
+    public var gateways: [GatewayTraffic]
+    public var profile: TenantProfileReport?
+
+    public init(
+        tenant: TenantID, demand: PerCriticality<Rates>, wanted: Rates? = nil, shape: Work? = nil,
+        consumed: Rates = .none, served: Work = .zero,
+        queue: PerCriticality<TenantReport.Queue> = PerCriticality(repeating: TenantReport.Queue()),
+        retries: PerCriticality<Int> = PerCriticality(repeating: 0), gateways: [GatewayTraffic] = [],
+        confidence: Double = 1, repayment: Double = 1, midTask: Work? = nil, flags: [String] = [],
+        isDiscounted: Bool = false, retryOffsetMilliseconds: Int64 = 0, profile: TenantProfileReport? = nil
+    ) {
+        self.tenant = tenant
+        self.demand = demand
+        self.shape = shape
+        self.consumed = consumed
+        self.served = served
+        self.queue = queue
+        self.retries = retries
+        self.gateways = gateways
+        self.confidence = confidence
+        self.repayment = repayment
+        self.midTask = midTask
+        self.flags = flags
+        self.isDiscounted = isDiscounted
+        self.retryOffsetMilliseconds = retryOffsetMilliseconds
+        self.profile = profile
+        self.wanted = .none
+        self.wanted = wanted ?? total
+    }
+
+    /// Over all criticalities.
+    public var total: Rates { demand.total }
+}
+
+/// How much arrives at a gateway; only the proportion between gateways matters.
+public struct GatewayTraffic: Equatable, Sendable {
+    public var gateway: GatewayID
+    public var weight: Double
+
+    public init(gateway: GatewayID, weight: Double) {
+        self.gateway = gateway
+        self.weight = weight
+    }
+}
+
+/// What all tenants of a pool need.
+public struct PoolDemand: Equatable, Sendable {
+    public var pool: PoolID
+    /// Those heard of within the policy's idle time. Ascending by id.
+    public var tenants: [TenantDemand]
+    /// Arrivals of about the last 10 s and backlog. Ascending by gateway.
+    public var gateways: [GatewayTraffic]
+    /// Mean arrivals of the last hour or so. Ascending by gateway.
+    public var hourlyGateways: [GatewayTraffic]
+    public var consumed: Rates
+    /// Tenants that found no place in the table since the estimator began.
+    public var untracked: Int
+    /// `nil` while there is none.
+    public var retryStorm: RetryStorm?
+    /// When gateways may try refused work again: wider while a storm lasts, so that it does not come back as one.
+    public var retry: PoolAllocation.Retry
+
+    public init(
+        pool: PoolID, tenants: [TenantDemand] = [], gateways: [GatewayTraffic] = [],
+        hourlyGateways: [GatewayTraffic] = [], consumed: Rates = .none,
+        untracked: Int = 0, retryStorm: RetryStorm? = nil,
+        retry: PoolAllocation.Retry = PoolAllocation.Retry(afterMilliseconds: 1000, jitterMilliseconds: 1000)
+    ) {
+        self.pool = pool
+        self.tenants = tenants
+        self.gateways = gateways
+        self.hourlyGateways = hourlyGateways
+        self.consumed = consumed
+        self.untracked = untracked
+        self.retryStorm = retryStorm
+        self.retry = retry
+    }
+}

@@ -1,0 +1,149 @@
+import HeadroomModel
+
+/// The rows of `proposal`. Every change is made inside a transaction.
+struct ProposalTable {
+    private let connection: SQLiteConnection
+
+    init(connection: SQLiteConnection) {
+        self.connection = connection
+    }
+
+    /// Pending questions whose time has passed make room for new ones.
+    func expire(at now: Timestamp) throws(StorageError) {
+        try connection.statement("UPDATE proposal SET state = 3 WHERE state = 0 AND until_ms <= :now")
+            .bind(":now", now.milliseconds).run()
+    }
+
+    /// Enters `question`, or updates the pending one of its kind, tenant and pool; returns its id, and `nil` when there are
+    /// too many. After ``expire(at:)``.
+    /// - Parameter keepingAuthorship: of a pending one: who asked and since when stay, and only the end moves.
+    func ask(_ question: Proposal, keepingAuthorship: Bool) throws(StorageError) -> Int64? {
+        let body = ProposalBody.encode(question)
+        let pending = try connection.statement(ProposalTable.selectPending)
+            .bind(":kind", Int64(question.kind.rawValue))
+            .bind(":tenant", question.tenant.text)
+            .bind(":pool", question.pool?.text ?? "")
+            .first { ($0.integer(0), Authorship($0, firstColumn: 1)) }
+        if let (id, asked) = pending {
+            var authorship = question.authorship
+            if keepingAuthorship {
+                authorship = asked
+                authorship.reason = question.authorship.reason
+                authorship.until = question.authorship.until
+            }
+            try connection.statement(ProposalTable.update).bind(":id", id).bind(":body", body).bind(authorship).run()
+            return id
+        }
+        let open = try connection.statement("SELECT count(*) FROM proposal WHERE state = 0").first { $0.integer(0) }
+        guard open ?? 0 < SteeringStore.maxPending else { return nil }
+        try connection.statement(ProposalTable.insert)
+            .bind(":kind", Int64(question.kind.rawValue))
+            .bind(":tenant", question.tenant.text)
+            .bind(":pool", question.pool?.text)
+            .bind(":body", body)
+            .bind(question.authorship)
+            .run()
+        return connection.lastInsertedID
+    }
+
+    /// The question no longer stands. False when it was decided, or is not there.
+    func withdraw(_ id: Int64) throws(StorageError) -> Bool {
+        try connection.statement("UPDATE proposal SET state = 3 WHERE id = :id AND state = 0").bind(":id", id).run()
+        return connection.changedRows == 1
+    }
+
+    func write(body: [UInt8], of id: Int64) throws(StorageError) {
+        try connection.statement("UPDATE proposal SET body = :body WHERE id = :id")
+            .bind(":id", id).bind(":body", body).run()
+    }
+
+    func decide(_ id: Int64, _ state: Proposal.State, as decision: Authorship) throws(StorageError) {
+        try connection.statement(ProposalTable.updateDecision)
+            .bind(":id", id).bind(":state", Int64(state.rawValue)).bind(decision).run()
+    }
+
+    func find(_ id: Int64, at now: Timestamp) throws(StorageError) -> Proposal? {
+        try read(
+            connection.statement(ProposalTable.selectOne).bind(":id", id).bind(":now", now.milliseconds)
+        ).first
+    }
+
+    /// Pending ones, and those whose decision holds; ascending by id.
+    func standing(at now: Timestamp) throws(StorageError) -> [Proposal] {
+        try read(connection.statement(ProposalTable.selectStanding).bind(":now", now.milliseconds))
+    }
+
+    /// Newest first; `nil` is every state.
+    func all(in state: Proposal.State?, at now: Timestamp, limit: Int) throws(StorageError) -> [Proposal] {
+        try read(
+            connection.statement(ProposalTable.selectAll)
+                .bind(":state", state.map { Int64($0.rawValue) })
+                .bind(":now", now.milliseconds).bind(":limit", Int64(limit)))
+    }
+
+    /// Those whose body has the bytes of the tenant's id in it, and perhaps some others.
+    func mentioning(_ tenant: TenantID) throws(StorageError) -> [Proposal] {
+        try read(connection.statement(ProposalTable.selectMentioning).bind(":tenant", Array(tenant.text.utf8)))
+    }
+
+    private func read(_ rows: SQLiteStatement) throws(StorageError) -> [Proposal] {
+        var proposals: [Proposal] = []
+        try rows.forEachRow { (row) throws(StorageError) in proposals.append(try proposal(row)) }
+        return proposals
+    }
+
+    private func proposal(_ row: SQLiteStatement) throws(StorageError) -> Proposal {
+        guard let kind = Proposal.Kind(rawValue: Int(row.integer(1))),
+            let state = Proposal.State(rawValue: Int(row.integer(2)))
+        else { throw StorageError(code: .corrupt, message: "proposal \(row.integer(0)) has no kind or no state") }
+        var proposal = Proposal(
+            id: row.integer(0), kind: kind, tenant: TenantID(unchecked: row.text(3)),
+            pool: row.optionalText(4).map(PoolID.init(unchecked:)), authorship: Authorship(row, firstColumn: 6),
+            state: state, decision: row.isNull(10) ? nil : Authorship(row, firstColumn: 10))
+        do {
+            try ProposalBody.decode(row.bytes(5), into: &proposal)
+        } catch {
+            throw StorageError(code: .corrupt, message: "proposal \(proposal.id) cannot be read: \(error)")
+        }
+        return proposal
+    }
+
+    private static let insert: StaticString = """
+        INSERT INTO proposal (kind, state, tenant, pool, body, author, reason, at_ms, until_ms)
+        VALUES (:kind, 0, :tenant, :pool, :body, :author, :reason, :at_ms, :until_ms)
+        """
+    private static let update: StaticString = """
+        UPDATE proposal SET body = :body, author = :author, reason = :reason, at_ms = :at_ms, until_ms = :until_ms
+        WHERE id = :id
+        """
+    private static let updateDecision: StaticString = """
+        UPDATE proposal SET state = :state, decided_by = :author, decision_reason = :reason, decided_at_ms = :at_ms,
+            decided_until_ms = :until_ms
+        WHERE id = :id
+        """
+    private static let selectPending: StaticString = """
+        SELECT id, author, reason, at_ms, until_ms FROM proposal
+        WHERE kind = :kind AND tenant = :tenant AND ifnull(pool, '') = :pool AND state = 0
+        """
+    private static let selectOne: StaticString = """
+        SELECT id, kind, iif(state = 0 AND until_ms <= :now, 3, state), tenant, pool, body, author, reason, at_ms, until_ms,
+            decided_by, decision_reason, decided_at_ms, decided_until_ms
+        FROM proposal WHERE id = :id
+        """
+    private static let selectStanding: StaticString = """
+        SELECT id, kind, state, tenant, pool, body, author, reason, at_ms, until_ms,
+            decided_by, decision_reason, decided_at_ms, decided_until_ms
+        FROM proposal WHERE state = 0 AND until_ms > :now OR state IN (1, 2) AND decided_until_ms > :now ORDER BY id
+        """
+    private static let selectMentioning: StaticString = """
+        SELECT id, kind, state, tenant, pool, body, author, reason, at_ms, until_ms,
+            decided_by, decision_reason, decided_at_ms, decided_until_ms
+        FROM proposal WHERE instr(body, :tenant) > 0
+        """
+    private static let selectAll: StaticString = """
+        SELECT id, kind, iif(state = 0 AND until_ms <= :now, 3, state), tenant, pool, body, author, reason, at_ms, until_ms,
+            decided_by, decision_reason, decided_at_ms, decided_until_ms
+        FROM proposal WHERE :state IS NULL OR iif(state = 0 AND until_ms <= :now, 3, state) = :state
+        ORDER BY id DESC LIMIT :limit
+        """
+}

@@ -1,0 +1,189 @@
+import HeadroomModel
+
+/// A bearer token as it is kept: all but its secret.
+package struct APIToken: Equatable, Sendable {
+    package enum Role: String, CaseIterable, Sendable, Hashable {
+        case gateway, viewer, success, sre, admin
+    }
+
+    package var id: Int64
+    package var name: String
+    package var role: Role
+    /// The gateway names that it may speak for; needed by the role `gateway`.
+    package var gateways: [GatewayID]
+    /// Pools and tenants that it is limited to; empty: all.
+    package var pools: [PoolID]
+    package var tenants: [TenantID]
+    /// SHA-256 of the secret.
+    package var secretDigest: [UInt8]
+    package var created: Timestamp
+    package var expires: Timestamp?
+    package var revoked: Timestamp?
+    /// When its use was last noted: to the hour.
+    package var used: Timestamp?
+
+    package func isValid(at now: Timestamp) -> Bool {
+        revoked == nil && expires.map { now < $0 } ?? true
+    }
+}
+
+/// The tokens that Headroom accepts. That they come, are used and go is in the audit log.
+package actor TokenStore {
+    /// A token's use is noted at most once in this time.
+    private static let useSeconds = 3600.0
+
+    private let connection: SQLiteConnection
+    private let audit: AuditLog
+    /// Names that are remembered as noted; more are looked up again.
+    private static let maxNoted = 10_000
+
+    /// When the use of each token was last noted, by name.
+    private var noted: [String: Timestamp] = [:]
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe connection.executor.asUnownedSerialExecutor()
+    }
+
+    package init(connection: SQLiteConnection) {
+        self.connection = connection
+        audit = AuditLog(connection: connection)
+    }
+
+    /// Enters a token for `secret`, of which only the SHA-256 is kept. The secret must come from the system's random
+    /// source with at least 128 bits: a plain hash of anything that can be guessed can be guessed too.
+    package func create(
+        name: String, role: APIToken.Role, secret: String, gateways: [GatewayID] = [], pools: [PoolID] = [],
+        tenants: [TenantID] = [], expires: Timestamp? = nil, by author: String = AuditLog.commandLine,
+        at now: Timestamp
+    ) throws(StorageError) -> APIToken {
+        var token = APIToken(
+            id: 0, name: name, role: role, gateways: gateways.sorted(), pools: pools.sorted(),
+            tenants: tenants.sorted(), secretDigest: SHA256.digest(of: Array(secret.utf8)), created: now,
+            expires: expires, revoked: nil)
+        token.id = try connection.transaction { () throws(StorageError) in
+            let taken = try connection.statement("SELECT 1 FROM api_token WHERE name = :name")
+                .bind(":name", name).first { _ in true }
+            guard taken == nil else {
+                throw StorageError(
+                    code: .constraint, message: "there is or was a token named \(name); choose another name")
+            }
+            try connection.statement(TokenStore.insertToken)
+                .bind(":name", name)
+                .bind(":role", role.rawValue)
+                .bind(":secret_sha256", token.secretDigest)
+                .bind(":created_at_ms", now.milliseconds)
+                .bind(":expires_at_ms", expires?.milliseconds)
+                .run()
+            let id = connection.lastInsertedID
+            for gateway in gateways { try limit(id, to: gateway.text, kind: "gateway") }
+            for pool in pools { try limit(id, to: pool.text, kind: "pool") }
+            for tenant in tenants { try limit(id, to: tenant.text, kind: "tenant") }
+            try audit.append(
+                AuditAct(
+                    "token.create", by: author,
+                    [
+                        ("name", .text(name)), ("role", .text(role.rawValue)),
+                        ("expires_at_ms", .integer(expires?.milliseconds)),
+                    ]),
+                at: now)
+            return id
+        }
+        return token
+    }
+
+    /// Ends the token now. False when there is none of that name, or it was revoked before.
+    package func revoke(
+        name: String, by author: String = AuditLog.commandLine, at now: Timestamp
+    ) throws(StorageError) -> Bool {
+        try connection.transaction { () throws(StorageError) in
+            try connection.statement(TokenStore.revokeToken)
+                .bind(":name", name).bind(":revoked_at_ms", now.milliseconds).run()
+            guard connection.changedRows == 1 else { return false }
+            try audit.append(AuditAct("token.revoke", by: author, [("name", .text(name))]), at: now)
+            return true
+        }
+    }
+
+    /// Notes that the tokens of these names were used: for each that is a row in the audit log once an hour, and no work
+    /// at all in between.
+    package func noteUse(of names: some Sequence<String> & Sendable, at now: Timestamp) throws(StorageError) {
+        let due = Set(names).filter { name in
+            noted[name].map { now.seconds(since: $0) >= TokenStore.useSeconds } ?? true
+        }
+        guard !due.isEmpty else { return }
+        try connection.transaction { () throws(StorageError) in
+            for name in due.sorted() {
+                // After a start, or beside another process, the row knows better.
+                try connection.statement(TokenStore.updateUse)
+                    .bind(":name", name).bind(":used_at_ms", now.milliseconds)
+                    .bind(":before_ms", now.adding(seconds: -TokenStore.useSeconds).milliseconds).run()
+                guard connection.changedRows == 1 else { continue }
+                try audit.append(AuditAct("token.use", by: name, [("name", .text(name))]), at: now)
+            }
+        }
+        if noted.count > TokenStore.maxNoted { noted.removeAll() }
+        for name in due { noted[name] = now }
+    }
+
+    /// Every token that ever was, in the order of creation.
+    package func all() throws(StorageError) -> [APIToken] {
+        var tokens: [APIToken] = []
+        try connection.statement(TokenStore.selectAll).forEachRow { (row) throws(StorageError) in
+            guard let role = APIToken.Role(rawValue: row.text(2)) else {
+                throw StorageError(
+                    code: .corrupt, message: "token \(row.text(1)) has the role \(row.text(2)), which does not exist")
+            }
+            tokens.append(
+                APIToken(
+                    id: row.integer(0), name: row.text(1), role: role, gateways: [], pools: [], tenants: [],
+                    secretDigest: row.bytes(3), created: Timestamp(milliseconds: row.integer(4)),
+                    expires: row.optionalInteger(5).map(Timestamp.init(milliseconds:)),
+                    revoked: row.optionalInteger(6).map(Timestamp.init(milliseconds:)),
+                    used: row.optionalInteger(7).map(Timestamp.init(milliseconds:))))
+        }
+        for index in tokens.indices { try readScope(&tokens[index]) }
+        return tokens
+    }
+
+    /// Differs from an earlier value if another process has changed the database since: read ``all()`` again then.
+    package func foreignChangeCounter() throws(StorageError) -> Int64 {
+        try connection.foreignChangeCounter()
+    }
+
+    private func limit(_ id: Int64, to name: String, kind: String) throws(StorageError) {
+        try connection.statement(TokenStore.insertScope)
+            .bind(":api_token_id", id).bind(":kind", kind).bind(":name", name).run()
+    }
+
+    private func readScope(_ token: inout APIToken) throws(StorageError) {
+        var scope: [String: [String]] = [:]
+        try connection.statement(TokenStore.selectScope).bind(":api_token_id", token.id).forEachRow { row in
+            scope[row.text(0), default: []].append(row.text(1))
+        }
+        token.gateways = scope["gateway", default: []].map(GatewayID.init(unchecked:))
+        token.pools = scope["pool", default: []].map(PoolID.init(unchecked:))
+        token.tenants = scope["tenant", default: []].map(TenantID.init(unchecked:))
+    }
+
+    private static let insertToken: StaticString = """
+        INSERT INTO api_token (name, role, secret_sha256, created_at_ms, expires_at_ms)
+        VALUES (:name, :role, :secret_sha256, :created_at_ms, :expires_at_ms)
+        """
+    /// OR IGNORE: a name given twice limits the token once.
+    private static let insertScope: StaticString = """
+        INSERT OR IGNORE INTO api_token_scope (api_token_id, kind, name) VALUES (:api_token_id, :kind, :name)
+        """
+    private static let revokeToken: StaticString = """
+        UPDATE api_token SET revoked_at_ms = :revoked_at_ms WHERE name = :name AND revoked_at_ms IS NULL
+        """
+    private static let updateUse: StaticString = """
+        UPDATE api_token SET used_at_ms = :used_at_ms WHERE name = :name AND ifnull(used_at_ms, :before_ms) <= :before_ms
+        """
+    private static let selectAll: StaticString = """
+        SELECT id, name, role, secret_sha256, created_at_ms, expires_at_ms, revoked_at_ms, used_at_ms FROM api_token
+        ORDER BY id
+        """
+    private static let selectScope: StaticString = """
+        SELECT kind, name FROM api_token_scope WHERE api_token_id = :api_token_id ORDER BY kind, name
+        """
+}

@@ -1,0 +1,344 @@
+import HeadroomJSON
+import HeadroomModel
+
+/// What a gateway gets from `GET /v1/allocations` (WireFormat §2).
+package enum SnapshotMessage: Equatable, Sendable {
+    case whole(Snapshot)
+    case delta(SnapshotDelta)
+}
+
+/// Reads the answer to `GET /v1/allocations`. Fields that are not known are ignored, and so are names of constraints
+/// and capacity reasons: they explain a number and do not change it.
+package enum SnapshotDecoder {
+    package static func decode(_ bytes: [UInt8]) throws(WireError) -> SnapshotMessage {
+        var reader = SnapshotReader(bytes)
+        do { return try reader.message() } catch let error as JSONError {
+            throw WireError(.unreadable, "\(error.message) (\(JSONPosition(of: error.offset, in: bytes)))")
+        } catch let error as WireError { throw error } catch { throw WireError(.unreadable, "\(error)") }
+    }
+}
+
+private struct SnapshotReader {
+    private var reader: JSONReader
+
+    init(_ bytes: [UInt8]) {
+        reader = JSONReader(bytes)
+    }
+
+    private enum HeadField: String, CaseIterable {
+        case epoch, generation, policy, pools, since, removed
+        case issuedAt = "issued_at"
+        case leaseSeconds = "lease_seconds"
+        case removedPools = "removed_pools"
+    }
+
+    private static let headFields = WireFields(HeadField.self)
+
+    mutating func message() throws -> SnapshotMessage {
+        var epoch: Int64?
+        var generation: Int64?
+        var issuedAt: Timestamp?
+        var leaseSeconds: Double?
+        var policy = ""
+        var pools: [PoolAllocation]?
+        var since: SnapshotVersion?
+        var removed: [SnapshotDelta.Removal] = []
+        var removedPools: [PoolID] = []
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.headFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            switch field {
+            case .epoch: epoch = try reader.readInt64()
+            case .generation: generation = try reader.readInt64()
+            case .issuedAt: issuedAt = try instant()
+            case .leaseSeconds: leaseSeconds = try reader.readDouble()
+            case .policy: policy = try reader.readString()
+            case .pools: pools = try byIdentifier(\.pool) { reader, pool throws in try reader.pool(pool) }
+            case .since: since = try version()
+            case .removed:
+                removed = try byIdentifier(\.pool) { reader, pool throws in
+                    SnapshotDelta.Removal(pool: pool, tenants: try reader.identifiers())
+                }
+            case .removedPools: removedPools = try identifiers()
+            }
+        }
+        try reader.endDocument()
+        guard let epoch, let generation, let issuedAt, let leaseSeconds, let pools else {
+            throw fault("a snapshot has epoch, generation, issued_at, lease_seconds and pools")
+        }
+        guard leaseSeconds > 0 else { throw fault("lease_seconds: expected more than 0, found \(leaseSeconds)") }
+        let snapshot = Snapshot(
+            version: SnapshotVersion(epoch: epoch, generation: generation), issuedAt: issuedAt,
+            leaseSeconds: leaseSeconds, policy: policy, pools: pools)
+        guard let since else { return .whole(snapshot) }
+        return .delta(
+            SnapshotDelta(since: since, changed: snapshot, removed: removed, removedPools: removedPools.sorted()))
+    }
+
+    private enum PoolField: String, CaseIterable {
+        case state, models, mode, enforce, level, capacity, nominal, budget, float, fallback, failover, retry, tenants
+        case unlisted
+        case capacityReason = "capacity_reason"
+        case burstSeconds = "burst_seconds"
+        case probesPerSecond = "probes_per_second"
+    }
+
+    private static let poolFields = WireFields(PoolField.self)
+
+    private mutating func pool(_ id: PoolID) throws -> PoolAllocation {
+        var pool = PoolAllocation(pool: id, capacity: .none, nominal: .none, budget: .none)
+        var hasBudget = false
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.poolFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            switch field {
+            case .state: pool.state = try named(PoolState.allCases, \.name)
+            case .models: pool.models = try models()
+            case .mode: pool.mode = try named(PoolMode.allCases, \.name)
+            case .enforce: pool.enforce = try reader.readBool()
+            case .level: pool.level = try reader.readDouble()
+            case .capacity: pool.capacity = try rates()
+            case .nominal: pool.nominal = try rates()
+            case .capacityReason:
+                let name = try reader.readString()
+                pool.capacityReason = CapacityReason.allCases.first { $0.name == name } ?? .contract
+            case .budget:
+                pool.budget = try rates()
+                hasBudget = true
+            case .float: pool.float = try rates()
+            case .fallback: pool.fallback = try rates()
+            case .burstSeconds: pool.burstSeconds = try reader.readDouble()
+            case .failover: pool.failover = try identifiers()
+            case .probesPerSecond: pool.probesPerSecond = try reader.readDouble()
+            case .retry: pool.retry = try retry()
+            case .tenants: pool.tenants = try byIdentifier(\.tenant) { reader, id throws in try reader.tenant(id) }
+            case .unlisted: pool.unlisted = try rates()
+            }
+        }
+        // Without one the pool would count as unlimited.
+        guard hasBudget else { throw fault("pool \(id) has no budget") }
+        return pool
+    }
+
+    private enum ModelField: String, CaseIterable {
+        case state
+    }
+
+    private static let modelFields = WireFields(ModelField.self)
+
+    private mutating func models() throws -> [PoolAllocation.Model] {
+        var models: [PoolAllocation.Model] = []
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            var model = PoolAllocation.Model(model: reader.string(of: key), state: .healthy)
+            var cursor = FieldCursor()
+            try reader.beginObject()
+            let fields = SnapshotReader.modelFields
+            while let field = try reader.nextField(of: fields, at: &cursor) {
+                switch field {
+                case .state: model.state = try named(PoolState.allCases, \.name)
+                }
+            }
+            models.append(model)
+        }
+        return models
+    }
+
+    private enum RetryField: String, CaseIterable {
+        case afterMilliseconds = "after_ms"
+        case jitterMilliseconds = "jitter_ms"
+    }
+
+    private static let retryFields = WireFields(RetryField.self)
+
+    private mutating func retry() throws -> PoolAllocation.Retry {
+        var retry = PoolAllocation.Retry(afterMilliseconds: 0, jitterMilliseconds: 0)
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.retryFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            switch field {
+            case .afterMilliseconds: retry.afterMilliseconds = try reader.readInt64()
+            case .jitterMilliseconds: retry.jitterMilliseconds = try reader.readInt64()
+            }
+        }
+        return retry
+    }
+
+    private enum TenantField: String, CaseIterable {
+        case rpm, tpm, itpm, otpm, ceiling, plain, safe, burst, weight, tier, constraint, flags, criticality
+        case serviceClock = "service_clock"
+        case retryOffset = "retry_offset_ms"
+    }
+
+    private static let tenantFields = WireFields(TenantField.self)
+
+    private mutating func tenant(_ id: TenantID) throws -> TenantAllocation {
+        var tenant = TenantAllocation(tenant: id, assured: .none)
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.tenantFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            switch field {
+            case .rpm: tenant.assured[.requests] = try rate()
+            case .tpm: tenant.assured[.tokens] = try rate()
+            case .itpm: tenant.assured[.inputTokens] = try rate()
+            case .otpm: tenant.assured[.outputTokens] = try rate()
+            case .ceiling: tenant.ceiling = try rates()
+            case .plain: tenant.plain = try rates()
+            case .safe: tenant.safe = try rates()
+            case .burst: tenant.burst = try burst()
+            case .weight: tenant.weight = try reader.readDouble()
+            case .serviceClock: tenant.serviceClock = try reader.readDouble()
+            case .tier: tenant.tier = try reader.readString()
+            case .constraint:
+                let name = try reader.readString()
+                tenant.constraint = Constraint.allCases.first { $0.name == name } ?? .level
+            case .flags: tenant.flags = try elements { reader throws in try reader.reader.readString() }
+            case .retryOffset: tenant.retryOffsetMilliseconds = try reader.readInt64()
+            case .criticality: tenant.criticality = try perCriticality()
+            }
+        }
+        return tenant
+    }
+
+    private enum BurstField: String, CaseIterable {
+        case rpm, tpm, itpm, otpm
+        case secondsLeft = "seconds_left"
+    }
+
+    private static let burstFields = WireFields(BurstField.self)
+
+    private mutating func burst() throws -> TenantAllocation.Burst {
+        var burst = TenantAllocation.Burst.none
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.burstFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            switch field {
+            case .rpm: burst.rates[.requests] = try rate()
+            case .tpm: burst.rates[.tokens] = try rate()
+            case .itpm: burst.rates[.inputTokens] = try rate()
+            case .otpm: burst.rates[.outputTokens] = try rate()
+            case .secondsLeft: burst.secondsLeft = try reader.readDouble()
+            }
+        }
+        // All zeros is how "none" is written.
+        return burst.secondsLeft > 0 ? burst : .none
+    }
+
+    private enum CriticalityField: String, CaseIterable {
+        case interactive, batch
+        case nearRealTime = "near_real_time"
+    }
+
+    private static let criticalityFields = WireFields(CriticalityField.self)
+
+    private mutating func perCriticality() throws -> PerCriticality<Rates> {
+        var result = PerCriticality(repeating: Rates.none)
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.criticalityFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            switch field {
+            case .interactive: result.interactive = try rates()
+            case .nearRealTime: result.nearRealTime = try rates()
+            case .batch: result.batch = try rates()
+            }
+        }
+        return result
+    }
+
+    private enum RateField: String, CaseIterable {
+        case rpm, tpm, itpm, otpm
+    }
+
+    private static let rateFields = WireFields(RateField.self)
+
+    private mutating func rates() throws -> Rates {
+        var rates = Rates()
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.rateFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            let rate = try rate()
+            switch field {
+            case .rpm: rates[.requests] = rate
+            case .tpm: rates[.tokens] = rate
+            case .itpm: rates[.inputTokens] = rate
+            case .otpm: rates[.outputTokens] = rate
+            }
+        }
+        return rates
+    }
+
+    private mutating func rate() throws -> Double {
+        let rate = try reader.readDouble()
+        guard rate >= 0 else { throw fault("a rate is 0 or more, found \(rate)") }
+        return rate
+    }
+
+    /// An object whose keys are identifiers, as a list in ascending order.
+    private mutating func byIdentifier<Element, Kind>(
+        _ id: (Element) -> Identifier<Kind>, _ read: (inout SnapshotReader, Identifier<Kind>) throws -> Element
+    ) throws -> [Element] {
+        var elements: [Element] = []
+        var isAscending = true
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            let element = try read(&self, try identifier(reader.string(of: key)))
+            if let last = elements.last { isAscending = isAscending && id(last) < id(element) }
+            elements.append(element)
+        }
+        guard !isAscending else { return elements }
+        elements.sort { id($0) < id($1) }
+        for index in elements.indices.dropFirst() where id(elements[index - 1]) == id(elements[index]) {
+            throw fault("\(id(elements[index])) stands twice")
+        }
+        return elements
+    }
+
+    private mutating func elements<Element>(
+        _ read: (inout SnapshotReader) throws -> Element
+    ) throws -> [Element] {
+        var elements: [Element] = []
+        try reader.beginArray()
+        while try reader.nextElement() { elements.append(try read(&self)) }
+        return elements
+    }
+
+    private mutating func identifiers<Kind>() throws -> [Identifier<Kind>] {
+        try elements { reader throws in try reader.identifier(try reader.reader.readString()) }
+    }
+
+    private func identifier<Kind>(_ text: String) throws -> Identifier<Kind> {
+        guard let identifier = Identifier<Kind>(text) else {
+            throw fault("\"\(text)\" is no identifier: \(Identifier<Kind>.rule)")
+        }
+        return identifier
+    }
+
+    private mutating func named<Case>(_ cases: [Case], _ name: (Case) -> String) throws -> Case {
+        let text = try reader.readString()
+        guard let found = cases.first(where: { name($0) == text }) else {
+            throw fault("expected one of \(cases.map(name).joined(separator: ", ")), found \"\(text)\"")
+        }
+        return found
+    }
+
+    private mutating func instant() throws -> Timestamp {
+        let text = try reader.readString()
+        guard let milliseconds = RFC3339.parse(text) else { throw fault("\"\(text)\" is no RFC 3339 time") }
+        return Timestamp(milliseconds: milliseconds)
+    }
+
+    private mutating func version() throws -> SnapshotVersion {
+        let text = try reader.readString()
+        guard let version = SnapshotVersion(text) else { throw fault("\"\(text)\" is no EPOCH.GENERATION") }
+        return version
+    }
+
+    private func fault(_ message: String) -> WireError { WireError(.unreadable, message) }
+}
