@@ -5,7 +5,7 @@ import HeadroomModel
 /// Each hypothesis says "the limit is f × the known one" and runs the meter that the provider would then run. A moment
 /// in which more was delivered than a meter had left speaks against its hypothesis, and so does a refusal while it still
 /// had some. With rate r per second, size B, what comes back g, level L, delivered d, gain K and tolerance `tol`, each
-/// moment (control-law, "Recommended law"):
+/// moment (ControlLaw, rule 5):
 ///
 ///     L  ← min(B, L + g) − d
 ///     ll ← −K · min(d, max(0, −L − tol)) / r               delivered more than the hypothesis allows

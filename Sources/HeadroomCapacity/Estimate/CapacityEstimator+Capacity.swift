@@ -69,7 +69,7 @@ extension CapacityEstimator {
     }
 
     /// A provider that charges refused attempts and refuses many of them: without restraint refusals feed on themselves,
-    /// and no estimate escapes (control-law, "BRAKE").
+    /// and no estimate escapes (ControlLaw, rule 19).
     private func isSpiralling(_ completeness: [Double], at now: Timestamp) -> Bool {
         var attempts = 0.0
         var refusals = 0.0

@@ -15,7 +15,7 @@ public struct LimitEstimator: Sendable {
     /// A provider hardly ever changes its meter; but what once was found out may have been wrong.
     private static let meterLeak = 0.001
 
-    /// Below half of the estimate a pool's use says nothing of its limit, from 85 % on all (control-law, rule 7).
+    /// Below half of the estimate a pool's use says nothing of its limit, from 85 % on all (ControlLaw, rule 7).
     private static let busy = 0.5...0.85
     /// Each second moves the means by this part: a time of about six seconds, a provider's burst.
     private static let useGain = 0.15

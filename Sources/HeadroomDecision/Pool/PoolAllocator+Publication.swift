@@ -3,7 +3,7 @@ import HeadroomModel
 /// From activities to whole numbers.
 extension PoolAllocator {
     /// How far `plain` exceeds the assured rate, or what an idle tenant starts with. Gateways that take one number waste
-    /// what idle tenants leave; over-booking behind a cap for the whole pool wins most of it back (control-law, rule 13).
+    /// what idle tenants leave; over-booking behind a cap for the whole pool wins most of it back (ControlLaw, rule 13).
     /// What it gains by a factor of 2, 3, 4, 6, 8 is told in <doc:ControlLaw>.
     private static let plainOverbooking = 6.0
     /// A tenant's order of service stays as it is until demand says otherwise by this part of its rate: it is an order

@@ -102,7 +102,7 @@ extension DemandEstimator {
             .map(\.0)
     }
 
-    /// Arrivals and a fifth of the backlog, both in seconds of the pool (control-law, `s_g`).
+    /// Arrivals and a fifth of the backlog, both in seconds of the pool (ControlLaw, rule 4).
     private func gatewayTraffic(backlog: [Double], at now: Timestamp) -> [GatewayTraffic] {
         gateways.indices.compactMap { index -> GatewayTraffic? in
             guard now.seconds(since: gatewayArrivals[index].lately.at) < 600 || backlog[index] > 0 else { return nil }

@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// Estimates what each tenant of one pool would use if it were unlimited, and what kind of tenant it is.
 ///
-/// Demand is *unique* work in counted tokens (control-law, rule 8): what was served or denied in the last
+/// Demand is *unique* work in counted tokens (ControlLaw, rule 8): what was served or denied in the last
 /// ``DemandPolicy/windowSeconds``, plus what waits now as if it had to be served within
 /// ``DemandPolicy/backlogSeconds``, times a margin. It rises at once and falls by half-life. A retry is not new
 /// demand, and a tenant that is throttled does not look small, since what it is denied and what it queues count, at what

@@ -25,7 +25,7 @@ public struct Parts: Sendable {
     }
 
     /// A tenth of the budget is divided evenly, so that a gateway without work can begin at once; for assured rates,
-    /// which follow a minute and not ten seconds, 15 % (`control-law.md`, rule 4).
+    /// which follow a minute and not ten seconds, 15 % (ControlLaw, rule 4).
     private static let evenBudget = 0.10
     private static let evenAssured = 0.15
 

@@ -3,7 +3,7 @@ import HeadroomModel
 /// What a call will cost, before it is sent: input + `max_tokens` · how much of it this tenant's answers used so far.
 ///
 /// Callers ask for five to ten times the output that they get. Without the learned correction the pool looks full
-/// while it is nearly empty (`control-law.md`, robustness: shortfall +.37, with it -.003).
+/// while it is nearly empty (ControlLaw, rule 18: shortfall +.37, with it -.003).
 public struct TokenEstimator: Sendable {
     /// Sums in which each call counts 0.98 of the call after it: the last fifty calls or so.
     private struct Usage {

@@ -78,7 +78,7 @@ public struct TierPolicy: Equatable, Sendable {
         self.longestWaitSeconds = longestWaitSeconds
     }
 
-    /// Weights and ceilings of the simulated laws (control-law, round one).
+    /// Weights and ceilings of the study behind ControlLaw.
     public static let standardTiers = [
         TierPolicy(name: "critical", weight: 8, longestWaitSeconds: 15),
         TierPolicy(name: "premium", weight: 4, ceilingShare: 0.7, longestWaitSeconds: 30),
@@ -180,7 +180,7 @@ public struct LoopPolicy: Equatable, Sendable {
     }
 }
 
-/// How demand is estimated (control-law, rule 8).
+/// How demand is estimated (ControlLaw, rule 8).
 public struct DemandPolicy: Equatable, Sendable {
     /// Unique arrivals are averaged over this window.
     public var windowSeconds: Double
@@ -205,7 +205,7 @@ public struct DemandPolicy: Equatable, Sendable {
     }
 }
 
-/// How effective capacity is estimated: the bank of hypothetical buckets (control-law, "Recommended law").
+/// How effective capacity is estimated: the bank of hypothetical buckets (ControlLaw, rule 5).
 public struct CapacityPolicy: Equatable, Sendable {
     /// How sharply a second's evidence moves belief between hypotheses (K).
     public var evidenceGain: Double

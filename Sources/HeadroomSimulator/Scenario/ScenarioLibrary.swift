@@ -1,6 +1,6 @@
 /// The scenarios that come with Headroom: files of `Scenarios`, embedded, as a user's own would be written.
 ///
-/// Letters in brackets are control-law's names. Capacity there was 0.8 × the mean demand in a, e, e2 and h, so that there
+/// Letters in brackets are the names in the study behind ControlLaw. Capacity there was 0.8 × the mean demand in a, e, e2 and h, so that there
 /// is never enough, and 1.0 in the others, which real traces overload all the same, being bursty.
 package enum ScenarioLibrary {
     private static let sources: [[UInt8]] = [

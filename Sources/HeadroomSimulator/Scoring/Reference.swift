@@ -6,7 +6,7 @@ import HeadroomModel
 /// In steps of ten seconds: true capacity (without bursts), true arrivals of genuine work, the policy's bands from
 /// floors to demand with its ceilings (``OracleFill``). What is not served carries over to later steps, the oldest
 /// served first, for as long as its caller's patience lasts; then it is gone. Requests are lumps and answers take
-/// time, so nobody reaches 0 against it: control-law puts the practical zero at about 0.06 of shortfall. Pools are apart,
+/// time, so nobody reaches 0 against it: the study behind ControlLaw puts the practical zero at about 0.06 of shortfall. Pools are apart,
 /// each for the tenants at home in it; while one is overloaded and there is another to fail over to, both are one, and
 /// what is overloaded grants nothing.
 package struct Reference: Sendable {
