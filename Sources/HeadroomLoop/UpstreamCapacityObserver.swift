@@ -4,7 +4,7 @@ import HeadroomModel
 /// What is the upstream delivering? Owns one ``CapacityEstimator`` per pool of the policy.
 package actor UpstreamCapacityObserver {
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
-    private static let version: UInt32 = 0x4F42_0005  // "OB", 5
+    private static let version: UInt32 = 0x4F42_0006  // "OB", 6
 
     private var pools: [PoolID: CapacityEstimator] = [:]
     private var pins: [PoolID: CapacityPin] = [:]
@@ -33,10 +33,14 @@ package actor UpstreamCapacityObserver {
         restored = [:]
     }
 
-    /// Takes in rows that were read at `now`.
+    /// Takes in rows that were read at `now`: responses first, since they correct what gateways say of their calls.
     package func fold(_ records: [TelemetryRecord], at now: Timestamp) {
-        let records = records.span
-        for place in records.indices {
+        fold(records.span, at: now) { if case .response = $0 { true } else { false } }
+        fold(records.span, at: now) { if case .response = $0 { false } else { true } }
+    }
+
+    private func fold(_ records: Span<TelemetryRecord>, at now: Timestamp, where isMeant: (TelemetryRecord) -> Bool) {
+        for place in records.indices where isMeant(records[place]) {
             // By index: an optional chain would copy the estimator for each record, and a loop over them each record.
             guard let index = pools.index(forKey: records[place].pool) else { continue }
             pools.values[index].fold(records[place], at: now)

@@ -63,4 +63,28 @@ import Testing
         #expect(await observer.estimate(at: Self.after(9))[0].reason == .manual)
         #expect(await observer.estimate(at: Self.after(10))[0].capacity == Rates(tpm: 600_000))
     }
+
+    @Test func `of lines read together, a response corrects its call wherever it stands`() async {
+        let observer = UpstreamCapacityObserver()
+        await observer.follow(Self.rules(["a"]), at: Self.start)
+        for second in 0..<20 {
+            var lines: [TelemetryRecord] = []
+            for n in 0..<10 {
+                let at = Self.after(Double(second) + Double(n) / 10)
+                let name = "r\(second).\(n)"
+                let call = CallRecord(
+                    request: name, at: at, gateway: "gw", tenant: "t", pool: "a", outcome: .quota, status: 429)
+                let response = ResponseRecord(
+                    at: at, request: name, gateway: "gw", pool: "a", status: 429,
+                    signal: ProviderSignal(kind: .billing))
+                lines += n % 2 == 0 ? [.call(call), .response(response)] : [.response(response), .call(call)]
+            }
+            await observer.fold(lines, at: Self.after(Double(second) + 1))
+        }
+        let found = await observer.estimate(at: Self.after(20))[0]
+        #expect(found.calls[Outcome.billing.rawValue] == 200)
+        #expect(found.calls[Outcome.quota.rawValue] == 0)
+        #expect(found.capacity == Rates(tpm: 600_000))
+        #expect(found.upstream.billingFailureSince != nil)
+    }
 }

@@ -32,7 +32,7 @@ extension CapacityEstimator {
             upstream: UpstreamReport(
                 whole: signals.whole.signals(at: now), channels: signals.channelReports(at: now),
                 otherConsumers: taken(of: limits.limits), longWindows: longWindows.report, isBraked: isBraked,
-                growth: ramp.part(at: now)))
+                growth: ramp.part(at: now), billingFailureSince: signals.billing.since))
     }
 
     /// What the bank believes, less what others take, within what long windows leave, and not above what it was while
@@ -77,7 +77,7 @@ extension CapacityEstimator {
             guard let slot = open[second] else { continue }
             // Refusals are told at once, the rest when it ends.
             attempts +=
-                Double(slot.refusals) + Double(slot.attempts - slot.refusals) / told(second, completeness, at: now)
+                Double(slot.refusals) + Double(slot.attempts - slot.refusals) / reported(second, completeness, at: now)
             refusals += Double(slot.refusals)
         }
         return refusals >= Self.leastRefusals && refusals > Self.brakeShare * attempts

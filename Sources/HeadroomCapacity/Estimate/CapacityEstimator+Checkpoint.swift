@@ -95,10 +95,12 @@ extension CapacityEstimator.Second.Moment {
         writer.write(UInt8(tenth))
         writer.write(delivered)
         writer.write(largest)
-        writer.write(refused) { writer, refusal in
-            writer.write(refusal.request)
-            writer.write(refusal.size)
-            writer.write(refusal.exhausted.rawValue)
+        writer.write(failures) { writer, failure in
+            writer.write(failure.request)
+            writer.write(failure.size)
+            writer.write(UInt8(failure.outcome.rawValue))
+            writer.write(failure.exhausted.rawValue)
+            writer.write(failure.isAnswered)
         }
     }
 
@@ -107,10 +109,13 @@ extension CapacityEstimator.Second.Moment {
         guard tenth < BucketBank.tenths else { throw .outOfRange }
         delivered = try reader.readWork()
         largest = try reader.readWork()
-        refused = try reader.readArray(leastBytes: 41) { reader throws(ByteCodingError) in
-            CapacityEstimator.Second.Refusal(
-                request: try reader.read(), size: try reader.readWork(),
-                exhausted: ResourceSet(rawValue: try reader.read(UInt8.self) & 15))
+        failures = try reader.readArray(leastBytes: 43) { reader throws(ByteCodingError) in
+            let (request, size) = (try reader.read(UInt64.self), try reader.readWork())
+            guard let outcome = Outcome(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
+            return CapacityEstimator.Second.Failure(
+                request: request, size: size, outcome: outcome,
+                exhausted: ResourceSet(rawValue: try reader.read(UInt8.self) & 15),
+                isAnswered: try reader.readBool())
         }
     }
 }

@@ -22,9 +22,52 @@ extension CapacityEstimator {
             }
         }
 
-        /// `size` is zero where it is not known.
-        mutating func refuse(_ request: String? = nil, _ size: Work = .zero, at tenth: Int) {
-            with(tenth) { $0.refuse(Refusal(request: request?.fingerprint ?? 0, size: size)) }
+        /// A call that failed. It is kept with what it counts for, so that its response may correct it.
+        mutating func fail(_ failure: Failure, countsRefused: Bool, at tenth: Int) {
+            count(failure, countsRefused: countsRefused, sign: 1, at: tenth)
+            with(tenth) { $0.note(failure) }
+        }
+
+        /// The response to a call that failed says why. Returns the outcome that the call had until now, or `nil` when no
+        /// such call without an answer is known here.
+        mutating func correct(
+            _ request: UInt64, to outcome: Outcome, exhausted: ResourceSet, countsRefused: Bool
+        ) -> Outcome? {
+            for place in moments.indices {
+                let index = moments[place].failures.firstIndex { $0.request == request && !$0.isAnswered }
+                guard let index else { continue }
+                var failure = moments[place].failures[index]
+                let tenth = moments[place].tenth
+                let before = failure.outcome
+                count(failure, countsRefused: countsRefused, sign: -1, at: tenth)
+                failure.outcome = outcome
+                failure.exhausted = outcome.isQuotaRefusal ? exhausted : []
+                failure.isAnswered = true
+                count(failure, countsRefused: countsRefused, sign: 1, at: tenth)
+                moments[place].failures[index] = failure
+                return before
+            }
+            return nil
+        }
+
+        private mutating func count(_ failure: Failure, countsRefused: Bool, sign: Int, at tenth: Int) {
+            switch failure.outcome {
+            case .overload: overloads += sign
+            // The provider looked at neither the call nor the quota.
+            case .billing, .auth: break
+            case .quota:
+                attempts += sign
+                refusals += sign
+                if countsRefused { deliver(Work(requests: Double(sign)), at: tenth) }
+            default:
+                attempts += sign
+                if failure.size[.tokens] > 0 { deliver(failure.size * Double(sign), largest: failure.size, at: tenth) }
+            }
+        }
+
+        /// Refusals of which only the number is known, and counted elsewhere.
+        mutating func noteRefusals(at tenth: Int) {
+            with(tenth) { $0.note(Failure()) }
         }
 
         private mutating func with(_ tenth: Int, _ change: (inout Moment) -> Void) {
@@ -34,17 +77,6 @@ extension CapacityEstimator {
                 moments.insert(Moment(tenth: tenth), at: place)
             }
             change(&moments[place])
-        }
-
-        /// False when it is not known to have refused that request.
-        mutating func blame(_ exhausted: ResourceSet, forRefusing request: UInt64) -> Bool {
-            for place in moments.indices {
-                let index = moments[place].refused.firstIndex { $0.request == request && $0.exhausted.isEmpty }
-                guard let index else { continue }
-                moments[place].refused[index].exhausted = exhausted
-                return true
-            }
-            return false
         }
 
         var delivered: Work { moments.reduce(.zero) { $0 + $1.delivered } }
@@ -57,31 +89,36 @@ extension CapacityEstimator {
 }
 
 extension CapacityEstimator.Second {
-    /// A call that the upstream refused.
-    struct Refusal: Equatable, Sendable {
+    /// A call that the upstream did not serve.
+    struct Failure: Equatable, Sendable {
         /// Of the request's id; 0 where it has none.
-        var request: UInt64
+        var request: UInt64 = 0
         /// Zero where it is not known.
-        var size: Work
+        var size = Work.zero
+        var outcome = Outcome.quota
         /// For want of what, as its response says; empty where none says.
         var exhausted: ResourceSet = []
+        /// Its response is known.
+        var isAnswered = false
     }
 
     /// What the upstream took and refused within a tenth of a second.
     struct Moment: Equatable, Sendable {
-        /// Their sizes matter, and the smallest of so many is small.
-        private static let maxRefused = 16
+        /// The sizes of those that were refused matter, and the smallest of so many is small.
+        private static let maxFailures = 16
 
         /// Of the second, from 0.
         var tenth: Int
         var delivered = Work.zero
         /// The size of the largest call that was taken, by resource; zero where only sums are told.
         var largest = Work.zero
-        var refused: [Refusal] = []
+        var failures: [Failure] = []
 
-        mutating func refuse(_ refusal: Refusal) {
-            if refused.count < Self.maxRefused { refused.append(refusal) }
+        mutating func note(_ failure: Failure) {
+            if failures.count < Self.maxFailures { failures.append(failure) }
         }
+
+        private var refused: some Sequence<Failure> { failures.lazy.filter { $0.outcome.isQuotaRefusal } }
 
         /// Resources for want of which something was refused: `unnamed` where a refusal does not say.
         func exhausted(unnamed: ResourceSet) -> ResourceSet {

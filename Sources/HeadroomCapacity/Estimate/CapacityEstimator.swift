@@ -21,6 +21,8 @@ public struct CapacityEstimator: Sendable {
     private static let complete = 0.98
     private static let onTrial = 0.5
     static let recentSeconds: Int64 = 10
+    /// A second stays open for so long at least, so that late responses can correct what calls said.
+    private static let correctionSeconds = 5
     static let historySeconds: Int64 = 60
     /// Seconds that are kept open; clocks that run ahead must not take more.
     static let maxOpen = 600
@@ -37,6 +39,7 @@ public struct CapacityEstimator: Sendable {
     var others = [OtherConsumers](repeating: OtherConsumers(), count: Resource.allCases.count)
     var ramp = RampLimit()
     var signals: UpstreamSignals
+    private var answers = EarlyAnswers()
     /// Not yet judged for good, by second; at most a few entries.
     var open: [Int64: Second] = [:]
     var judgedThrough: Int64
@@ -78,7 +81,8 @@ public struct CapacityEstimator: Sendable {
 
     // MARK: Fold
 
-    /// Takes in a line that was read at `now`.
+    /// Takes in a line that was read at `now`. Of lines read together, responses first: what they say of a call's outcome
+    /// then counts from the start.
     public mutating func fold(_ record: TelemetryRecord, at now: Timestamp) {
         switch record {
         case .call(let call): fold(call, at: now)
@@ -90,29 +94,36 @@ public struct CapacityEstimator: Sendable {
     }
 
     private mutating func fold(_ call: CallRecord, at now: Timestamp) {
+        var call = call
+        var answer: EarlyAnswers.Answer?
+        if call.outcome.isFailure {
+            answer = answers.take(for: call, at: now)
+            if let answer { call.outcome = Outcome(answer.kind) }
+        }
         calls[call.outcome.rawValue] += 1
         if signals.fold(call, under: breakers, at: now) { limits.widen() }
         // Neither reached the upstream.
         guard call.outcome != .denied, call.outcome != .cached else { return }
-        if call.outcome == .ramp { ramp.noteRefusal(at: call.at) }
+        if answer == nil {
+            if call.outcome == .ramp { ramp.noteRefusal(at: call.at) }
+            if call.outcome == .billing { signals.billing.noteFailure(at: now) }
+        }
         let countsRefused = policy.countsRefused
         let started = call.startedAt.second
         let work = call.work
         if call.outcome == .ok { delay.add(work.seconds(of: policy.nominal), ofSecond: started, at: now) }
         let tenth = Int((call.startedAt.milliseconds - started * 1000) * Int64(BucketBank.tenths) / 1000)
         with(second: started) { second in
-            if call.outcome == .overload {
-                second.overloads += 1
+            guard call.outcome.isFailure else {
+                second.attempts += 1
+                second.deliver(work, largest: work, at: tenth)
                 return
             }
-            second.attempts += 1
-            if call.outcome.isQuotaRefusal {
-                second.refusals += 1
-                second.refuse(call.request, work, at: tenth)
-                if countsRefused { second.deliver(Work(requests: 1), at: tenth) }
-            } else if call.outcome == .ok || work[.tokens] > 0 {
-                second.deliver(work, largest: work, at: tenth)
-            }
+            second.fail(
+                Second.Failure(
+                    request: call.request?.fingerprint ?? 0, size: work, outcome: call.outcome,
+                    exhausted: answer?.exhausted ?? [], isAnswered: answer != nil),
+                countsRefused: countsRefused, at: tenth)
         }
     }
 
@@ -136,7 +147,7 @@ public struct CapacityEstimator: Sendable {
                     slot.attempts += Int(max(0, window.requests - window.overload))
                     slot.refusals += Int(window.quota)
                     slot.overloads += Int(window.overload)
-                    if window.quota > 0 { slot.refuse(at: last) }
+                    if window.quota > 0 { slot.noteRefusals(at: last) }
                     if countsRefused { slot.deliver(Work(requests: Double(window.quota)), at: last) }
                 } else if window.ok > 0 {
                     slot.attempts += 1
@@ -150,9 +161,7 @@ public struct CapacityEstimator: Sendable {
         if response.signal.kind == .ramp { ramp.noteRefusal(at: response.at) }
         let exhausted = response.signal.kind == .quota ? response.signal.exhausted : []
         let samples = response.samples(of: policy.nominal.resources)
-        if !exhausted.isEmpty, !blame(exhausted, forRefusing: response.request) {
-            with(second: response.at.second) { $0.otherExhausted.formUnion(exhausted) }
-        }
+        if response.signal.kind != .ok { foldFailure(response, exhausted, at: now) }
         if !samples.isEmpty {
             with(second: response.at.second) { second in
                 for (resource, sample) in samples where (second.samples[resource]?.at ?? sample.at) <= sample.at {
@@ -166,10 +175,25 @@ public struct CapacityEstimator: Sendable {
         }
     }
 
-    /// A call is told with its response, and may have begun seconds before it.
-    private mutating func blame(_ exhausted: ResourceSet, forRefusing request: String?) -> Bool {
-        guard let request = request?.fingerprint else { return false }
-        return open.keys.sorted(by: >).contains { open[$0]!.blame(exhausted, forRefusing: request) }
+    /// Corrects the call that was answered so, in the second in which the upstream took it. Where the call is not reported
+    /// yet, the answer waits for it.
+    private mutating func foldFailure(_ response: ResponseRecord, _ exhausted: ResourceSet, at now: Timestamp) {
+        let outcome = Outcome(response.signal.kind)
+        if let request = response.request?.fingerprint {
+            for second in open.keys.sorted(by: >) {
+                let before = open[second]!.correct(
+                    request, to: outcome, exhausted: exhausted, countsRefused: policy.countsRefused)
+                guard let before else { continue }
+                if outcome == .billing, before != .billing { signals.billing.noteFailure(at: now) }
+                return
+            }
+            answers.keep(
+                EarlyAnswers.Answer(
+                    kind: response.signal.kind, status: response.status, exhausted: exhausted, readAt: now),
+                for: request)
+        }
+        if outcome == .billing { signals.billing.noteFailure(at: now) }
+        if !exhausted.isEmpty { with(second: response.at.second) { $0.otherExhausted.formUnion(exhausted) } }
     }
 
     /// A line that comes after its second was judged enters the oldest second that is still open: telemetry that is
@@ -189,7 +213,7 @@ public struct CapacityEstimator: Sendable {
         // Header limits that moved start the estimate over; one that has gone stale gives way to the contract.
         limits.limits = headers.applied(to: policy.nominal, acceptsAbove: policy.acceptAboveContract)
         let completeness = delay.completeness
-        judgeForGood(through: now.second - Int64(age(completeness, Self.complete)))
+        judgeForGood(through: now.second - Int64(max(Self.correctionSeconds, age(completeness, Self.complete))))
         let trial = judgedOnTrial(
             through: now.second - Int64(max(1, age(completeness, Self.onTrial))), completeness, at: now)
         if open.count > Self.maxOpen { open = open.filter { $0.key <= now.second } }
@@ -235,14 +259,18 @@ public struct CapacityEstimator: Sendable {
         var trial = limits
         var second = judgedThrough + 1
         while second <= last {
-            judge(open[second] ?? Second(), of: second, scaledBy: 1 / told(second, completeness, at: now), in: &trial)
+            judge(
+                open[second] ?? Second(), of: second, scaledBy: 1 / reported(second, completeness, at: now),
+                in: &trial)
             second += 1
         }
         return trial
     }
 
-    func told(_ second: Int64, _ completeness: [Double], at now: Timestamp) -> Double {
-        max(Self.onTrial, completeness[Int(max(0, min(Int64(ReportingDelay.longest), now.second - second)))])
+    /// What of the second's work is usually reported at its age.
+    func reported(_ second: Int64, _ completeness: [Double], at now: Timestamp) -> Double {
+        let part = completeness[Int(max(0, min(Int64(ReportingDelay.longest), now.second - second)))]
+        return part >= Self.complete ? 1 : max(Self.onTrial, part)
     }
 
     private func judge(
@@ -279,6 +307,25 @@ public struct CapacityEstimator: Sendable {
         let mean = delivered * (1 / requests)
         let isFirst = meanRequest[.tokens] == 0
         meanRequest = isFirst ? mean : meanRequest + (mean - meanRequest) * min(1, requests / 20)
+    }
+}
+
+extension Outcome {
+    /// It reached the upstream and was not served.
+    fileprivate var isFailure: Bool { self != .ok && self != .denied && self != .cached }
+
+    fileprivate init(_ kind: ResponseKind) {
+        self =
+            switch kind {
+            case .ok: .ok
+            case .quota: .quota
+            case .overload: .overload
+            case .ramp: .ramp
+            case .billing: .billing
+            case .auth: .auth
+            case .client: .client
+            case .server: .server
+            }
     }
 }
 

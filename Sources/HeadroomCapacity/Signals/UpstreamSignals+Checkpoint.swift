@@ -5,6 +5,7 @@ extension UpstreamSignals {
         whole.write(to: &writer)
         rest.write(to: &writer)
         breaker.write(to: &writer)
+        billing.write(to: &writer)
         writer.write(channels) { writer, channel in
             writer.write(channel.model) { $0.write($1) }
             writer.write(channel.endpoint) { $0.write($1) }
@@ -25,6 +26,7 @@ extension UpstreamSignals {
         whole = try Tally(from: &reader)
         rest = try Tally(from: &reader)
         breaker = try CircuitBreaker(from: &reader)
+        billing = try BillingWatch(from: &reader)
         channels = try reader.readArray { reader throws(ByteCodingError) in
             Channel(
                 model: try reader.readText(), endpoint: try reader.readText(), since: try reader.read(),

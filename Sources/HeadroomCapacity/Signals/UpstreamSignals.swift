@@ -44,6 +44,7 @@ struct UpstreamSignals: Sendable {
 
     var whole: Tally
     var breaker: CircuitBreaker
+    var billing: BillingWatch
     /// In the order in which they were first seen.
     var channels: [Channel] = []
     /// Those that found no place in ``channels``.
@@ -57,6 +58,7 @@ struct UpstreamSignals: Sendable {
         whole = Tally(at: now)
         rest = Tally(at: now)
         breaker = CircuitBreaker(at: now)
+        billing = BillingWatch(at: now)
     }
 
     // MARK: Fold
@@ -191,6 +193,8 @@ struct UpstreamSignals: Sendable {
         whole.latency.advance(to: now)
         rest.latency.advance(to: now)
         for index in channels.indices { channels[index].tally.latency.advance(to: now) }
+        let recent = whole.outcomes.sum(ofSeconds: BillingWatch.windowSeconds, endingAt: now.second)
+        billing.advance(to: now, served: recent[.ok], attempts: recent.attempts)
         guard let policy else { return }
         let whole = whole
         breaker.advance(to: now, under: policy) { since in

@@ -86,6 +86,6 @@ extension PoolAllocator {
             recentAttempts: turn.capacity.recentAttempts, recentRefusals: turn.capacity.recentRefusals,
             shared: given.capacity, slack: Rates(perMinute: slack, resources: given.capacity.resources),
             bands: bands(given.outcome), exhausted: bands(target.outcome).first { $0.saturated != nil },
-            isFrozen: freeze != nil)
+            isFrozen: freeze != nil, hasBillingFailure: turn.capacity.upstream.billingFailureSince != nil)
     }
 }

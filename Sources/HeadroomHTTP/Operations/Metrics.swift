@@ -85,6 +85,12 @@ package struct Metrics {
                 text.sample(pool.state == state ? 1 : 0, ["pool": pool.pool.text, "state": state.name])
             }
         }
+        text.family(
+            "headroom_pool_billing_failure", .gauge,
+            "1 while the provider refuses the account for want of money, else 0.")
+        for pool in pools {
+            text.sample(pool.upstream.billingFailureSince == nil ? 0 : 1, ["pool": pool.pool.text])
+        }
         text.family("headroom_starved_tenants", .gauge, "Tenants that are starved.")
         for pool in pools {
             for reason in Starvation.allCases {

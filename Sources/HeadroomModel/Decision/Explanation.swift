@@ -66,6 +66,8 @@ public struct Explanation: Equatable, Sendable {
         /// Where the undampened fill ended; `nil` when there was enough of everything.
         public var exhausted: Band?
         public var isFrozen: Bool
+        /// The provider refuses the account for want of money.
+        public var hasBillingFailure: Bool
 
         public struct Band: Equatable, Sendable {
             public var name: String
@@ -83,7 +85,8 @@ public struct Explanation: Equatable, Sendable {
             pool: PoolID, mode: PoolMode = .full, state: PoolState = .healthy, nominal: Rates, capacity: Rates,
             capacityReason: CapacityReason = .contract, capacityChangedAt: Timestamp? = nil,
             capacityBefore: Rates? = nil, recentAttempts: Int = 0, recentRefusals: Int = 0, shared: Rates,
-            slack: Rates = .none, bands: [Band] = [], exhausted: Band? = nil, isFrozen: Bool = false
+            slack: Rates = .none, bands: [Band] = [], exhausted: Band? = nil, isFrozen: Bool = false,
+            hasBillingFailure: Bool = false
         ) {
             self.pool = pool
             self.mode = mode
@@ -100,6 +103,7 @@ public struct Explanation: Equatable, Sendable {
             self.bands = bands
             self.exhausted = exhausted
             self.isFrozen = isFrozen
+            self.hasBillingFailure = hasBillingFailure
         }
     }
 

@@ -15,10 +15,13 @@ public struct UpstreamReport: Equatable, Sendable {
     public var isBraked: Bool
     /// Part of the usual slew with which rates may rise; below 1 while the provider says that we grow too fast.
     public var growth: Double
+    /// Since when the provider has refused the account for want of money; `nil` when it does not.
+    public var billingFailureSince: Timestamp?
 
     public init(
         whole: Signals = Signals(), channels: [Channel] = [], otherConsumers: Rates = .none,
-        longWindows: [LongWindow] = [], isBraked: Bool = false, growth: Double = 1
+        longWindows: [LongWindow] = [], isBraked: Bool = false, growth: Double = 1,
+        billingFailureSince: Timestamp? = nil
     ) {
         self.whole = whole
         self.channels = channels
@@ -26,6 +29,7 @@ public struct UpstreamReport: Equatable, Sendable {
         self.longWindows = longWindows
         self.isBraked = isBraked
         self.growth = growth
+        self.billingFailureSince = billingFailureSince
     }
 
     /// Sums over the last minute, by the second in which calls ended.

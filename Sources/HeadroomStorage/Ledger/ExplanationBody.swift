@@ -60,6 +60,9 @@ enum ExplanationBody {
         }
     }
 
+    private static let frozen: UInt8 = 1
+    private static let billingFailure: UInt8 = 2
+
     private static func write(_ pool: Explanation.PoolFacts, to writer: inout ByteWriter) {
         writer.write(UInt8(pool.mode.rawValue))
         writer.write(UInt8(pool.state.rawValue))
@@ -74,13 +77,13 @@ enum ExplanationBody {
         writer.write(pool.slack)
         writer.write(pool.bands) { write($1, to: &$0) }
         writer.write(pool.exhausted) { write($1, to: &$0) }
-        writer.write(pool.isFrozen)
+        writer.write(UInt8(pool.isFrozen ? frozen : 0) | (pool.hasBillingFailure ? billingFailure : 0))
     }
 
     private static func readPool(
         _ pool: PoolID, from reader: inout ByteReader
     ) throws(ByteCodingError) -> Explanation.PoolFacts {
-        Explanation.PoolFacts(
+        var facts = Explanation.PoolFacts(
             pool: pool, mode: try reader.readCase(PoolMode.init(rawValue:)),
             state: try reader.readCase(PoolState.init(rawValue:)), nominal: try reader.readRates(),
             capacity: try reader.readRates(), capacityReason: try reader.readCase(CapacityReason.init(rawValue:)),
@@ -90,8 +93,12 @@ enum ExplanationBody {
             recentAttempts: Int(try reader.read(Int64.self)), recentRefusals: Int(try reader.read(Int64.self)),
             shared: try reader.readRates(), slack: try reader.readRates(),
             bands: try reader.readArray { (reader) throws(ByteCodingError) in try readBand(from: &reader) },
-            exhausted: try reader.readOptional { (reader) throws(ByteCodingError) in try readBand(from: &reader) },
-            isFrozen: try reader.readBool())
+            exhausted: try reader.readOptional { (reader) throws(ByteCodingError) in try readBand(from: &reader) })
+        let flags = try reader.read(UInt8.self)
+        guard flags & ~(frozen | billingFailure) == 0 else { throw .outOfRange }
+        facts.isFrozen = flags & frozen != 0
+        facts.hasBillingFailure = flags & billingFailure != 0
+        return facts
     }
 
     private static func write(_ band: Explanation.PoolFacts.Band, to writer: inout ByteWriter) {

@@ -82,6 +82,8 @@ extension JSONWriter {
         if let exhausted = facts.exhausted { band(exhausted) } else { null() }
         key("frozen")
         bool(facts.isFrozen)
+        key("billing_failure")
+        bool(facts.hasBillingFailure)
         endObject()
     }
 

@@ -65,7 +65,9 @@ package struct ExplanationText {
         } else if let nominal = pool.nominal[resource], nominal != capacity {
             text += " of the \(GroupedNumber.whole(nominal)) of its contract"
         }
-        return text + " (\(capacityReason))."
+        text += " (\(capacityReason))."
+        if pool.hasBillingFailure { text += " The provider refuses the account for want of money." }
+        return text
     }
 
     private var capacityReason: String {

@@ -27,6 +27,8 @@ extension JSONWriter {
         bool(report.isBraked)
         key("growth")
         amount(report.growth)
+        key("billing_failure_since")
+        instant(report.billingFailureSince)
         key("channels")
         beginArray()
         for channel in report.channels {

@@ -110,6 +110,11 @@ extension ServiceStatus {
             }
             let broken = (pool["models"]?.members ?? []).filter { ["open", "half_open"].contains($0.value.string) }
             notes += broken.map { "\(name): the breaker of \($0.key) is \($0.value.string ?? "")" }
+            if let since = pool["upstream"]?["billing_failure_since"], !since.isNull {
+                notes.append(
+                    "\(name): the provider has refused the account for want of money since "
+                        + "\(AnswerText.instant(since)); no retry helps, see its billing page")
+            }
             if let storm = pool["retry_storm"], !storm.isNull {
                 let tenants = (storm["tenants"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
                 notes.append(
