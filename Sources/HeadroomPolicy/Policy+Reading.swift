@@ -39,7 +39,7 @@ extension TierPolicy {
         section.require("name", "the tier's name, as contracts state it")
         section.require("weight", "the tier's weight, a number above 0")
         if let name = section.word("name") { self.name = name }
-        if let weight = section.number("weight", in: 0.001...1000, unit: "weight") { self.weight = weight }
+        if let weight = section.number("weight", in: SteeringLimits.weights, unit: "weight") { self.weight = weight }
         let share = section.optionalNumber("ceiling_share", in: 0.0001...1, unit: "part of nominal capacity, or null")
         if let share { ceilingShare = share }
         if let wait = section.number("longest_wait_seconds", in: 0.1...86_400, unit: "seconds") {

@@ -17,7 +17,7 @@ extension GuardrailPolicy {
         PolicyField("least_of_floor", \.leastOfFloor, 0...1, "part of the floor"),
         PolicyField("most_of_nominal", \.mostOfNominal, 0.001...1, "part of nominal capacity"),
         PolicyField("pending_hours", \.pendingHours, 0.01...720, "hours"),
-        PolicyField("approved_hours", \.approvedHours, 0.01...8760, "hours"),
+        PolicyField("approved_hours", \.approvedHours, 0.01...SteeringLimits.maxHours, "hours"),
         PolicyField("quiet_hours", \.quietHours, 0...720, "hours"),
     ]
 }
@@ -26,7 +26,7 @@ extension OverrideLimits {
     static let fields: [PolicyField<OverrideLimits>] = [
         PolicyField("tier_steps", whole: \.tierSteps, 0...32, "tiers"),
         PolicyField("weight_factor", \.weightFactor, 1...1000, "factor"),
-        PolicyField("hours", \.hours, 0.01...8760, "hours"),
+        PolicyField("hours", \.hours, 0.01...SteeringLimits.maxHours, "hours"),
         PolicyField("pending_hours", \.pendingHours, 0.01...720, "hours"),
     ]
 }

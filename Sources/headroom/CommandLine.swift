@@ -1,5 +1,8 @@
 import Foundation
 import Glibc
+import HeadroomJSON
+import HeadroomSimulator
+import HeadroomWire
 
 /// One sub-command of `headroom`.
 struct Command: Sendable {
@@ -7,7 +10,7 @@ struct Command: Sendable {
     let name: String
     /// One line for the list in `headroom --help`.
     let summary: String
-    /// What `headroom NAME --help` prints.
+    /// Printed by `headroom NAME --help`.
     let help: String
     /// Takes the arguments behind the name; returns the exit code. Throws ``UsageError`` for wrong usage.
     let run: @Sendable ([String]) async throws -> Int32
@@ -60,10 +63,12 @@ struct Arguments {
                 values[name, default: []].append(value)
             } else {
                 let known = (knownFlags.map { $0 } + knownOptions.map { "\($0.key) \($0.value)" }).sorted()
+                let names = Array(knownFlags) + Array(knownOptions.keys) + ["--help"]
                 throw UsageError(
                     "unknown option \(name)"
                         + (known.isEmpty
                             ? "; there are none but --help" : "; known are " + known.joined(separator: ", "))
+                        + NearestName.question(name, among: names)
                 )
             }
         }
@@ -97,30 +102,64 @@ struct Arguments {
     }
 }
 
+/// How much a line of a service's log matters.
+enum LogLevel: String, Sendable {
+    case info = "INFO"
+    /// The service goes on, and a person should look.
+    case warning = "WARN"
+    case error = "ERROR"
+}
+
 /// Data goes to standard output, everything else to standard error.
 enum Terminal {
     static func print(_ text: String) {
         print(bytes: Array((text + "\n").utf8))
     }
 
-    /// Ends the process with exit code 1 when it cannot be written: a part of the data must not pass for all of it.
+    /// Ends the process with exit code 1 when it cannot be written: a part of the data must not pass for all of it. A
+    /// reader that has seen enough (`headroom … | head -1`) is no error: then the process ends quietly with 0.
     static func print(bytes: [UInt8]) {
-        do {
-            try FileHandle.standardOutput.write(contentsOf: Data(bytes))
-        } catch {
-            Terminal.error("headroom: standard output cannot be written: its reader has gone, or the disk is full")
-            exit(1)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            if count < 0 && errno == EPIPE { exit(0) }
+            guard count > 0 else {
+                let reason = unsafe String(cString: strerror(errno))
+                Terminal.error("headroom: standard output cannot be written: \(reason)")
+                exit(1)
+            }
+            rest = rest.dropFirst(count)
         }
     }
 
     static func error(_ text: String) {
-        // A service does not end because whoever read its log has.
+        // A service goes on when the reader of its log has ended.
         try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
     }
 
+    /// Writes to the log of a service, on standard error: each line begins with its time in UTC and its level, as
+    /// `2026-11-21T10:00:00.000Z INFO policy default is in force`.
+    static func log(_ level: LogLevel, _ text: String) {
+        let time = RFC3339.format(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let lines = text.split(separator: "\n").map { "\(time) \(level.rawValue) \($0)" }
+        error(lines.joined(separator: "\n"))
+    }
+
+    /// Asks the person at the terminal; `nil` when nobody is there, or the input has ended.
+    static func ask(_ question: String) -> String? {
+        guard hasPerson else { return nil }
+        try? FileHandle.standardError.write(contentsOf: Data(question.utf8))
+        return readLine()?.trimmingCharacters(in: .whitespaces)
+    }
+
+    /// A person reads what is asked and can answer it.
+    static var hasPerson: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
     /// The whole of a file, or of standard input for `-`.
-    static func read(_ path: String) throws -> [UInt8] {
-        try open(path).readAll()
+    static func read(_ path: String) throws(CommandError) -> [UInt8] {
+        let file = try open(path)
+        do { return try file.readAll() } catch { throw CommandError("\(path): \(error.message)") }
     }
 
     /// A whole file, in place of what stood there.

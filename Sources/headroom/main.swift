@@ -1,5 +1,5 @@
 import Foundation
 
-// A reader that leaves (`headroom … | head`) must end a command with an error and not by a signal.
+// A reader that leaves (`headroom … | head -1`) must not end a command by a signal: see Terminal.print.
 signal(SIGPIPE, SIG_IGN)
 exit(await CommandTable.run(Array(CommandLine.arguments.dropFirst())))

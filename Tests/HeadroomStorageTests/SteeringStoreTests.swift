@@ -91,15 +91,15 @@ func authorship(
         let faulty: [(Override, String)] = [
             (override(tier: nil), "a tier or a weight"),
             (override(tier: ""), "1 to 128"),
-            (override(weight: 0), "above 0"),
-            (override(weight: .infinity), "finite"),
-            (override(weight: .nan), "finite"),
+            (override(weight: 0), "from 0.001 to 1000"),
+            (override(weight: .infinity), "from 0.001"),
+            (override(weight: .nan), "from 0.001"),
             (override(as: authorship(by: "")), "author"),
             (override(as: authorship(reason: " \n")), "reason"),
             (override(as: authorship(reason: String(repeating: "x", count: 501))), "500"),
             (override(as: authorship(seconds: 0)), "future"),
             (override(as: authorship(seconds: -1)), "future"),
-            (override(as: authorship(seconds: 367 * 86_400)), "year"),
+            (override(as: authorship(seconds: SteeringLimits.maxSeconds + 1)), "90 days"),
         ]
         for (override, words) in faulty {
             let error = await #expect(throws: SteeringError.self) {
@@ -116,7 +116,11 @@ func authorship(
         #expect(try await desk.steering() == .none)
         #expect(try await actions() == [])
         _ = try await desk.set(
-            override(weight: 1e-9, as: authorship(reason: String(repeating: "x", count: 500), seconds: 366 * 86_400)),
+            override(
+                weight: SteeringLimits.weights.lowerBound,
+                as: authorship(
+                    reason: String(repeating: "x", count: SteeringLimits.maxReasonCharacters),
+                    seconds: SteeringLimits.maxSeconds)),
             askingUntil: nil)
     }
 

@@ -35,7 +35,7 @@ import Testing
             try DecisionRequest.decode(Array("{\(more)}".utf8))
         }
         #expect(try decode(#""reason":"r","expires_in_seconds":null"#).expiresInSeconds == nil)
-        let longest = String(repeating: "é", count: SteeringLimits.maxReason)
+        let longest = String(repeating: "é", count: SteeringLimits.maxReasonCharacters)
         #expect(try decode(#""reason":"\#(longest)""#).reason == longest)
         for reason in [#""\#(longest)x""#, #""""#, #"" \t ""#, #""a\nb""#, "7", "null"] {
             #expect(throws: BodyError.self, "\(reason)") { try decode(#""reason":\#(reason)"#) }

@@ -2,9 +2,7 @@ import HeadroomModel
 
 /// What everything that people set must keep to. The edge checks what needs the policy (tiers and pools that exist).
 enum SteeringRules {
-    private static let maxReasonCharacters = 500
     private static let maxAuthorCharacters = 200
-    private static let maxSeconds = 366 * 86_400.0
 
     static func check(_ override: Override) throws(SteeringError) {
         try check(override.authorship)
@@ -14,8 +12,10 @@ enum SteeringRules {
         if let tier = override.tier, tier.isEmpty || tier.count > 128 {
             throw SteeringError(.invalid, "tier: must have 1 to 128 characters")
         }
-        if let weight = override.weight, !weight.isFinite || weight <= 0 {
-            throw SteeringError(.invalid, "weight: must be a finite number above 0, not \(weight)")
+        let weights = SteeringLimits.weights
+        if let weight = override.weight, !weights.contains(weight) {
+            throw SteeringError(
+                .invalid, "weight: must be a number from \(weights.lowerBound) to \(weights.upperBound), not \(weight)")
         }
     }
 
@@ -37,14 +37,17 @@ enum SteeringRules {
         guard (1...maxAuthorCharacters).contains(authorship.author.count) else {
             throw SteeringError(.invalid, "the author's name must have 1 to \(maxAuthorCharacters) characters")
         }
-        guard !authorship.reason.allSatisfy(\.isWhitespace), authorship.reason.count <= maxReasonCharacters else {
+        guard !authorship.reason.allSatisfy(\.isWhitespace),
+            authorship.reason.count <= SteeringLimits.maxReasonCharacters
+        else {
             throw SteeringError(
-                .invalid, "reason: must say why, in 1 to \(maxReasonCharacters) characters that are not all blank")
+                .invalid,
+                "reason: must say why, in 1 to \(SteeringLimits.maxReasonCharacters) characters that are not all blank")
         }
         // In milliseconds first: a difference of absurd times must not trap.
         let (length, overflow) = authorship.until.milliseconds.subtractingReportingOverflow(authorship.at.milliseconds)
-        guard !overflow, length > 0, Double(length) <= maxSeconds * 1000 else {
-            throw SteeringError(.invalid, "the end must lie in the future, and at most a year ahead")
+        guard !overflow, length > 0, Double(length) <= SteeringLimits.maxSeconds * 1000 else {
+            throw SteeringError(.invalid, "the end must lie in the future, and at most 90 days ahead")
         }
     }
 }

@@ -29,8 +29,7 @@ package struct OverrideRequest: Equatable, Sendable {
         let tenant: TenantID? = body.identifier("tenant", isRequired: true)
         let pool = body.pool(of: policy)
         let tier = body.text("tier", most: 128)
-        // The bounds of a tier's weight in a policy.
-        let weight = body.number("weight", in: 0.001...1000, "in place of the tier's weight")
+        let weight = body.number("weight", in: SteeringLimits.weights, "in place of the tier's weight")
         let (reason, seconds) = body.reasonAndEnd()
         if let tier, policy.tier(named: tier) == nil {
             body.report("tier", "must be one of \(policy.tiers.map(\.name).joined(separator: ", ")), found \"\(tier)\"")

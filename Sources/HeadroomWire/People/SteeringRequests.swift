@@ -43,7 +43,7 @@ package struct PinRequest: Equatable, Sendable {
 package struct FreezeRequest: Equatable, Sendable {
     /// `nil`: all pools.
     package var pool: PoolID?
-    /// What to go back to; `nil` keeps what is in force.
+    /// The generation to go back to; `nil` keeps the numbers in force.
     package var generation: Int64?
     package var reason: String
     package var expiresInSeconds: Double
@@ -89,14 +89,6 @@ package struct FreezeRequest: Equatable, Sendable {
     }
 }
 
-/// How long what people say may hold.
-package enum SteeringLimits {
-    /// A quarter: what is to hold longer belongs into a contract or a policy.
-    package static let maxSeconds = 90.0 * 86_400
-    /// Characters of a reason.
-    package static let maxReason = 500
-}
-
 // MARK: Parts of bodies
 
 extension BodyError {
@@ -106,7 +98,7 @@ extension BodyError {
 
 extension StrictObject {
     mutating func reasonAndEnd(isEndRequired: Bool = true) -> (reason: String?, seconds: Double?) {
-        let reason = text("reason", most: SteeringLimits.maxReason, isRequired: true)
+        let reason = text("reason", most: SteeringLimits.maxReasonCharacters, isRequired: true)
         let seconds = number(
             "expires_in_seconds", in: 1...SteeringLimits.maxSeconds, "seconds until it ends by itself",
             isRequired: isEndRequired)
@@ -118,7 +110,9 @@ extension StrictObject {
         guard let pool: PoolID = identifier("pool") else { return nil }
         if policy.pool(pool) == nil {
             let names = policy.pools.prefix(20).map(\.pool.text).joined(separator: ", ")
-            report("pool", "the policy has no such pool; it has \(names)\(policy.pools.count > 20 ? ", …" : "")")
+            let question = NearestName.question(pool.text, among: policy.pools.map(\.pool.text))
+            let more = policy.pools.count > 20 ? ", …" : ""
+            report("pool", "the policy has no such pool; it has \(names)\(more)\(question)")
         }
         return pool
     }

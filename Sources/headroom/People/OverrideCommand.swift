@@ -39,7 +39,7 @@ enum OverrideCommand {
         guard let tenant: TenantID = try arguments.identifier("--tenant") else {
             throw UsageError("--tenant is missing: whom to raise or lower")
         }
-        let weight = try arguments.number("--weight", in: 0.001...1000)
+        let weight = try arguments.number("--weight", in: SteeringLimits.weights)
         guard arguments["--tier"] != nil || weight != nil else {
             throw UsageError("--tier or --weight is missing: say what is to be in its place")
         }
@@ -47,6 +47,9 @@ enum OverrideCommand {
             tenant: tenant, pool: try arguments.identifier("--pool"), tier: arguments["--tier"], weight: weight,
             reason: try arguments.reason(), expiresInSeconds: try arguments.end())
         let answer = try await ServiceClient(arguments).call("POST", "v1/overrides", body: request.encoded())
+        for warning in (answer.json["warnings"]?.array ?? []).compactMap(\.string) {
+            Terminal.error("warning: \(warning)")
+        }
         if arguments.has("--json") {
             Terminal.print(bytes: answer.body + [UInt8(ascii: "\n")])
         } else if answer.status == 202 {
