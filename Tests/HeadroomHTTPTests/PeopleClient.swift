@@ -1,5 +1,6 @@
 import HeadroomHTTP
 import HeadroomJSON
+import Testing
 
 /// One person at a connection: every call bears the person's token.
 struct Person: Sendable {
@@ -25,7 +26,11 @@ struct Person: Sendable {
     ) async throws -> RawClient.Reply {
         var headers = name.map { ["Authorization: Bearer \($0)"] } ?? []
         if !body.isEmpty { headers.append("Content-Type: \(type)") }
-        return try await client.call(method, target, headers: headers, body: Array(body.utf8))
+        let reply = try await client.call(method, target, headers: headers, body: Array(body.utf8))
+        // What is answered anywhere is what the document says.
+        let faults = SchemaCheck.openAPI.faults(in: reply, to: method, target)
+        #expect(faults.isEmpty, "\(method) \(target): \(faults) in \(reply.text.prefix(2000))")
+        return reply
     }
 }
 

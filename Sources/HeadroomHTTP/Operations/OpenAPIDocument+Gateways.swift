@@ -14,9 +14,21 @@ extension OpenAPIDocument {
               "required": true,
               "description": "At most 8 MiB and 50,000 lines",
               "content": {
-                "application/x-ndjson": {"schema": {"type": "string"}},
+                "application/x-ndjson": {
+                  "schema": {
+                    "type": "string",
+                    "description": "One JSON object a line, each as the schema TelemetryLine",
+                    "contentMediaType": "application/x-ndjson",
+                    "contentSchema": {"$ref": "#/components/schemas/TelemetryLine"}
+                  }
+                },
                 "application/json": {
-                  "schema": {"oneOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}
+                  "schema": {
+                    "oneOf": [
+                      {"$ref": "#/components/schemas/TelemetryLine"},
+                      {"type": "array", "items": {"$ref": "#/components/schemas/TelemetryLine"}}
+                    ]
+                  }
                 }
               }
             },
@@ -28,6 +40,7 @@ extension OpenAPIDocument {
               "400": {"$ref": "#/components/responses/Problem"},
               "401": {"$ref": "#/components/responses/Problem"},
               "403": {"$ref": "#/components/responses/Problem"},
+              "409": {"$ref": "#/components/responses/Problem"},
               "413": {"$ref": "#/components/responses/Problem"},
               "415": {"$ref": "#/components/responses/Problem"},
               "503": {"$ref": "#/components/responses/Problem"}
@@ -62,7 +75,15 @@ extension OpenAPIDocument {
                   "Headroom-Generation": {"schema": {"type": "integer"}},
                   "Headroom-Lease-Seconds": {"schema": {"type": "number"}}
                 },
-                "content": {"application/json": {"schema": {"type": "object"}}}
+                "content": {
+                  "application/json": {
+                    "schema": {
+                      "oneOf": [
+                        {"$ref": "#/components/schemas/Snapshot"}, {"$ref": "#/components/schemas/SnapshotDelta"}
+                      ]
+                    }
+                  }
+                }
               },
               "304": {"description": "Nothing new; renews the lease"},
               "400": {"$ref": "#/components/responses/Problem"},
@@ -82,12 +103,14 @@ extension OpenAPIDocument {
         },
         "Receipt": {
           "type": "object",
+          "required": ["accepted", "duplicate", "late", "rejected", "service_clocks"],
           "properties": {
-            "accepted": {"type": "integer"},
-            "duplicate": {"type": "integer"},
-            "late": {"type": "integer"},
+            "accepted": {"type": "integer", "description": "Lines that are committed"},
+            "duplicate": {"type": "integer", "description": "Lines that were taken before"},
+            "late": {"type": "integer", "description": "Accepted lines that are too old to move live estimates"},
             "rejected": {
               "type": "array",
+              "description": "Lines that cannot be taken; sending them again does not help",
               "items": {
                 "type": "object",
                 "properties": {"line": {"type": "integer"}, "detail": {"type": "string"}}
@@ -95,18 +118,30 @@ extension OpenAPIDocument {
             },
             "service_clocks": {
               "type": "object",
+              "description": "By pool and tenant, for the tenants in the request: newer ones than the snapshot's",
               "additionalProperties": {"type": "object", "additionalProperties": {"type": "number"}}
             }
           }
         },
         "Problem": {
           "type": "object",
+          "required": ["type", "title", "status"],
           "properties": {
             "type": {"type": "string"},
             "title": {"type": "string"},
             "status": {"type": "integer"},
             "detail": {"type": "string"},
-            "errors": {"type": "array", "items": {"type": "object"}}
+            "errors": {
+              "type": "array",
+              "items": {
+                "type": "object", "required": ["detail"],
+                "properties": {
+                  "path": {"type": "string", "description": "Dotted, from the document's root: tenants.3.weight"},
+                  "line": {"type": "integer", "description": "From 1"},
+                  "detail": {"type": "string"}
+                }
+              }
+            }
           }
         }
         """#)

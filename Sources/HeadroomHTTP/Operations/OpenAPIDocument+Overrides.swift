@@ -32,7 +32,8 @@ extension OpenAPIDocument {
                       "type": "object",
                       "properties": {
                         "approval": {"$ref": "#/components/schemas/Proposal"},
-                        "reasons": {"type": "array", "items": {"type": "string"}}
+                        "reasons": {"type": "array", "items": {"type": "string"}},
+                        "warnings": {"type": "array", "items": {"type": "string"}}
                       }
                     }
                   }
@@ -169,7 +170,11 @@ extension OpenAPIDocument {
             "tenant": {"type": "string"},
             "pool": {"type": ["string", "null"], "description": "null: all pools"},
             "tier": {"type": ["string", "null"]},
-            "weight": {"type": ["number", "null"]}
+            "weight": {"type": ["number", "null"]},
+            "warnings": {
+              "type": "array", "items": {"type": "string"},
+              "description": "Only where it was set: a tenant that nobody knows yet, with the nearest name"
+            }
           }
         },
         "Overrides": {

@@ -42,31 +42,45 @@ extension OpenAPIDocument {
             },
             "retry_storm": {"type": ["object", "null"]},
             "upstream": {
-              "type": "object",
               "description": "The last minute, in sum and by model and endpoint",
+              "allOf": [{"$ref": "#/components/schemas/UpstreamSignals"}],
               "properties": {
-                "attempts": {"type": "integer"},
-                "outcomes": {"type": "object", "additionalProperties": {"type": "integer"}},
-                "quota_share": {"type": ["number", "null"], "description": "The rate of 429s; null without attempts"},
-                "served_tokens": {"type": "number"},
-                "latency_ms": {
-                  "type": ["object", "null"],
-                  "properties": {
-                    "p50": {"type": "number"}, "p95": {"type": "number"}, "p99": {"type": "number"},
-                    "baseline_p95": {"type": "number"}
+                "other_consumers": {
+                  "allOf": [{"$ref": "#/components/schemas/Rates"}],
+                  "description": "Use of the provider's account that no gateway here reports"
+                },
+                "long_windows": {
+                  "type": "array",
+                  "description": "Limits of the provider over more than a minute",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "resource": {"enum": ["requests", "tokens", "input_tokens", "output_tokens"]},
+                      "window_seconds": {"type": ["number", "null"]},
+                      "remaining": {"type": ["number", "null"]},
+                      "resets_at": {"type": ["string", "null"], "format": "date-time"}
+                    }
                   }
+                },
+                "braked": {
+                  "type": "boolean", "description": "Held down because the provider counts refused calls against the limit"
+                },
+                "growth": {"type": ["number", "null"], "description": "Factor by which use may grow, where the provider limits it"},
+                "billing_failure_since": {
+                  "type": ["string", "null"], "format": "date-time",
+                  "description": "The provider refuses calls for want of money since then"
                 },
                 "channels": {
                   "type": "array",
                   "items": {
-                    "type": "object",
+                    "allOf": [{"$ref": "#/components/schemas/UpstreamSignals"}],
                     "properties": {
                       "model": {"type": ["string", "null"]},
                       "endpoint": {"type": ["string", "null"]},
-                      "version": {"type": ["string", "null"], "description": "As it was told"},
+                      "version": {"type": ["string", "null"], "description": "As it was reported"},
                       "changed_at": {
                         "type": ["string", "null"], "format": "date-time",
-                        "description": "When another version was told, or noticed by its name; null before"
+                        "description": "When another version was reported, or noticed by its name; null before"
                       },
                       "state": {"type": "string", "description": "Of the model's breaker"}
                     }
@@ -77,6 +91,43 @@ extension OpenAPIDocument {
             "pin": {"oneOf": [{"$ref": "#/components/schemas/Pin"}, {"type": "null"}]},
             "freezes": {"type": "array", "items": {"$ref": "#/components/schemas/Freeze"}},
             "open_questions": {"type": "integer"}
+          }
+        },
+        "UpstreamSignals": {
+          "type": "object",
+          "properties": {
+            "attempts": {"type": "integer"},
+            "outcomes": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "quota_share": {"type": ["number", "null"], "description": "The rate of 429s; null without attempts"},
+            "served_tokens": {"type": ["number", "null"]},
+            "latency_ms": {
+              "type": ["object", "null"],
+              "properties": {
+                "p50": {"type": ["number", "null"]}, "p95": {"type": ["number", "null"]},
+                "p99": {"type": ["number", "null"]}, "baseline_p95": {"type": ["number", "null"]}
+              }
+            }
+          }
+        },
+        "ContractImport": {
+          "type": "object",
+          "required": ["contracts", "terms", "dry_run", "added", "changed", "removed", "unchanged"],
+          "properties": {
+            "contracts": {"type": "integer"},
+            "terms": {"type": "integer", "description": "Tenant × pool"},
+            "dry_run": {"type": "boolean", "description": "Nothing was changed"},
+            "added": {"$ref": "#/components/schemas/SomeTenants"},
+            "changed": {"$ref": "#/components/schemas/SomeTenants"},
+            "removed": {"$ref": "#/components/schemas/SomeTenants"},
+            "unchanged": {"type": "integer"}
+          }
+        },
+        "SomeTenants": {
+          "type": "object",
+          "required": ["count", "first"],
+          "properties": {
+            "count": {"type": "integer"},
+            "first": {"type": "array", "maxItems": 20, "items": {"$ref": "#/components/schemas/Identifier"}}
           }
         },
         "Contract": {

@@ -61,6 +61,12 @@ extension OpenAPIDocument {
         "/v1/tenants/import": {
           "post": {
             "summary": "Replace all contracts, or none (role admin)",
+            "parameters": [
+              {"name": "dry_run", "in": "query", "schema": {"type": "boolean", "default": false},
+               "description": "Answer what would change, and change nothing"},
+              {"name": "confirm", "in": "query", "schema": {"type": "integer", "minimum": 0},
+               "description": "How many contracts would be removed, as a dry run says. Required when that is more than half of them; when given it must be right, else 409"}
+            ],
             "requestBody": {
               "required": true,
               "description": "At most 8 MiB",
@@ -73,15 +79,8 @@ extension OpenAPIDocument {
             },
             "responses": {
               "200": {
-                "description": "All were taken",
-                "content": {
-                  "application/json": {
-                    "schema": {
-                      "type": "object",
-                      "properties": {"contracts": {"type": "integer"}, "terms": {"type": "integer"}}
-                    }
-                  }
-                }
+                "description": "All were taken, or would be",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ContractImport"}}}
               },
               "default": {"$ref": "#/components/responses/Problem"}
             }
@@ -155,7 +154,7 @@ extension OpenAPIDocument {
                               "at": {"type": "string", "format": "date-time"},
                               "author": {"type": "string"},
                               "action": {"type": "string"},
-                              "detail": {"type": "object"},
+                              "detail": {"type": ["object", "string"], "description": "A text where the stored one is no JSON"},
                               "hash": {"type": "string", "description": "SHA-256 of the row and the hash before it"}
                             }
                           }

@@ -2,13 +2,13 @@
 ///
 /// It stands in several files, each a list of members with commas between them: the compiler takes its time over long
 /// literals.
-enum OpenAPIDocument {
-    static let bytes: [UInt8] =
+package enum OpenAPIDocument {
+    package static let bytes: [UInt8] =
         opening
         + members([
             gatewayPaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths, operationsPaths,
         ])
-        + middle + members([schemas, steeringSchemas, reportSchemas]) + closing
+        + middle + members([schemas, snapshotSchemas, telemetrySchemas, steeringSchemas, reportSchemas]) + closing
 
     private static let opening = encoded(
         #"""
