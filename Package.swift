@@ -114,6 +114,8 @@ let package = Package(
                 "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
                 "HeadroomSimulator",
             ],
+            // What `headroom init` writes is what stands in policies/.
+            resources: [.embedInCode("../../policies/rules.json5")],
             swiftSettings: settings),
         .executableTarget(
             name: "HeadroomBenchmarks",

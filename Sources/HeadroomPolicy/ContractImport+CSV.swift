@@ -203,7 +203,7 @@ private struct ContractTable {
         }
     }
 
-    /// What is wrong is reported, and 0 here.
+    /// 0 after a fault, which is reported.
     private mutating func money(_ field: String, _ column: String, _ line: Int) -> Int64 {
         let isWhole = !field.isEmpty && field.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
         guard isWhole, let money = Int64(field), ContractImport.moneyRange.contains(Double(money)) else {

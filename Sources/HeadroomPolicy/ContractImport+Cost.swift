@@ -1,12 +1,12 @@
 import HeadroomJSON
 import HeadroomModel
 
-/// What a file of contracts says of money.
+/// Costs in a file of contracts.
 extension ContractImport {
     static let moneyRange = 0...CostTerms.largest
     static let moneyUnit = "millionths of the currency's unit"
 
-    /// What is wrong with the currency; `nil` when Headroom knows it.
+    /// The fault of the currency; `nil` when Headroom knows it.
     static func fault(inCurrency currency: String) -> String? {
         CostTerms.currencies.contains(currency)
             ? nil

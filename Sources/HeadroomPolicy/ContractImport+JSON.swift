@@ -48,7 +48,7 @@ extension ContractImport {
 }
 
 extension Contract {
-    /// What cannot be read is reported, and empty here.
+    /// A member that cannot be read is reported, and stays empty.
     fileprivate init(_ node: JSONNode, key: String, file: CheckedFile) {
         self.init(tenant: TenantID(unchecked: ""))
         guard var object = CheckedObject(node, key: key, file: file) else { return }

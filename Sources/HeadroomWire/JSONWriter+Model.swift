@@ -1,7 +1,7 @@
 import HeadroomJSON
 import HeadroomModel
 
-// What the answers to people are made of.
+// Parts of the answers to people.
 extension JSONWriter {
     /// Rates that were measured or estimated. One that is not finite is left out: a fault in an estimate must not end the
     /// service when somebody looks at it.

@@ -165,7 +165,7 @@ struct StrictObject {
         return objects
     }
 
-    /// A member of `name` that is not null; from now on the name is a known one. `rule` is told where it must be there.
+    /// A member of `name` that is not null; from now on the name is a known one. `rule` is part of the fault when a required member is missing.
     private mutating func value(_ name: String, _ rule: String?) -> JSONNode? {
         known.append(name)
         if let node = members.first(where: { $0.key == name })?.value, !node.isNull { return node }

@@ -1,8 +1,12 @@
-/// What `headroom` can do: one sub-command per file; this one only chooses.
+import HeadroomWire
+
+/// The sub-commands of `headroom`. Each has a file of its own; this one only chooses.
 enum CommandTable {
     static let version = "0.1.0"
 
     private static let commands: [Command] = [
+        Command(
+            name: "init", summary: "write policies to begin with", help: InitCommand.help, run: InitCommand.run),
         Command(
             name: "serve", summary: "run the control plane: the loop, its database, its HTTP server",
             help: ServeCommand.help, run: ServeCommand.run),
@@ -10,7 +14,7 @@ enum CommandTable {
             name: "demo", summary: "the service with a simulated provider and four gateways that replay a trace",
             help: DemoCommand.help, run: DemoCommand.run),
         Command(
-            name: "status", summary: "how a running service fares", help: StatusCommand.help, run: StatusCommand.run),
+            name: "status", summary: "the state of a running service", help: StatusCommand.help, run: StatusCommand.run),
         Command(
             name: "explain", summary: "why a tenant's number is what it is", help: ExplainCommand.help,
             run: ExplainCommand.run),
@@ -18,10 +22,10 @@ enum CommandTable {
             name: "override", summary: "raise or lower a tenant for a while", help: OverrideCommand.help,
             run: OverrideCommand.run),
         Command(
-            name: "approvals", summary: "what waits for a person's word", help: ProposalCommand.approvals.help,
+            name: "approvals", summary: "questions that wait for a decision", help: ProposalCommand.approvals.help,
             run: ProposalCommand.approvals.run),
         Command(
-            name: "recommendations", summary: "what automation would do where it may not",
+            name: "recommendations", summary: "changes that automation proposes and may not make",
             help: ProposalCommand.recommendations.help, run: ProposalCommand.recommendations.run),
         Command(
             name: "freeze", summary: "keep the numbers of a pool, or of all", help: FreezeCommand.help,
@@ -73,7 +77,8 @@ enum CommandTable {
         for command in commands {
             write("  \(command.name.padding(toLength: width, withPad: " ", startingAt: 0))  \(command.summary)")
         }
-        write("\n\"headroom COMMAND --help\" tells more; \"headroom --version\" prints the version.")
+        write("\n\"headroom help COMMAND\" tells more; \"headroom --version\" prints the version.")
+        write("HEADROOM_URL and HEADROOM_TOKEN: the service that commands talk to, and the token for it.")
         write("Exit codes: 0 done, 1 failed, 2 wrong usage.")
     }
 
@@ -92,6 +97,9 @@ enum CommandTable {
             printUsage(to: Terminal.error)
             return 2
         case "--help", "-h", "help":
+            // `headroom help policy check` is `headroom policy check --help`.
+            let named = arguments.dropFirst().filter { $0 != "--help" && $0 != "-h" }
+            if !named.isEmpty { return await run(named + ["--help"]) }
             printUsage(to: Terminal.print)
             return 0
         case "--version":
@@ -127,12 +135,23 @@ enum CommandTable {
             Terminal.print(family.map(\.help).joined(separator: "\n\n"))
             return 0
         }
+        // A command of two words is misspelled in the first one or in the second.
+        let given = arguments.prefix(family.isEmpty ? 1 : 2).joined(separator: " ")
+        let names = family.isEmpty ? commands.map(\.name) + commands.compactMap(\.family) : family.map(\.name)
+        let near = NearestName.of(given, among: names).map { "did you mean \"headroom \($0)\"? " } ?? ""
         let wanted =
             family.isEmpty
             ? "\"headroom --help\" lists them"
             : "there is " + family.map { "\"\($0.name)\"" }.joined(separator: ", ")
-        let given = arguments.prefix(family.isEmpty ? 1 : 2).joined(separator: " ")
-        Terminal.error("headroom: there is no command \"\(given)\"; \(wanted)")
+        Terminal.error("headroom: there is no command \"\(given)\"; \(near)\(wanted)")
         return 2
+    }
+}
+
+extension Command {
+    /// The first of two words, as `policy` of `policy check`.
+    fileprivate var family: String? {
+        let words = name.split(separator: " ")
+        return words.count > 1 ? String(words[0]) : nil
     }
 }

@@ -64,6 +64,38 @@ import Testing
         #expect(again.output == listed.output)
     }
 
+    @Test func `an import that would remove contracts shows them and asks`() async throws {
+        let house = try House()
+        func run(_ text: String, _ more: String...) async throws -> HeadroomProgram.Outcome {
+            try await HeadroomProgram.run(
+                ["tenants", "import", "-", "--format", "csv", "--database", house.database] + more, input: text)
+        }
+        let dry = try await run(Self.contracts, "--dry-run")
+        #expect(dry.code == 1 && dry.errors.contains("no such database"), "\(dry.errors)")
+        #expect(!FileManager.default.fileExists(atPath: house.database))
+        // Nothing goes: nobody has to be asked.
+        #expect(try await run(Self.contracts).code == 0)
+        let before = try await list(house)
+
+        let empty = try await run("tenant,tier\n")
+        #expect(empty.code == 1 && empty.output == "")
+        #expect(empty.errors.contains("2 removed: acme, globex\n"), "\(empty.errors)")
+        #expect(empty.errors.contains("2 contracts would be removed: add --yes if that is meant; nothing was imported"))
+        #expect(try await list(house) == before)
+
+        let changed = "tenant,tier\nacme,free\ninitech,free\n"
+        let shown = try await run(changed, "--dry-run")
+        let lines = "1 added: initech\n1 changed: acme\n1 removed: globex\n0 unchanged\n"
+        #expect(shown.code == 0 && shown.output == lines, "\(shown.output)")
+        #expect(try await list(house) == before)
+
+        let meant = try await run(changed, "--yes")
+        #expect(meant.code == 0 && meant.errors.hasPrefix(lines), "\(meant.errors)")
+        #expect(try await list(house).array?.map { $0["tenant"]?.string } == ["acme", "initech"])
+        #expect(try await run("tenant,tier\n", "--yes").code == 0)
+        #expect(try await list(house).array?.isEmpty == true)
+    }
+
     private func list(_ house: House) async throws -> JSONNode {
         let outcome = try await HeadroomProgram.run("tenants", "list", "--json", "--database", house.database)
         #expect(outcome.code == 0)

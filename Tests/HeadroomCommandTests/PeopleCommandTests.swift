@@ -41,7 +41,7 @@ import Testing
             let set = try await people.run(
                 "success", "override", "set", "--tenant", "acme", "--tier", "premium", "--reason", "renewal call",
                 "--expires-in", "2h")
-            #expect(set.code == 0 && set.errors == "")
+            #expect(set.code == 0, "\(set.errors)")
             #expect(
                 set.output.hasPrefix("override 1: acme is in the tier premium in all pools until 20"), "\(set.output)")
             let viewer = ["Authorization: Bearer \(people.tokens["viewer"] ?? "")"]
@@ -125,6 +125,12 @@ import Testing
             let imported = try await people.run(
                 "admin", "tenants", "import", "-", "--format", "csv", input: "tenant,tier\nzeta,free\nomega,premium\n")
             #expect(imported.code == 0 && imported.errors.contains("all contracts replaced by 2"), "\(imported.errors)")
+            let kept = try await people.run(
+                "admin", "tenants", "import", "-", "--format", "csv", input: "tenant,tier\n")
+            #expect(kept.code == 1 && kept.errors.contains("2 removed: omega, zeta\n"), "\(kept.errors)")
+            let shown = try await people.run(
+                "admin", "tenants", "import", "-", "--format", "csv", "--dry-run", input: "tenant,tier\nzeta,premium\n")
+            #expect(shown.code == 0 && shown.output == "0 added\n1 changed: zeta\n1 removed: omega\n0 unchanged\n")
             let removed = try await people.run("admin", "tenants", "remove", "zeta", "--yes")
             #expect(removed.code == 0 && removed.errors == "zeta is erased\n", "\(removed.errors)")
             let left = try await people.run("admin", "tenants", "list", "--json")

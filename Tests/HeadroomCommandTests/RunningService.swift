@@ -38,11 +38,12 @@ final class RunningService: Sendable {
         process.standardError = errors
         end = try HeadroomProgram.start(process)
         log = Log(errors.fileHandleForReading)
-        let prefix = "headroom serves on http://127.0.0.1:"
-        guard let line = await log.line(from: prefix),
-            let port = UInt16(line.dropFirst(prefix.count).prefix { $0.isNumber })
+        // Behind the line's time and level.
+        let words = "headroom serves on http://127.0.0.1:"
+        guard let line = await log.line(with: words), let end = line.range(of: words)?.upperBound,
+            let port = UInt16(line[end...].prefix { $0.isNumber })
         else {
-            end.send(SIGKILL)
+            self.end.send(SIGKILL)
             throw Failure(text: log.text)
         }
         client = ServiceClient(port: port)
@@ -85,13 +86,13 @@ final class RunningService: Sendable {
 
         var text: String { condition.withLock { lines.joined(separator: "\n") } }
 
-        /// The first line that begins with `prefix`; `nil` when the log ends, or patience does, without one.
-        func line(from prefix: String) async -> String? {
+        /// The first line that has `words`; `nil` when the log ends, or patience does, without one.
+        func line(with words: String) async -> String? {
             await blocking {
                 let end = Date(timeIntervalSinceNow: RunningService.patienceSeconds)
                 return self.condition.withLock {
                     while true {
-                        if let line = self.lines.first(where: { $0.hasPrefix(prefix) }) { return line }
+                        if let line = self.lines.first(where: { $0.contains(words) }) { return line }
                         if self.isAtEnd || !self.condition.wait(until: end) { return nil }
                     }
                 }

@@ -80,7 +80,8 @@ import Testing
 
     @Test func `a policy that cannot be read leaves no database behind`() async throws {
         let house = try House()
-        #expect(try await serve(house, "--policies", "nowhere").contains("nowhere: cannot be read: No such file"))
+        #expect(try await serve(house, "--policies", "nowhere").contains("nowhere: there are no policies here"))
+        #expect(!FileManager.default.fileExists(atPath: house.database))
         try house.directory.write("{ name: 7, loop: { period_seconds: 0 } }", to: "policies/rules.json5")
         let errors = try await serve(house)
         #expect(errors.contains("rules.json5:1:9: name: must be"), "\(errors)")

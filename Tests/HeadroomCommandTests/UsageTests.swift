@@ -27,10 +27,21 @@ import Testing
 
     @Test(arguments: [
         ("", "usage: headroom COMMAND"),
+        ("init --rpm 60", "--pool is missing: the upstream limit that tenants share"),
+        ("init --pool a:b", "a rate is missing: what the contract grants, as --rpm 500 --tpm 200000"),
+        ("init --pool a:b --rpm 60 --mode on", "must be one of observe, recommend, guarded, full"),
+        ("init --pool a:b --rpm 60 --tiers a,a", "must be 1 to 8 different names with commas between"),
+        ("serv", #"there is no command "serv"; did you mean "headroom serve"?"#),
+        ("polciy check DIR", #"did you mean "headroom policy"?"#),
+        ("tenants import f.csv --yes --dry-run", "--yes and --dry-run exclude each other"),
         ("frobnicate --token x", #"there is no command "frobnicate"; "headroom --help" lists them"#),
         ("policy", #"there is no command "policy"; there is "policy check""#),
-        ("policy chek DIR", #"there is no command "policy chek"; there is "policy check""#),
+        (
+            "policy chek DIR",
+            #"there is no command "policy chek"; did you mean "headroom policy check"? there is "policy check""#
+        ),
         ("serve --databse F", "unknown option --databse; known are --database FILE, --listen HOST:PORT"),
+        ("serve --databse F", #"; did you mean "--database"?"#),
         ("serve --listen", "--listen needs a value: --listen HOST:PORT"),
         ("serve --listen 8420", #"--listen "8420": "8420" has no port from 0 to 65535; an address is HOST:PORT"#),
         ("serve --listen localhost:70000", "has no port from 0 to 65535"),
@@ -70,7 +81,7 @@ import Testing
         ("tenants import - --format xml", #"--format "xml": must be csv or json"#),
         ("token make", #""make": must be create, list or revoke"#),
         ("token create", "--name is missing"),
-        ("token create --name local", #"--name "local": stands for Headroom itself or for whoever needs no token"#),
+        ("token create --name local", #"--name "local": stands for Headroom itself or for a caller without a token"#),
         ("token create --name a", "--role is missing: one of gateway, viewer, success, sre, admin"),
         ("token create --name a --role root", #"--role "root": must be one of gateway, viewer, success, sre, admin"#),
         ("token create --name a --role gateway", "--gateways is missing"),
@@ -89,8 +100,32 @@ import Testing
     @Test func `data that nobody takes is an error, not a crash`() async throws {
         let help = try await HeadroomProgram.run("--help", outputPath: "/dev/full")
         #expect(help.code == 1)
-        #expect(
-            help.errors == "headroom: standard output cannot be written: its reader has gone, or the disk is full\n")
+        #expect(help.errors == "headroom: standard output cannot be written: No space left on device\n")
+    }
+
+    @Test func `a reader that has seen enough ends a command quietly`() async throws {
+        let outcome = try await HeadroomProgram.runIntoClosedPipe("simulate", "--help")
+        #expect(outcome.code == 0 && outcome.errors == "", "\(outcome.errors)")
+    }
+
+    @Test func `help names a command as its option does`() async throws {
+        let named = try await HeadroomProgram.run("help", "policy", "check")
+        #expect(named.code == 0 && named.output.hasPrefix("usage: headroom policy check"))
+        let family = try await HeadroomProgram.run("help", "policy")
+        #expect(family.code == 0 && family.output == named.output)
+        let unknown = try await HeadroomProgram.run("help", "polic")
+        #expect(unknown.code == 2 && unknown.errors.contains(#"did you mean "headroom policy"?"#), "\(unknown.errors)")
+    }
+
+    @Test func `the environment names the service`() async throws {
+        let status = try await HeadroomProgram.run("status", environment: ["HEADROOM_URL": "http://127.0.0.1:9"])
+        #expect(status.code == 1 && status.errors.contains("http://127.0.0.1:9: no answer"), "\(status.errors)")
+        let wrong = try await HeadroomProgram.run("status", environment: ["HEADROOM_URL": "here"])
+        #expect(wrong.code == 2 && wrong.errors.contains(#"HEADROOM_URL "here": must be as"#), "\(wrong.errors)")
+        // An option that names a database is stronger.
+        let list = try await HeadroomProgram.run(
+            "tenants", "list", "--database", "none.sqlite", environment: ["HEADROOM_URL": "http://127.0.0.1:9"])
+        #expect(list.code == 1 && list.errors.contains("none.sqlite: no such database"), "\(list.errors)")
     }
 
     @Test func `status says that nothing answers`() async throws {

@@ -30,6 +30,32 @@ import Testing
         }
     }
 
+    @Test func `a name that nobody knows is obeyed with a warning, and the nearest known one`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            fixture.desk.change { $0.contracts = [Contract(tenant: "acme"), Contract(tenant: "globex")] }
+            let sre = try Person("sre", fixture)
+            let misspelled = try await sre.post("/v1/overrides", Self.small.replacing("acme", with: "acem"))
+            #expect(misspelled.status == 201)
+            let warning = #"no contract and no telemetry names acem yet; did you mean "acme"?"#
+            #expect(misspelled.json["warnings"]?.array?.map(\.string) == [warning], "\(misspelled.text)")
+            #expect(try await sre.post("/v1/overrides", Self.small).json["warnings"] == nil)
+            let asked = try await sre.post("/v1/overrides", Self.large.replacing("acme", with: "initech"))
+            #expect(asked.status == 202 && asked.json["warnings"]?.array?.count == 1, "\(asked.text)")
+            // Who may not see a tenant is not told of it.
+            fixture.desk.change { $0.contracts = [Contract(tenant: "acmf")] }
+            let narrow = try await Person("narrow", fixture)
+                .post("/v1/overrides", Self.small.replacing("\"pool\":null", with: "\"pool\":\"openai:gpt-4o\""))
+            #expect(narrow.json["warnings"]?.array?.map(\.string) == ["no contract and no telemetry names acme yet"])
+            let pool = try await sre.post(
+                "/v1/overrides", Self.large.replacing("openai:gpt-4o", with: "openai:gpt4o"))
+            #expect(pool.status == 400 && pool.faults[0].hasSuffix(#"; did you mean "openai:gpt-4o"?"#), "\(pool.text)")
+            let explain = try await sre.get("/v1/explain?tenant=acm&pool=openai:gpt-4o")
+            #expect(explain.status == 404 && explain.text.contains(#"did you mean \"acmf\"?"#), "\(explain.text)")
+            let elsewhere = try await sre.get("/v1/explain?tenant=acmf&pool=openai:gpt-4")
+            #expect(elsewhere.status == 404 && elsewhere.text.contains(#"did you mean \"openai:gpt-4o\"?"#))
+        }
+    }
+
     @Test func `beyond its limits it waits for a second person, who may not be the first`() async throws {
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
             let sre = try Person("sre", fixture)

@@ -153,6 +153,26 @@ import Testing
                 "POST", path, #"[{"tenant":"a","pools":[{"pool":"azure:gpt-4o","floor":{"rpm":1001}}]}]"#)
             #expect(heavy.status == 400 && heavy.text.contains("over the nominal 1000"))
             #expect(fixture.desk.now.contracts.map(\.tenant) == ["acme", "globex"])
+            // An empty export is more often a failed one.
+            let empty = try await admin.post(path, "[]")
+            #expect(empty.status == 409 && empty.json["title"]?.string == "Conflict", "\(empty.text)")
+            #expect(empty.text.contains("2 of 2 contracts would be removed"), "\(empty.text)")
+            let dry = try await admin.post(path + "?dry_run=true", "[]")
+            #expect(
+                dry.status == 200 && dry.json["dry_run"]?.bool == true && dry.json["removed"]?["count"]?.number == 2)
+            #expect(dry.json["removed"]?["first"]?.array?.map(\.string) == ["acme", "globex"])
+            // What was confirmed is what the person saw.
+            #expect(try await admin.post(path + "?confirm=1", "[]").status == 409)
+            #expect(fixture.desk.now.contracts.map(\.tenant) == ["acme", "globex"])
+            let meant = try await admin.post(path + "?confirm=2", "[]")
+            #expect(meant.status == 200 && meant.json["removed"]?["count"]?.number == 2)
+            #expect(fixture.desk.now.contracts.isEmpty)
+            // A part that goes, and what changes, asks nobody.
+            let three = #"[{"tenant":"a"},{"tenant":"b"},{"tenant":"c"}]"#
+            #expect(try await admin.post(path, three).status == 200)
+            let two = try await admin.post(path, #"[{"tenant":"a"},{"tenant":"b","tier":"free"},{"tenant":"d"}]"#)
+            #expect(two.status == 200 && two.json["unchanged"]?.number == 1, "\(two.text)")
+            #expect(["added", "changed", "removed"].map { two.json[$0]?["count"]?.number } == [1, 1, 1])
             #expect(try await admin.call("POST", path, "x", type: "text/plain").status == 415)
             #expect(try await Person("azure", fixture).call("POST", path, "[]").status == 403)
         }

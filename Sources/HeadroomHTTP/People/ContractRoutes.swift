@@ -3,7 +3,7 @@ import HeadroomModel
 import HeadroomPolicy
 import HeadroomWire
 
-/// What tenants have bought, as admins and CRM exports change it.
+/// Contracts, as admins and CRM exports change them.
 struct ContractRoutes: Sendable {
     let contracts: any ContractDesk
     let rules: any RuleSource
@@ -38,7 +38,7 @@ struct ContractRoutes: Sendable {
         // Terms in other pools would go with the contract that this one replaces.
         try call.requireScope(scope.pools == nil, "a contract as a whole")
         let policy = try await rules.rules().policy
-        // What is wrong with others is not its fault.
+        // Faults of other tenants do not stop this one.
         let faults = try await asking { () async throws(SteeringError) in
             try await contracts.put(contract, by: call.grant.author, at: time.now()) { all in
                 policy.faults(in: all).filter { fault in
@@ -61,8 +61,12 @@ struct ContractRoutes: Sendable {
         return .noContent
     }
 
+    /// An import that would remove most contracts is more often an export that failed than a decision, so it must be
+    /// confirmed: by the number of contracts that go, which a dry run tells.
     private func replaceAll(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
-        try call.check(query: [])
+        try call.check(query: ["dry_run", "confirm"])
+        let isDryRun = try call.choice("dry_run", of: [true, false], named: \.description) ?? false
+        let confirmed = try call.query("confirm", in: 0...Int64(ContractImport.greatestRowCount))
         try call.requireScope(call.grant.scope.isWhole, "the import of all contracts")
         let imported: [Contract]
         do throws(ContractImportError) {
@@ -72,17 +76,21 @@ struct ContractRoutes: Sendable {
                 error.faults.map { .init($0.line.map { .line($0) } ?? .path(""), $0.message) }, cause: error)
         }
         try refuse(try await rules.rules().policy.faults(in: imported))
+        let old = try await asking { () async throws(SteeringError) in try await contracts.contracts() }
+        let difference = ContractDifference(from: old, to: imported)
+        let answer = ContractImportAnswer(imported, difference, isDryRun: isDryRun)
+        if isDryRun { return .json(answer.encoded()) }
+        let isConfirmed = confirmed.map { $0 == Int64(answer.removed.count) } ?? !difference.removesMost
+        guard isConfirmed else {
+            throw HTTPError(
+                .conflict,
+                "\(answer.removed.count) of \(old.count) contracts would be removed, and nothing was changed: "
+                    + "dry_run=true shows which; confirm=\(answer.removed.count) says that this is meant")
+        }
         try await asking { () async throws(SteeringError) in
             try await contracts.replaceAll(with: imported, by: call.grant.author, at: time.now())
         }
-        return .json { writer in
-            writer.beginObject()
-            writer.key("contracts")
-            writer.integer(imported.count)
-            writer.key("terms")
-            writer.integer(imported.reduce(0) { $0 + $1.terms.count })
-            writer.endObject()
-        }
+        return .json(answer.encoded())
     }
 
     private func refuse(_ faults: [ContractFault]) throws(HTTPError) {

@@ -4,9 +4,11 @@ import HeadroomWire
 
 /// `/v1/overrides`: customer success raises or lowers a tenant for a while.
 struct OverrideRoutes: Sendable {
+    let board: SnapshotBoard
     let steering: any SteeringDesk
     let rules: any RuleSource
-    let time: TimeSource
+
+    private var time: TimeSource { board.time }
 
     private static let path = "/v1/overrides"
 
@@ -54,6 +56,15 @@ struct OverrideRoutes: Sendable {
             authorship: Authorship(
                 author: call.grant.author, reason: request.reason, at: now,
                 until: now.adding(seconds: request.expiresInSeconds)))
+        // A tenant may be raised before it is first seen, so an unknown name is no error.
+        let known = KnownTenants(rules, board)
+        let warnings =
+            known.contains(request.tenant)
+            ? []
+            : [
+                "no contract and no telemetry names \(request.tenant) yet"
+                    + known.question(request.tenant) { call.grant.scope.holds($0) }
+            ]
         let reasons = OverrideCheck.reasonsForApproval(of: override, under: rules)
         let pendingSeconds = rules.policy.overrideLimits.pendingHours * 3600
         let outcome = try await asking { () async throws(SteeringError) in
@@ -61,7 +72,7 @@ struct OverrideRoutes: Sendable {
                 override, askingUntil: reasons.isEmpty ? nil : now.adding(seconds: pendingSeconds))
         }
         switch outcome {
-        case .set(let override): return .json(status: 201) { $0.override(override) }
+        case .set(let override): return .json(status: 201) { $0.override(override, warnings: warnings) }
         case .awaitsApproval(let proposal):
             return .json(status: 202) { writer in
                 writer.beginObject()
@@ -69,6 +80,10 @@ struct OverrideRoutes: Sendable {
                 writer.proposal(proposal)
                 writer.key("reasons")
                 writer.strings(reasons)
+                if !warnings.isEmpty {
+                    writer.key("warnings")
+                    writer.strings(warnings)
+                }
                 writer.endObject()
             }
         }

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What stands behind the calls of people (WireFormat §3).
+/// The ports behind the calls of people (WireFormat §3).
 package struct PeoplePorts: Sendable {
     package var steering: any SteeringDesk
     package var contracts: any ContractDesk
@@ -21,13 +21,13 @@ package struct PeoplePorts: Sendable {
 extension Route {
     /// The calls of people.
     static func people(_ ports: PeoplePorts, _ board: SnapshotBoard) -> [Route] {
-        OverrideRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all
+        OverrideRoutes(board: board, steering: ports.steering, rules: ports.rules).all
             + ProposalRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all
             + PoolSteeringRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all
             + PoolRoutes(board: board, steering: ports.steering).all
             + TenantRoutes(board: board, contracts: ports.contracts).all
             + ContractRoutes(contracts: ports.contracts, rules: ports.rules, time: board.time).all
-            + RecordRoutes(records: ports.records, steering: ports.steering, board: board).all
+            + RecordRoutes(records: ports.records, steering: ports.steering, rules: ports.rules, board: board).all
             + PolicyRoutes(rules: ports.rules).all
             + [.gateways(board)]
     }

@@ -7,7 +7,7 @@ struct PoolRoutes: Sendable {
     let board: SnapshotBoard
     let steering: any SteeringDesk
 
-    /// Who causes most of a pool's pressure; a hundred small ones cause the rest.
+    /// Tenants named as causes of a pool's pressure: the largest; a hundred small ones cause the rest.
     static let excessCount = 10
 
     var all: [Route] {

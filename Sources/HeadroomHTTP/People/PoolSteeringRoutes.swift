@@ -2,7 +2,7 @@ import HeadroomJSON
 import HeadroomModel
 import HeadroomWire
 
-/// What an SRE sets on whole pools: pinned capacities, freezes, roll-backs. All with a reason and an end.
+/// Settings of an SRE on whole pools: pinned capacities, freezes, roll-backs. All with a reason and an end.
 struct PoolSteeringRoutes: Sendable {
     let steering: any SteeringDesk
     let rules: any RuleSource
@@ -106,7 +106,7 @@ struct PoolSteeringRoutes: Sendable {
 
     // MARK: Parts
 
-    /// What is done to a pool is done to all of its tenants. `nil`: all pools.
+    /// A change of a pool concerns all of its tenants. `nil`: all pools.
     private func requireScope(_ call: PeopleCall, _ pool: PoolID?) throws(HTTPError) {
         let scope = call.grant.scope
         try call.requireScope(

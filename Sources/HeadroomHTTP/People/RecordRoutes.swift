@@ -2,10 +2,11 @@ import HeadroomJSON
 import HeadroomModel
 import HeadroomWire
 
-/// What is read back of the past: explanations, series, the audit log.
+/// Records of the past: explanations, series, the audit log.
 struct RecordRoutes: Sendable {
     let records: any RecordReading
     let steering: any SteeringDesk
+    let rules: any RuleSource
     let board: SnapshotBoard
 
     /// Roll-ups read for one answer: a hundred tenants' minutes of five hours.
@@ -39,13 +40,26 @@ struct RecordRoutes: Sendable {
         }
         guard let explanation else {
             let when = generation.map { "in generation \($0), or it is no longer kept" } ?? "that is still kept"
-            throw HTTPError(.noSuch, "there is no number of \(tenant) in \(pool) \(when)")
+            let question = try await meaning(tenant, pool, call)
+            throw HTTPError(.noSuch, "there is no number of \(tenant) in \(pool) \(when)\(question)")
         }
-        // Whoever may see one tenant only is not told of others.
+        // A caller that may see one tenant only must not learn of others.
         let report = call.grant.scope.tenants == nil ? board.newestReport?.pools.first { $0.pool == pool } : nil
         let excess = report.map { ExcessShares.largest(Self.excessCount, of: $0) } ?? []
         let room = generation == nil ? board.current?.awaitingRoom(tenant, in: pool) : nil
         return .json(ExplanationAnswer(explanation, excess: excess, room: room, now: board.time.now()).encoded())
+    }
+
+    /// The pool or the tenant that was probably meant, as a question; empty when both are known.
+    private func meaning(_ tenant: TenantID, _ pool: PoolID, _ call: PeopleCall) async throws(HTTPError) -> String {
+        let rules = try await rules.rules()
+        let scope = call.grant.scope
+        guard rules.policy.pool(pool) != nil else {
+            let pools = rules.policy.pools.map(\.pool).filter { scope.holds($0) }
+            return NearestName.question(pool.text, among: pools.map(\.text))
+        }
+        let known = KnownTenants(rules, board)
+        return known.contains(tenant) ? "" : known.question(tenant) { scope.holds($0) }
     }
 
     private func history(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {

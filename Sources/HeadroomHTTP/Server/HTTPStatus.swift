@@ -20,21 +20,21 @@ extension HTTPError.Code {
     /// Short and the same for every problem of the code (RFC 9457 §3.1.3).
     var title: String {
         switch self {
-        case .badRequest: "The request cannot be read"
-        case .unauthenticated: "Who calls is not known"
-        case .forbidden: "The token does not allow this"
-        case .notFound: "There is no such path"
-        case .noSuch: "There is no such thing"
-        case .conflict: "It is too late for this"
-        case .methodNotAllowed: "The path does not take this method"
-        case .bodyTooLarge: "The body is too large"
-        case .unsupportedMediaType: "The body's type is not taken"
-        case .overloaded: "Too much at once"
-        case .notReady: "Not ready yet"
-        case .stopping: "The service is stopping"
-        case .storage: "Storage does not take it"
-        case .unexpected: "A fault of the service"
-        case .badAddress, .addressInUse, .addressUnavailable, .cannotListen: "The service cannot listen"
+        case .badRequest: "Bad request"
+        case .unauthenticated: "Unauthenticated"
+        case .forbidden: "Forbidden"
+        case .notFound: "No such path"
+        case .noSuch: "Not found"
+        case .conflict: "Conflict"
+        case .methodNotAllowed: "Method not allowed"
+        case .bodyTooLarge: "Body too large"
+        case .unsupportedMediaType: "Unsupported media type"
+        case .overloaded: "Overloaded"
+        case .notReady: "Not ready"
+        case .stopping: "Stopping"
+        case .storage: "Storage unavailable"
+        case .unexpected: "Internal error"
+        case .badAddress, .addressInUse, .addressUnavailable, .cannotListen: "Cannot listen"
         }
     }
 }

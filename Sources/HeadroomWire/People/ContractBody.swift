@@ -30,7 +30,7 @@ package enum ContractBody {
             cost: cost)
     }
 
-    /// What is wrong is noted; then it does not matter what is returned.
+    /// Faults are noted in `object`; with a fault the returned value is not used.
     private static func read(cost object: StrictObject) -> CostTerms? {
         var object = object
         let currency = object.text("currency", most: 3, isRequired: true)

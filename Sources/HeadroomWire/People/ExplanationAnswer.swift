@@ -1,7 +1,7 @@
 import HeadroomJSON
 import HeadroomModel
 
-/// The answer to `GET /v1/explain`: the chain of numbers behind one published rate, and the same told in sentences.
+/// The answer to `GET /v1/explain`: the chain of numbers behind one published rate, and the same in sentences.
 package struct ExplanationAnswer: Sendable {
     package var explanation: Explanation
     package var sentences: [String]

@@ -1,14 +1,19 @@
 import HeadroomJSON
 import HeadroomModel
 
-// What people have said, as the answers show it.
+// Overrides, freezes, pins and proposals, as answers show them.
 extension JSONWriter {
-    package mutating func override(_ override: Override) {
+    /// - Parameter warnings: what a person should look at although the override holds.
+    package mutating func override(_ override: Override, warnings: [String] = []) {
         beginObject()
         key("id")
         integer(override.id)
         overrideMembers(override)
         authorship(override.authorship)
+        if !warnings.isEmpty {
+            key("warnings")
+            strings(warnings)
+        }
         endObject()
     }
 

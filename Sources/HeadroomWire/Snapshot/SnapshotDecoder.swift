@@ -1,7 +1,7 @@
 import HeadroomJSON
 import HeadroomModel
 
-/// What a gateway gets from `GET /v1/allocations` (WireFormat §2).
+/// The answer that a gateway gets from `GET /v1/allocations` (WireFormat §2).
 package enum SnapshotMessage: Equatable, Sendable {
     case whole(Snapshot)
     case delta(SnapshotDelta)

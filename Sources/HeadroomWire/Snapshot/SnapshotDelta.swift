@@ -14,7 +14,7 @@ package struct SnapshotDelta: Equatable, Sendable {
         }
     }
 
-    /// What the delta is to be applied to.
+    /// The version that the delta is applied to.
     package var since: SnapshotVersion
     /// The newer snapshot, without what is as it was. A pool is whole but for its unchanged tenants.
     package var changed: Snapshot

@@ -1,7 +1,7 @@
 import HeadroomJSON
 
 /// Strings that come again from line to line, made once. It remembers where in the body a string stood and compares
-/// bytes; a newcomer takes the place of whoever had it, so the cache never grows.
+/// bytes; a new text takes the place of the old one, so the cache never grows.
 struct TextCache {
     private struct Entry {
         var offset: Int
@@ -29,7 +29,7 @@ struct TextCache {
         return string
     }
 
-    /// From the length and the last four bytes: names are mostly told apart by their ends.
+    /// From the length and the last four bytes: names mostly differ at their ends.
     private func slot(of text: JSONText, in reader: JSONReader) -> Int {
         reader.withBytes(of: text) { bytes in
             var hash = UInt64(bytes.count)

@@ -20,7 +20,7 @@ extension TelemetryLineReader {
         var gateway: GatewayID?
         var tenant: TenantID?
         var pool: PoolID?
-        // What is required replaces these stand-ins.
+        // Required fields replace these stand-ins.
         var window = WindowRecord(
             start: arrival.received, seconds: 1, gateway: GatewayID(unchecked: ""), tenant: TenantID(unchecked: ""),
             pool: PoolID(unchecked: ""), requests: 0, ok: 0)

@@ -5,7 +5,7 @@ import HeadroomWire
 extension DemoGateway {
     /// Lending gateways report within a second or so (Model §5.8).
     private static let periodSeconds = 0.5
-    /// Queues are told once a second.
+    /// Queues are reported once a second.
     private static let periodsAQueueReport = 2
     private static let maxTriesAtEnd = 20
 
@@ -54,7 +54,7 @@ struct DemoSpool: Sendable {
 
     /// Lines so far, by kind.
     private(set) var counts: [TelemetryKind: Int] = [:]
-    /// What the service refused, which it should not.
+    /// Lines that the service refused, which it should not.
     private(set) var rejected: [TelemetryReceipt.Fault] = []
     private var encoder = TelemetryEncoder()
     /// Sealed, so that it is resent byte for byte under its number.
@@ -81,7 +81,7 @@ struct DemoSpool: Sendable {
         return pending
     }
 
-    /// The service has answered for `batch`. What it refused would be refused again: it is told in the summary.
+    /// The service has answered for `batch`. Lines that it refused would be refused again: the summary counts them.
     mutating func settle(_ batch: Batch, _ receipt: TelemetryReceipt) {
         guard pending?.number == batch.number else { return }
         pending = nil

@@ -5,9 +5,9 @@ import HeadroomSimulator
 
 /// An enforcement gateway: a thin shell around ``PoolGate`` that replays its part of the trace.
 ///
-/// The gate decides whose turn it is; this carries calls to the provider, allocations in and telemetry out.
+/// The gate decides which call goes next; this carries calls to the provider, allocations in and telemetry out.
 actor DemoGateway {
-    /// More wait here, after their turn has come, for a free connection.
+    /// More wait here, after the gate has let them go, for a free connection.
     static let maxCallsInFlight = 256
     /// How often the gate is asked when nothing is known to change earlier.
     private static let pauseSeconds = 0.025
@@ -200,12 +200,12 @@ extension Outcome {
     }
 }
 
-/// What a gateway saw, for the summary.
+/// The counts of one gateway, for the summary.
 struct DemoTally: Sendable {
     struct Tenant: Sendable {
         var offered = Work.zero
         var served = Work.zero
-        /// Calls whose patience ended before their turn.
+        /// Calls that gave up before the gate let them go.
         var denied = 0
     }
 

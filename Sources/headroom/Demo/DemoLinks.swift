@@ -57,7 +57,7 @@ final class DemoLinks: Sendable {
             signal: signal)
     }
 
-    /// What telemetry says of a response: limits and waits, nothing else.
+    /// The headers that telemetry reports: limits and waits, nothing else.
     private static func isTold(_ header: String) -> Bool {
         header.hasPrefix("x-ratelimit-") || header.hasPrefix("retry-after") || header == "date"
     }

@@ -1,7 +1,7 @@
 import HeadroomModel
 import HeadroomSimulator
 
-/// What a demo plays, fixed before it starts: the same options and seed give the same plan.
+/// The plan of a demo, fixed before it starts: the same options and seed give the same plan.
 struct DemoPlan: Sendable {
     /// As `policies/pools` names it, so that a plan on the demo's database finds its rules.
     static let pool: PoolID = "demo:sim-large"
@@ -11,10 +11,10 @@ struct DemoPlan: Sendable {
 
     /// The demo's own starvation rule; a service waits five minutes.
     static let starvationSeconds = 10.0
-    /// What the default speed aims at, and the most that four gateways in one process play.
+    /// The default speed aims at this, and four gateways in one process play no more.
     static let usualRate = 60.0
     static let maxRate = 500.0
-    /// What one screen and one summary can still tell apart.
+    /// As many as one screen and one summary can show.
     private static let maxTenants = 64
 
     /// One request on its way to a gateway.
@@ -33,7 +33,7 @@ struct DemoPlan: Sendable {
     let seconds: Double
     let speed: Double
     let seed: UInt64
-    /// What the provider's contract says: the mean demand of what is played.
+    /// The provider's contract: the mean demand of the requests that are played.
     let capacity: Rates
     let roster: Roster
     /// For each of ``gateways``, ascending by time.
@@ -119,7 +119,7 @@ extension DemoPlan {
     /// How long a caller waits before it gives up.
     static func patienceSeconds(_ criticality: Criticality) -> Double { criticality == .batch ? 120 : 10 }
 
-    /// What is shown first.
+    /// The first lines on the screen.
     var introduction: String {
         var lines = [
             "Trace: \(source), \(trace.rows.count) requests of \(trace.tenants.count) tenants in \(Int(seconds)) s "

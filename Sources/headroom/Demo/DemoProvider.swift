@@ -6,7 +6,7 @@ import Synchronization
 
 /// The simulated provider as an HTTP server on loopback: ``ProviderModel`` decides, this counts and waits.
 ///
-/// A prompt's length is told, not sent: `{"simulate":{"prompt_tokens":1200,"completion_tokens":300}}`.
+/// A prompt's length is stated, not sent: `{"simulate":{"prompt_tokens":1200,"completion_tokens":300}}`.
 final class DemoProvider: Sendable {
     static let path = "/v1/chat/completions"
 
@@ -74,7 +74,7 @@ final class DemoProvider: Sendable {
 
     var log: Log { state.withLock { $0.log } }
 
-    /// What is really granted.
+    /// The capacity that is really granted.
     func capacity(at now: Timestamp) -> Rates { state.withLock { $0.model.capacity(at: now) } }
 
     private func answer(_ body: [UInt8]) async -> HTTPResponse {

@@ -71,7 +71,7 @@ struct DemoScreen {
             entry.tier, entry.criticality.name)
     }
 
-    /// What matters least stands last: a narrow terminal cuts it off.
+    /// The least important column is last: a narrow terminal cuts it off.
     private func row(
         _ tenant: String, _ demand: String, _ allocation: String, _ service: String, _ state: String, _ tier: String,
         _ work: String

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a run came to. Every figure is computed here once; text and JSON only show it.
+/// The result of a run. Every figure is computed here once; text and JSON only show it.
 struct DemoSummary: Sendable {
     let plan: DemoPlan
     /// How long the run lasted; less than planned after Ctrl-C.
@@ -12,7 +12,7 @@ struct DemoSummary: Sendable {
     let refusals: Refusals
     let tenants: [Tenant]
     let totals: Totals
-    /// What went wrong in the loop, each once.
+    /// Faults of the loop, each once.
     let failures: [String]
 
     struct Telemetry: Sendable {
@@ -51,7 +51,7 @@ struct DemoSummary: Sendable {
     struct Drop: Sendable {
         let firstRefusalSeconds: Double?
         let firstRefusalResource: Resource?
-        /// What the estimate said 15 s after that, and what was granted.
+        /// The estimate 15 s after that, and what was granted.
         let sample: DemoTimeline.Sample?
     }
 

@@ -1,12 +1,12 @@
 import HeadroomModel
 
-/// What was seen of the run, twice a second.
+/// The course of a run, noted twice a second.
 struct DemoTimeline: Sendable {
     static let periodSeconds = 0.5
 
     struct Sample: Sendable {
         let seconds: Double
-        /// What the provider really granted.
+        /// The capacity that the provider really granted.
         let granted: Rates
         let estimated: Rates
         let reason: CapacityReason

@@ -101,13 +101,13 @@ private final class PlanProgress: Sendable {
     private static let everySeconds = 5.0
 
     private let begun = ContinuousClock.now
-    private let told = Mutex(ContinuousClock.now)
+    private let lastReport = Mutex(ContinuousClock.now)
 
     func note(_ part: Double) {
         let now = ContinuousClock.now
-        let isDue = told.withLock { told in
-            guard (now - told) / .seconds(1) >= Self.everySeconds else { return false }
-            told = now
+        let isDue = lastReport.withLock { lastReport in
+            guard (now - lastReport) / .seconds(1) >= Self.everySeconds else { return false }
+            lastReport = now
             return true
         }
         guard isDue, part > 0 else { return }

@@ -2,7 +2,7 @@ import HeadroomModel
 import HeadroomSimulator
 import HeadroomStorage
 
-/// What a database knows of the past: every line as far back as they are kept, before that sums by minute; and what was
+/// The past as a database has it: every line as far back as they are kept, before that sums by minute; and what was
 /// published.
 struct RecordedPast {
     /// A page of rows, and of roll-ups: bounds memory, not what is read.

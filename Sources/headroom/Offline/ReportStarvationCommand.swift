@@ -17,7 +17,7 @@ enum ReportStarvationCommand {
           GOT               tokens that it got of those that it asked for meanwhile
 
           --days N          how far to look back; default 30. Minutes are kept for 35 days unless the policy says
-                            otherwise; what is older is told by hours
+                            otherwise; older data is by hours
           --database FILE   default \(Defaults.database)
           --json            one object: from, to, and the tenants with their spells
         """

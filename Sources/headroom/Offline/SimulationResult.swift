@@ -2,7 +2,7 @@ import HeadroomJSON
 import HeadroomModel
 import HeadroomSimulator
 
-/// What one simulated run came to, for people and for programs.
+/// The result of one simulated run, for people and for programs.
 struct SimulationResult {
     let scenario: Scenario
     let strategy: Strategy

@@ -1,13 +1,13 @@
 import HeadroomJSON
 import HeadroomModel
 
-// What the commands of people have in common: names, reasons, and how long something is to hold.
+// Options that several commands share: names, reasons, and how long something is to hold.
 extension Arguments {
     static let reasonAndEnd = ["--reason": "TEXT", "--expires-in": "2h"]
 
-    /// What the help says of ``reasonAndEnd``.
+    /// The help for ``reasonAndEnd``.
     static let reasonHelp = """
-          --reason TEXT       why, for the audit log and for whoever asks
+          --reason TEXT       why, for the audit log and for people who ask
           --expires-in D      when it ends by itself, as 90s, 15m, 12h, 30d, 8w; at most 90d
         """
 

@@ -2,13 +2,13 @@ import Foundation
 import FoundationNetworking
 import HeadroomJSON
 
-/// One service, as commands talk to it: `--url`, and the token in `HEADROOM_TOKEN`.
+/// One service, as commands talk to it: `--url` or `HEADROOM_URL`, and the token in `HEADROOM_TOKEN`.
 struct ServiceClient {
     static let option = ["--url": "URL"]
-    /// What the help of each command that talks to a service says of it.
+    /// The help of each command that talks to a service.
     static let help = """
-          --url URL           default \(Defaults.url); a token, where the service asks for one, is taken from
-                              HEADROOM_TOKEN
+          --url URL           default HEADROOM_URL, else \(Defaults.url); a token, where the service asks for
+                              one, is taken from HEADROOM_TOKEN
           --json              the service's answer as it is
         """
 
@@ -27,13 +27,24 @@ struct ServiceClient {
     private let token: String?
 
     init(_ arguments: Arguments) throws(UsageError) {
-        var text = arguments["--url"] ?? Defaults.url
+        let named = arguments["--url"]
+        var text = named ?? Self.setting("HEADROOM_URL") ?? Defaults.url
         while text.hasSuffix("/") { text.removeLast() }
         guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false else {
-            throw UsageError("--url \"\(text)\": must be as \(Defaults.url)")
+            throw UsageError("\(named == nil ? "HEADROOM_URL" : "--url") \"\(text)\": must be as \(Defaults.url)")
         }
         base = url
-        token = ProcessInfo.processInfo.environment["HEADROOM_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
+        token = Self.setting("HEADROOM_TOKEN")
+    }
+
+    /// Whether a service is named, by an option or by the environment.
+    static func isNamed(_ arguments: Arguments) -> Bool {
+        arguments["--url"] != nil || setting("HEADROOM_URL") != nil
+    }
+
+    /// Of the environment; empty is as if not set.
+    private static func setting(_ name: String) -> String? {
+        ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// Throws ``CommandError`` with the service's own words when it does not do what is asked.

@@ -38,7 +38,7 @@ enum StatusCommand {
     }
 }
 
-/// What `headroom status` tells, out of the service's answers.
+/// The text of `headroom status`, made of the service's answers.
 struct ServiceStatus {
     /// Tenants that are looked at first.
     static let worstCount = 5
@@ -88,7 +88,7 @@ extension ServiceStatus {
         return table.text
     }
 
-    /// What a person should know of pools, and what waits for one.
+    /// Notes on pools, and questions that wait for a person.
     private var notes: String {
         pools.flatMap { pool -> [String] in
             let name = AnswerText.string(pool["pool"])

@@ -1,8 +1,9 @@
 import HeadroomJSON
 import HeadroomModel
 import HeadroomPolicy
+import HeadroomWire
 
-// What `headroom tenants` does over a running service.
+// `headroom tenants` over a running service.
 extension TenantsCommand {
     /// A database, or a service in its place.
     static let placeOptions = CommandDatabase.option.merging(ServiceClient.option) { $1 }
@@ -10,26 +11,33 @@ extension TenantsCommand {
     /// The most that one answer lists.
     private static let pageCount = 1000
 
-    /// Whether a service is named.
+    /// Whether a service is named. `HEADROOM_URL` gives way to an option that means a database.
     ///
     /// - Parameter others: options that mean nothing to a service, besides `--database`.
     static func isRemote(_ arguments: Arguments, without others: String...) throws(UsageError) -> Bool {
-        guard arguments["--url"] != nil else { return false }
-        for option in ["--database"] + others where arguments[option] != nil {
-            throw UsageError("\(option) and --url exclude each other: say where the contracts are")
+        let local = (["--database"] + others).first { arguments[$0] != nil }
+        guard let local else { return ServiceClient.isNamed(arguments) }
+        guard arguments["--url"] == nil else {
+            throw UsageError("\(local) and --url exclude each other: say where the contracts are")
         }
-        return true
+        return false
     }
 
     static func importFile(
-        _ bytes: [UInt8], _ format: ContractImport.Format, _ arguments: Arguments
+        _ path: String, _ bytes: [UInt8], _ format: ContractImport.Format, _ arguments: Arguments
     ) async throws -> Int32 {
         let client = try ServiceClient(arguments)
-        let answer = try await client.call(
-            "POST", "v1/tenants/import", body: bytes, type: format == .csv ? "text/csv" : "application/json")
-        Terminal.error(
-            "\(client.base.absoluteString): all contracts replaced by \(AnswerText.id(answer.json["contracts"])), "
-                + "with terms in \(AnswerText.id(answer.json["terms"])) tenant × pool")
+        func send(_ query: (name: String, value: String?)) async throws -> ContractImportAnswer {
+            let answer = try await client.call(
+                "POST", "v1/tenants/import", query: [query], body: bytes,
+                type: format == .csv ? "text/csv" : "application/json")
+            return try ContractImportAnswer.decode(answer.body)
+        }
+        let preview = try await send(("dry_run", "true"))
+        guard try mayImport(preview, from: path, arguments) else { return 0 }
+        // The service refuses when others have changed contracts since the preview, so that more would go.
+        let done = try await send(("confirm", "\(preview.removed.count)"))
+        Terminal.error(report(done, in: client.base.absoluteString))
         return 0
     }
 

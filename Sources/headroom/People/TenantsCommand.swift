@@ -7,14 +7,16 @@ import HeadroomWire
 /// `headroom tenants import` and `headroom tenants list`: what tenants have bought.
 enum TenantsCommand {
     static let help = """
-        usage: headroom tenants import FILE [--database FILE] [--policies DIR] [--format csv|json]
-               headroom tenants import FILE --url URL [--format csv|json]
+        usage: headroom tenants import FILE [--database FILE] [--policies DIR] [--format csv|json] [--dry-run | --yes]
+               headroom tenants import FILE --url URL [--format csv|json] [--dry-run | --yes]
                headroom tenants list [--database FILE | --url URL] [--json]
                headroom tenants put FILE [--url URL] [--json]
                headroom tenants remove TENANT --yes [--url URL]
 
         import replaces all contracts by those in FILE (- is standard input), or none: every fault is named by its line.
-        The format follows FILE's name; for standard input give --format.
+        The format follows FILE's name; for standard input give --format. It shows which contracts are added, changed and
+        removed, and asks. Without a terminal it goes on by itself when none is removed; --yes says that this is meant.
+        --dry-run shows the difference and changes nothing.
         put sets one tenant's contract, an object as in the JSON below. remove erases a tenant: its contract and all that
         is stored of it, for good; --yes says that this is meant. Both take a service and the role admin.
 
@@ -33,8 +35,8 @@ enum TenantsCommand {
           --database FILE   default \(Defaults.database)
           --policies DIR    also check tiers, pools, and that floors fit into each pool's nominal capacity; a service
                             always does
-          --url URL         a running service in place of a database; default for put and remove \(Defaults.url).
-                            A token, where the service asks for one, is taken from HEADROOM_TOKEN
+          --url URL         a running service in place of a database; default HEADROOM_URL, for put and remove else
+                            \(Defaults.url). A token, where the service asks for one, is taken from HEADROOM_TOKEN
           --json            list as the JSON above, which import takes back; from a service with how each tenant fares
         """
 
@@ -53,14 +55,17 @@ enum TenantsCommand {
 
     private static func importFile(_ arguments: [String]) async throws -> Int32 {
         let options = ["--policies": "DIR", "--format": "csv|json"].merging(placeOptions) { $1 }
-        let arguments = try Arguments(arguments, options: options, maxPositionals: 1)
+        let arguments = try Arguments(arguments, flags: ["--yes", "--dry-run"], options: options, maxPositionals: 1)
         guard let path = arguments.positionals.first else {
             throw UsageError("FILE is missing: a .csv or .json file, or - for standard input")
+        }
+        guard !(arguments.has("--yes") && arguments.has("--dry-run")) else {
+            throw UsageError("--yes and --dry-run exclude each other")
         }
         let format = try format(of: path, arguments)
         let isRemote = try isRemote(arguments, without: "--policies")
         let bytes = try Terminal.read(path)
-        if isRemote { return try await importFile(bytes, format, arguments) }
+        if isRemote { return try await importFile(path, bytes, format, arguments) }
         let contracts: [Contract]
         do throws(ContractImportError) {
             contracts = try ContractImport.parse(bytes, format: format)
@@ -75,12 +80,43 @@ enum TenantsCommand {
                 return refuse(error.faults.map(\.description))
             }
         }
-        let database = try CommandDatabase.open(arguments)
+        let database = try CommandDatabase.open(arguments, mustExist: arguments.has("--dry-run"))
+        let difference = ContractDifference(from: try await database.contracts.all(), to: contracts)
+        let change = ContractImportAnswer(contracts, difference, isDryRun: false)
+        guard try mayImport(change, from: path, arguments) else { return 0 }
         try await database.contracts.replaceAll(with: contracts, at: CommandDatabase.now())
-        let termCount = contracts.reduce(0) { $0 + $1.terms.count }
-        Terminal.error(
-            "\(database.path): all contracts replaced by \(contracts.count), with terms in \(termCount) tenant × pool")
+        Terminal.error(report(change, in: database.path))
         return 0
+    }
+
+    /// Shows what an import changes, and decides whether it goes on: a person says so, or `--yes`, or nothing is removed
+    /// and nobody is there to ask. False when it was only to be shown, or the person said no.
+    static func mayImport(
+        _ change: ContractImportAnswer, from path: String, _ arguments: Arguments
+    ) throws(CommandError) -> Bool {
+        if arguments.has("--dry-run") {
+            Terminal.print(change.summary)
+            return false
+        }
+        Terminal.error(change.summary)
+        if arguments.has("--yes") || change.changesNothing { return true }
+        // A file that comes over standard input leaves nobody to answer there.
+        if path != "-", Terminal.hasPerson {
+            let isMeant = ["y", "yes"].contains(Terminal.ask("Replace all contracts? [y/N] ")?.lowercased())
+            if !isMeant { Terminal.error("nothing was imported") }
+            return isMeant
+        }
+        guard change.removed.count == 0 else {
+            let count = change.removed.count
+            throw CommandError(
+                "\(count == 1 ? "1 contract" : "\(count) contracts") would be removed: add --yes if that is meant; "
+                    + "nothing was imported")
+        }
+        return true
+    }
+
+    static func report(_ change: ContractImportAnswer, in place: String) -> String {
+        "\(place): all contracts replaced by \(change.contracts), with terms in \(change.terms) tenant × pool"
     }
 
     private static func format(of path: String, _ arguments: Arguments) throws(UsageError) -> ContractImport.Format {

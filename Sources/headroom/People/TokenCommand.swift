@@ -51,7 +51,7 @@ enum TokenCommand {
         // Authors of the audit log that hold no token.
         guard ![Authorship.automation, "local"].contains(name) else {
             throw UsageError(
-                "--name \"\(name)\": stands for Headroom itself or for whoever needs no token; choose another")
+                "--name \"\(name)\": stands for Headroom itself or for a caller without a token; choose another")
         }
         let roles = APIToken.Role.allCases.map(\.rawValue).joined(separator: ", ")
         guard let roleName = arguments["--role"] else { throw UsageError("--role is missing: one of \(roles)") }

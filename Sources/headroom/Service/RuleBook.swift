@@ -38,13 +38,14 @@ actor RuleBook: RuleSource {
 
     private let contracts: ContractStore
     private let steering: SteeringStore
-    private let log: @Sendable (String) -> Void
+    private let log: @Sendable (LogLevel, String) -> Void
     private var origin: Opened
     private var known: [TenantID: Contract]
     private var counter: Int64
 
     init(
-        _ origin: Opened, contracts: ContractStore, steering: SteeringStore, log: @escaping @Sendable (String) -> Void
+        _ origin: Opened, contracts: ContractStore, steering: SteeringStore,
+        log: @escaping @Sendable (LogLevel, String) -> Void
     ) async throws {
         self.origin = origin
         self.contracts = contracts
@@ -71,8 +72,8 @@ actor RuleBook: RuleSource {
         guard case .watched(var watcher) = origin else { return nil }
         switch watcher.reloadIfChanged() {
         case .unchanged: break
-        case .changed(let policy): log("policy \(policy.name)@\(policy.digest) is in force")
-        case .refused(let error): log("the changed policy was refused, the old one stays:\n\(error)")
+        case .changed(let policy): log(.info, "policy \(policy.name)@\(policy.digest) is in force")
+        case .refused(let error): log(.warning, "the changed policy was refused, the old one stays:\n\(error)")
         }
         origin = .watched(watcher)
         return watcher.failure.map { "the changed policy was refused: \($0)" }

@@ -10,11 +10,12 @@ enum ServeCommand {
         Runs the control plane: reads telemetry, decides, publishes allocations over HTTP.
 
           --database FILE       SQLite file, made if it is not there (\(Defaults.database))
-          --policies DIR        rules.json5 and pools/*.json5, reloaded when they change (policies)
+          --policies DIR        rules.json5 and pools/*.json5, reloaded when they change (\(Defaults.policies))
           --listen HOST:PORT    where to serve (\(ListenAddress.standard)); other addresses than loopback need tokens
           --tls-ends-at-proxy   says that a proxy in front ends TLS, so that another address than loopback may be served
 
-        SIGTERM and SIGINT end it in order: long polls are answered, telemetry in flight is committed.
+        Standard error is the log: each line begins with its time in UTC and its level. "headroom init" writes policies to
+        begin with. SIGTERM and SIGINT end it in order: long polls are answered, telemetry in flight is committed.
         """
 
     static func run(_ arguments: [String]) async throws -> Int32 {
@@ -23,7 +24,6 @@ enum ServeCommand {
             options: ["--database": "FILE", "--policies": "DIR", "--listen": "HOST:PORT"])
         var configuration = ServiceConfiguration()
         if let database = arguments["--database"] { configuration.database = database }
-        if let directory = arguments["--policies"] { configuration.policies = .directory(directory) }
         if let listen = arguments["--listen"] {
             do {
                 configuration.listen = try ListenAddress(parsing: listen)
@@ -31,14 +31,22 @@ enum ServeCommand {
                 throw UsageError("--listen \"\(listen)\": \(error.message)")
             }
         }
+        let policies = arguments["--policies"] ?? Defaults.policies
+        guard FileManager.default.fileExists(atPath: policies) else {
+            let words = policies == Defaults.policies ? "" : " \(policies)"
+            throw CommandError(
+                "\(policies): there are no policies here: \"headroom init\(words)\" writes some to begin with, "
+                    + "--policies DIR names those you have")
+        }
+        configuration.policies = .directory(policies)
         configuration.tlsEndsAtProxy = arguments.has("--tls-ends-at-proxy")
 
         let service = try await Service(configuration)
         let signals = StopSignals { service.stop() }
-        Terminal.error("headroom serves on http://\(service.address), database \(configuration.database)")
+        Terminal.log(.info, "headroom serves on http://\(service.address), database \(configuration.database)")
         try await service.run()
         signals.cancel()
-        Terminal.error("headroom stopped")
+        Terminal.log(.info, "headroom stopped")
         return 0
     }
 }

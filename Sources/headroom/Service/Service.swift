@@ -11,12 +11,12 @@ import Synchronization
 /// What a service runs on.
 struct ServiceConfiguration: Sendable {
     var database = Defaults.database
-    var policies = RuleBook.Origin.directory("policies")
+    var policies = RuleBook.Origin.directory(Defaults.policies)
     var listen = ListenAddress.standard
     /// Somebody else ends TLS in front of this service.
     var tlsEndsAtProxy = false
     /// What a person at the terminal should know.
-    var log: @Sendable (String) -> Void = { Terminal.error($0) }
+    var log: @Sendable (LogLevel, String) -> Void = { Terminal.log($0, $1) }
 }
 
 /// The running control plane: database, loop and HTTP server, put together and taken apart in order.
@@ -33,7 +33,7 @@ final class Service: Sendable {
     let board: SnapshotBoard
     let time: TimeSource
 
-    private let log: @Sendable (String) -> Void
+    private let log: @Sendable (LogLevel, String) -> Void
     private let http: HTTPService
     private let access: AccessControl
     private let rules: RuleBook
@@ -52,7 +52,7 @@ final class Service: Sendable {
             path: configuration.database, use: .service, coding: .wire,
             settings: TelemetrySettings(dedupeSeconds: telemetry.dedupeSeconds, retentionHours: telemetry.rawHours),
             now: time.now())
-        for migration in database.applied { configuration.log("applied migration \(migration)") }
+        for migration in database.applied { configuration.log(.info, "applied migration \(migration)") }
 
         access = AccessControl(
             tokens: try await database.tokens.accessTokens(at: time.now()),
@@ -81,6 +81,7 @@ final class Service: Sendable {
         if configuration.listen.isLoopback {
             if isOpen {
                 configuration.log(
+                    .warning,
                     "There are no tokens: whoever is on this machine may do everything. "
                         + "\"headroom token create\" makes one.")
             }
@@ -177,7 +178,7 @@ final class Service: Sendable {
                     if try await database.prune(policy, at: now) == 0 { break }
                 }
             } catch {
-                log("housekeeping failed, and will be tried again: \(error)")
+                log(.error, "housekeeping failed, and will be tried again: \(error)")
             }
             rounds += 1
             if rounds.isMultiple(of: FreedMemory.seconds) { FreedMemory.giveBack() }
