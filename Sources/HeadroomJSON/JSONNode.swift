@@ -65,7 +65,7 @@ extension JSONNode {
 
     private static func members(from reader: inout JSONReader) throws(JSONError) -> [JSONMember] {
         var members: [JSONMember] = []
-        // Strings compare by canonical equivalence, so "é" written in two ways is one key: nobody could tell the two
+        // Strings compare by canonical equivalence, so "é" written in two ways is one key: nobody could distinguish the two
         // apart.
         var keys: Set<String> = []
         try reader.beginObject()

@@ -6,7 +6,7 @@ package enum JSONDialect: Sendable {
     case json5
 }
 
-/// What kind of value comes next.
+/// The kind of the next value.
 package enum JSONKind: Sendable, Equatable {
     case null, bool, number, string, array, object
 }

@@ -1,6 +1,6 @@
 /// Writes RFC 8259 text without white space; puts the commas itself.
 ///
-/// What is begun must be ended, and in an object a key must precede each value: that is the caller's business.
+/// The caller must end each object and array that it begins, and write a key before each value in an object.
 package struct JSONWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false

@@ -5,7 +5,7 @@ struct CSVReader {
         let line: Int
         /// Without their quotes; spaces around a field that has none are cut off.
         let fields: [String]
-        /// What breaks the grammar here, and what would be right.
+        /// The breach of the grammar, and what would be right.
         let fault: String?
     }
 

@@ -55,7 +55,7 @@ package struct ContractImportError: Error, Equatable, Sendable, CustomStringConv
     package struct Fault: Equatable, Sendable, CustomStringConvertible {
         /// From 1; `nil` for the file as a whole.
         package let line: Int?
-        /// What is wrong, where in the line, and what would be right.
+        /// The fault, where in the line it is, and what would be right.
         package let message: String
 
         package init(line: Int?, _ message: String) {

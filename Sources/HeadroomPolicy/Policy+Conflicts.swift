@@ -5,7 +5,7 @@ package struct PolicyConflict: Equatable, Sendable {
     package let code: PolicyFault.Code
     /// `nil`: in the rules.
     package let pool: PoolID?
-    /// What the conflict is between; the first is where to mend it.
+    /// The keys that are in conflict; the first is the one to change.
     package let keys: [String]
     package let message: String
 }

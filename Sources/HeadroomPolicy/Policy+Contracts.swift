@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a contract says that the policy cannot hold.
+/// A term of a contract that the policy does not allow.
 package struct ContractFault: Equatable, Sendable, CustomStringConvertible {
     /// `nil`: it lies in all contracts of the pool together.
     package let tenant: TenantID?

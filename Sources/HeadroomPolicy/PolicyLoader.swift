@@ -10,7 +10,7 @@ package enum PolicyLoader {
     package static let greatestFileSize = 1 << 20
     package static let greatestFileCount = 1000
 
-    /// - Parameter files: `path` is shown in faults; its last part, and the folder before it, tell what the file is.
+    /// - Parameter files: `path` is shown in faults; its last part, and the folder before it, say what the file is.
     package static func load(files: [(path: String, bytes: [UInt8])]) throws(PolicyError) -> Policy {
         guard files.count <= greatestFileCount else {
             let message = "has \(files.count) policy files: at most \(greatestFileCount)"
@@ -26,7 +26,7 @@ package enum PolicyLoader {
         return loading.policy
     }
 
-    /// FNV-1a, 64 bits, over the files' names and bytes: it tells versions apart, it does not protect against forgery.
+    /// FNV-1a, 64 bits, over the files' names and bytes: it distinguishes versions and does not protect against forgery.
     private static func digest(of files: [CheckedFile]) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -53,7 +53,7 @@ package enum PolicyLoader {
     }
 }
 
-/// What a file is, by its name.
+/// The role of a file, by its name.
 private enum Role {
     case rules, pool
 
@@ -71,7 +71,7 @@ private enum Role {
     }
 }
 
-/// What has been read of a set of files.
+/// The result of reading a set of files.
 private struct Loading {
     var policy = Policy()
     /// Faults that lie in no file.
@@ -147,7 +147,7 @@ private struct Loading {
         let placed = conflicts.compactMap { conflict -> (PolicyConflict, CheckedFile)? in
             if hasUnreadPool, conflict.code == .unknownName, conflict.pool != nil { return nil }
             guard let file = conflict.pool.map({ poolFiles[$0] }) ?? rules else { return nil }
-            // What rests on a value that is wrong itself would only mislead.
+            // A fault that follows from another fault would only mislead.
             return conflict.keys.contains(where: file.hasFault) ? nil : (conflict, file)
         }
         for (conflict, file) in placed {

@@ -19,7 +19,7 @@ struct BodyFields {
     }
 
     private(set) var fields: [Field] = []
-    /// What stands before the first object: a sentence, or all of a body that is plain text.
+    /// The text before the first object: a sentence, or all of a body that is plain text.
     private(set) var preamble = ""
     private var objects = 0
 
@@ -56,7 +56,7 @@ extension BodyFields {
     }
 
     /// Of an event stream the last few events that speak of an error. An event that is named `error` is one as a whole
-    /// (`error.code` is its `code`), and DashScope tells its status in a comment: `:HTTP_STATUS/429`.
+    /// (`error.code` is its `code`), and DashScope states its status in a comment: `:HTTP_STATUS/429`.
     private mutating func scan(stream: String) {
         var errors: [(data: [UInt8], path: String)] = []
         var isError = false

@@ -95,7 +95,7 @@ package enum ClassificationLine {
         writer.newline()
     }
 
-    /// Of several limits on one resource, the first whose remaining count is told, else the first: a limit that is
+    /// Of several limits on one resource, the first whose remaining count is stated, else the first: a limit that is
     /// counting here and now says more than one that is merely named, and ``ProviderSignal/windows`` begins with the
     /// shortest window.
     private static func mainWindow(of resource: Resource, in signal: ProviderSignal) -> QuotaWindow? {

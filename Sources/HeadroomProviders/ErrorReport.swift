@@ -1,4 +1,4 @@
-/// What a failed response says of its failure: machine fields apart from prose.
+/// A failed response, taken apart: machine-readable fields, and prose.
 struct ErrorReport {
     /// Of HTTP, or the one that an error inside a success names. `nil` for such an error without one.
     let status: Int?
@@ -60,7 +60,7 @@ struct ErrorReport {
         return nil
     }
 
-    /// What the upstream of a proxy answered, where the proxy says 500 or 502 of it.
+    /// The answer of a proxy's upstream, which the proxy passes on as 500 or 502.
     private static func quotedRefusal(_ fields: BodyFields) -> Int? {
         fields.fields.lazy.filter { ["code", "status", "statuscode"].contains(squeezed($0.key)) }
             .compactMap { Int($0.text) }.first { [402, 429, 503, 529].contains($0) }

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// Limits told one number a header: `x-ratelimit-remaining-tokens`, `anthropic-ratelimit-requests-reset`,
+/// Limits in headers that hold one number each: `x-ratelimit-remaining-tokens`, `anthropic-ratelimit-requests-reset`,
 /// `ratelimit-limit`, `x-ratelimit-limit-req-60-second` and every other order of the same words.
 enum LimitHeaders {
     static func readings(in headers: HeaderFields) -> [LimitReading] {
@@ -21,7 +21,7 @@ enum LimitHeaders {
         return readings.map(\.reading)
     }
 
-    /// The numbers of a plain list, `1, 2000`, which tells several limits; else the value. (`30,000` is one number, and
+    /// The numbers of a plain list, `1, 2000`, which states several limits; else the value. (`30,000` is one number, and
     /// `100, 100;w=60` one limit with its policy.)
     private static func values(of text: String) -> [String] {
         let parts = text.split(separator: ",").prefix(8).map(\.trimmingSpace)

@@ -9,11 +9,11 @@ struct LimitName {
 
     var role: Role
     var resource: Resource
-    /// `nil` when the name does not tell.
+    /// `nil` when the name does not state it.
     var windowSeconds: Double?
     /// Empty, or the words for one limit beside the main one (`project`, `usage based`).
     var scope: String
-    /// Milliseconds, if the name tells the unit of a time.
+    /// Milliseconds in one unit, if the name states the unit of a time.
     var unit: Double?
 
     init?(_ name: String) {
@@ -48,7 +48,7 @@ struct LimitName {
 private struct Family {
     /// Words up to and with it.
     let count: Int
-    /// What the limit counts if the rest of the name does not tell.
+    /// What the limit counts if the rest of the name does not say.
     let resource: Resource
     /// Whether the name of an upstream stands in it: Kong's and APISIX's `x-ai-ratelimit-limit-openai`, in tokens.
     let hasInstances: Bool
@@ -67,7 +67,7 @@ private struct Family {
     }
 }
 
-/// What the words behind the family have told so far.
+/// What has been read so far of the words behind the family.
 private struct Parts {
     var role: LimitName.Role?
     var windowSeconds: Double?

@@ -1,18 +1,18 @@
 import HeadroomModel
 
-/// One limit as one source of a response tells it, before its unit and window are settled.
+/// One limit as one source in a response states it, before its unit and window are settled.
 struct LimitReading {
     var window: QuotaWindow
     /// Which of several limits on the same resource: empty for the main one, else `project`, `usage based` and the like.
     var scope = ""
-    /// Where it stands in headers that tell several limits at once: `x-ratelimit-limit: 1, 2000`.
+    /// Where it stands in headers that state several limits at once: `x-ratelimit-limit: 1, 2000`.
     var position = 0
     /// A reset without a unit: ``ProviderRules/bareResetMilliseconds`` says what it is.
     var bareReset: Double?
 
-    /// The limits that a response tells of, ordered by resource, window and scope.
+    /// The limits that a response states, ordered by resource, window and scope.
     ///
-    /// Readings of the same limit are merged: the first to name a number wins. A window that no name tells is asked of
+    /// Readings of the same limit are merged: the first to name a number wins. A window that no name states is asked of
     /// the rules.
     static func windows(of readings: [LimitReading], rules: ProviderRules) -> [QuotaWindow] {
         let unit = rules.bareResetMilliseconds(readings)
@@ -34,7 +34,7 @@ struct LimitReading {
         return namedOnce(merged).sorted { $0.sortKey < $1.sortKey }.map(\.window)
     }
 
-    /// A limit that counts but does not tell its window takes it from a bare policy with the same amount
+    /// A limit that counts but does not state its window takes it from a bare policy with the same amount
     /// (`RateLimit-Policy: 100;w=60` beside `RateLimit-Limit: 100`). What stands further back in a list of numbers means
     /// nothing without one.
     private static func namedOnce(_ readings: [LimitReading]) -> [LimitReading] {

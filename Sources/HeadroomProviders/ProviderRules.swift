@@ -1,7 +1,7 @@
 import HeadroomModel
 
-/// Where a provider departs from the generic rules. A new provider is one file with one such value, and its name in
-/// ``all``.
+/// How a provider departs from the generic rules. A new provider is one file with one such value, and its name in
+/// ``all`` (the article HowDoIAdd has the recipe).
 struct ProviderRules: Sendable {
     /// As `provider` may spell it, in lower case.
     var names: [String]
@@ -9,9 +9,9 @@ struct ProviderRules: Sendable {
     var codes: [String: ResponseKind] = [:]
     /// The provider's own rule for a failure; `nil` leaves it to the generic ones.
     var kind: @Sendable (ErrorReport) -> ResponseKind? = { _ in nil }
-    /// The window of a limit whose name does not tell it, in seconds.
+    /// The window of a limit whose name does not state it, in seconds.
     var windowSeconds: @Sendable (QuotaWindow) -> Double? = { _ in nil }
-    /// What one unit of a reset without a unit is, in milliseconds. Asked once per response, with all that it says.
+    /// The unit of a reset that comes without one, in milliseconds. Called once per response, with all of its limits.
     var bareResetMilliseconds: @Sendable ([LimitReading]) -> Double = { _ in 1000 }
     /// Resources that the message of a refusal names in the provider's own way.
     var exhausted: @Sendable (ErrorReport) -> ResourceSet = { _ in [] }

@@ -18,7 +18,7 @@ enum StructuredLimits {
         }
         for state in states where !policies.contains(where: { state.isNamed(like: $0) }) {
             guard let window = state.window else { continue }
-            // Without their policies only the names tell two limits apart.
+            // Without their policies only the names distinguish two limits.
             let isKnown = readings.contains { $0.window.resource == window.resource && $0.window.windowSeconds == nil }
             readings.append(LimitReading(window: window, scope: isKnown ? state.names.joined(separator: " ") : ""))
         }
@@ -118,7 +118,7 @@ private struct Item {
             ?? number("t", "reset").flatMap { LimitValue.bounded($0 * 1000) }
     }
 
-    /// What the policy counts: its unit (`qu`) if it has one, else what its name speaks of, else requests.
+    /// The resource that the policy counts: its unit (`qu`) if it has one, else the word in its name, else requests.
     private var resource: Resource? {
         if let unit = parameters.first(where: { $0.key == "qu" })?.value.lowercased().filter({ $0 != "\"" }) {
             return unit == "requests" ? .requests : unit.contains("token") ? tokens(in: unit) : nil

@@ -1,9 +1,9 @@
-/// A field's name that tells when to come back, read by its words: `retryDelay`, `retry_after_ms`, `resets_in_seconds`,
+/// A field's name that says when to come back, read by its words: `retryDelay`, `retry_after_ms`, `resets_in_seconds`,
 /// `resetsAt`, `quotaResetTimeStamp`, `reset_time`.
 struct WaitName {
     /// Whether it names an instant.
     private(set) var isInstant = false
-    /// Milliseconds, if the name tells it.
+    /// Milliseconds in one unit, if the name states it.
     private var unit: Double?
 
     /// `nil` for a name with a word that is not known: `retries`, `reset_credits`.

@@ -1,7 +1,7 @@
 import HeadroomModel
 
 extension ProviderRules {
-    /// No numbers at all: an error type, in a header or the body, and a message that may tell tokens from requests.
+    /// No numbers at all: an error type, in a header or the body, and a message that may say whether tokens or requests ran out.
     static let bedrock = ProviderRules(
         names: ["bedrock", "aws", "amazon", "sagemaker"],
         codes: [
