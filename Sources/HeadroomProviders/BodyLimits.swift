@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// Limits and causes told in the body of a failure: in machine fields (`google.rpc.QuotaFailure`), copied headers, or the
+/// Limits and causes that stand in the body of a failure: in machine fields (`google.rpc.QuotaFailure`), copied headers, or the
 /// message.
 enum BodyLimits {
     static func readings(in report: ErrorReport, now: Int64?) -> [LimitReading] {
@@ -12,11 +12,11 @@ enum BodyLimits {
     static func exhausted(in report: ErrorReport, rules: ProviderRules) -> ResourceSet {
         var named = rules.exhausted(report)
         for limit in GoogleErrorDetails.limits(in: report.fields) { named.insert(ResourceSet(limit.window.resource)) }
-        let told = ProseLimit(report.prose)
+        let stated = ProseLimit(report.prose)
         // A rate in words is more exact than a code: REQUEST_LIMIT_EXCEEDED may be about tokens per minute.
-        if named.isEmpty, let told, told.windowSeconds != nil { named = ResourceSet(told.resource) }
+        if named.isEmpty, let stated, stated.windowSeconds != nil { named = ResourceSet(stated.resource) }
         if named.isEmpty { named = resources(ofCodes: report.codes) }
-        if named.isEmpty, let told { named = ResourceSet(told.resource) }
+        if named.isEmpty, let stated { named = ResourceSet(stated.resource) }
         return named
     }
 

@@ -8,41 +8,41 @@ import HeadroomModel
 /// text may be echoed in it.
 enum FailureRules {
     /// A kind, and the evidence for it in words.
-    struct Verdict {
+    struct ReasonedKind {
         let kind: ResponseKind
         let reason: String
     }
 
-    static func verdict(on report: ErrorReport, rules: ProviderRules) -> Verdict {
-        guard report.isFailure else { return Verdict(kind: .ok, reason: "a success without an error inside") }
+    static func kind(of report: ErrorReport, rules: ProviderRules) -> ReasonedKind {
+        guard report.isFailure else { return ReasonedKind(kind: .ok, reason: "a success without an error inside") }
         if let code = report.codes.first(where: { rules.codes[$0] != nil }), let kind = rules.codes[code] {
-            return Verdict(kind: kind, reason: "the provider's code \(code)")
+            return ReasonedKind(kind: kind, reason: "the provider's code \(code)")
         }
-        if let verdict = moneyVerdict(on: report) ?? tooLong.inProse(of: report) { return verdict }
-        let verdict =
-            rules.kind(report).map { Verdict(kind: $0, reason: "a rule of the provider's own") }
+        if let found = moneyKind(of: report) ?? tooLong.inProse(of: report) { return found }
+        let found =
+            rules.kind(report).map { ReasonedKind(kind: $0, reason: "a rule of the provider's own") }
             ?? table.lazy.compactMap { $0.inCodes(of: report) }.first
             ?? table.lazy.compactMap { $0.inProse(of: report) }.first ?? plainLimit.inCodes(of: report)
             ?? byStatus(report)
         // A stream may end on a fault of the request (its own output limit, say): the provider has served it.
-        return report.isSuccess && verdict.kind == .client
-            ? Verdict(kind: .ok, reason: "served; " + verdict.reason) : verdict
+        return report.isSuccess && found.kind == .client
+            ? ReasonedKind(kind: .ok, reason: "served; " + found.reason) : found
     }
 
-    private static func moneyVerdict(on report: ErrorReport) -> Verdict? {
-        // A rate that a message tells is what was exceeded, whatever the type: free accounts have a `credit_limit`.
-        let tellsRate = report.status == 429 && ProseLimit(report.prose)?.windowSeconds != nil
-        if !tellsRate, let verdict = money.inCodes(of: report) { return verdict }
-        if let verdict = money.inProse(of: report) { return verdict }
-        guard money.phrasesCount(report.status ?? 0), !tellsRate, SpentMoney.isTold(in: report.prose) else {
+    private static func moneyKind(of report: ErrorReport) -> ReasonedKind? {
+        // If the message states a rate, the rate was exceeded, whatever the type: free accounts have a `credit_limit`.
+        let statesRate = report.status == 429 && ProseLimit(report.prose)?.windowSeconds != nil
+        if !statesRate, let found = money.inCodes(of: report) { return found }
+        if let found = money.inProse(of: report) { return found }
+        guard money.phrasesCount(report.status ?? 0), !statesRate, SpentMoney.isTold(in: report.prose) else {
             return nil
         }
-        return Verdict(kind: .billing, reason: "words for money that is gone")
+        return ReasonedKind(kind: .billing, reason: "words for money that is gone")
     }
 
-    private static func byStatus(_ report: ErrorReport) -> Verdict {
+    private static func byStatus(_ report: ErrorReport) -> ReasonedKind {
         guard let status = report.status else {
-            return ours.inCodes(of: report) ?? Verdict(kind: .server, reason: "an error inside a success")
+            return ours.inCodes(of: report) ?? ReasonedKind(kind: .server, reason: "an error inside a success")
         }
         let kind: ResponseKind =
             switch status {
@@ -56,12 +56,12 @@ enum FailureRules {
             case 300..<500: .client
             default: .server
             }
-        return Verdict(kind: kind, reason: "status \(status)")
+        return ReasonedKind(kind: kind, reason: "status \(status)")
     }
 }
 
-/// What names one kind: parts of machine fields, squeezed as in ``ErrorReport/codes``, and phrases in lower case, each with
-/// the statuses (0 for an error inside a success) under which they count.
+/// The signs of one kind: parts of machine-readable fields, squeezed as in ``ErrorReport/codes``, and phrases in lower case,
+/// each with the statuses (0 for an error inside a success) under which they count.
 private struct Signs: Sendable {
     let kind: ResponseKind
     var codes: [StaticString] = []
@@ -69,14 +69,14 @@ private struct Signs: Sendable {
     var phrases: [StaticString] = []
     var phrasesCount: @Sendable (Int) -> Bool = { _ in true }
 
-    func inCodes(of report: ErrorReport) -> FailureRules.Verdict? {
+    func inCodes(of report: ErrorReport) -> FailureRules.ReasonedKind? {
         guard codesCount(report.status ?? 0), let code = report.code(holdingOneOf: codes) else { return nil }
-        return FailureRules.Verdict(kind: kind, reason: "the code \(code)")
+        return FailureRules.ReasonedKind(kind: kind, reason: "the code \(code)")
     }
 
-    func inProse(of report: ErrorReport) -> FailureRules.Verdict? {
+    func inProse(of report: ErrorReport) -> FailureRules.ReasonedKind? {
         guard phrasesCount(report.status ?? 0), let phrase = report.prose.first(of: phrases) else { return nil }
-        return FailureRules.Verdict(kind: kind, reason: "the words \"\(phrase)\"")
+        return FailureRules.ReasonedKind(kind: kind, reason: "the words \"\(phrase)\"")
     }
 }
 

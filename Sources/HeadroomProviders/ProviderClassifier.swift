@@ -1,9 +1,9 @@
 import HeadroomModel
 
-/// What a provider's response says: why it answered as it did, and what it tells of its limits.
+/// Reads a provider's response: why it answered as it did, and which limits it states.
 ///
 /// The rules are generic; ``ProviderRules`` holds, one file a provider, only where one departs from them. Nothing here
-/// trusts its input: what cannot be read, is negative or cannot be true counts as not said.
+/// trusts its input: a value that cannot be read, is negative or cannot be true counts as absent.
 package enum ProviderClassifier {
     package static func classify(_ response: ProviderResponse) -> ProviderSignal { explain(response).signal }
 
@@ -12,8 +12,8 @@ package enum ProviderClassifier {
         let rules = ProviderRules.named(response.provider)
         let headers = HeaderFields(response)
         let report = ErrorReport(status: response.status, headers: headers, body: response.body)
-        let verdict = FailureRules.verdict(on: report, rules: rules)
-        let kind = verdict.kind
+        let found = FailureRules.kind(of: report, rules: rules)
+        let kind = found.kind
 
         var readings = LimitHeaders.readings(in: headers) + StructuredLimits.readings(in: headers)
         if kind != .ok { readings += BodyLimits.readings(in: report, now: headers.date) }
@@ -22,7 +22,7 @@ package enum ProviderClassifier {
         var signal = ProviderSignal(kind: kind, windows: windows)
         signal.retryAfterMilliseconds = RetryDelay.milliseconds(headers: headers, report: kind == .ok ? nil : report)
         if kind == .quota || kind == .ramp {
-            // What the refusal itself names is the cause; counts that stand at 0 are the next best evidence.
+            // The cause is the resource that the refusal itself names; counts of 0 are the next best evidence.
             signal.exhausted = BodyLimits.exhausted(in: report, rules: rules)
             if signal.exhausted.isEmpty {
                 for window in windows where window.remaining == 0 {
@@ -30,6 +30,6 @@ package enum ProviderClassifier {
                 }
             }
         }
-        return (signal, verdict.reason)
+        return (signal, found.reason)
     }
 }

@@ -6,17 +6,17 @@ enum RetryDelay {
         let exact = first(of: ["retry-after-ms", "x-ms-retry-after-ms", "x-retry-after-ms"], in: headers) {
             LimitValue.number($0).flatMap(LimitValue.bounded)
         }
-        let told =
+        let stated =
             exact
             ?? first(of: ["retry-after", "x-retry-after", "x-ratelimit-retry-after"], in: headers) {
                 time($0, now: headers.date)
             }
-        if let told { return told }
+        if let stated { return stated }
         guard let report else { return nil }
         return inFields(report.fields, now: headers.date) ?? inProse(report.prose, now: headers.date)
     }
 
-    /// What the first of these headers that can be read says.
+    /// The wait in the first of these headers that can be read.
     private static func first(
         of names: [String], in headers: HeaderFields, read: (String) -> Double?
     ) -> Double? {

@@ -144,7 +144,8 @@ func blocking<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async ->
     }
 }
 
-/// Waits for a fact that another thread brings about.
+/// Waits for a fact that another thread brings about. A test that passes depends on no clock: the 20 s only bound one that
+/// fails.
 func eventually(_ isTrue: () -> Bool) async -> Bool {
     let clock = ContinuousClock()
     let end = clock.now + .seconds(20)

@@ -53,13 +53,30 @@ import Testing
         "\u{E9}", "rror\"",
     ]
 
-    @Test func `whatever is classified can be written as a line and read again`() throws {
+    @Test func `every classification is one line of JSON that says what the signal does`() throws {
+        let keys =
+            ["kind", "reason", "exhausted", "retry_after_ms"]
+            + Resource.allCases.flatMap {
+                ["limit_\($0.name)", "remaining_\($0.name)", "reset_\($0.name)_ms", "window_\($0.name)_s"]
+            }
         for seed in UInt64(1)...200 {
             var random = SplitMix64(seed: seed)
+            let response = random.response()
+            let signal = ProviderClassifier.classify(response)
             var writer = JSONWriter()
-            ClassificationLine.write(answerTo: random.response(), to: &writer)
+            ClassificationLine.write(answerTo: response, to: &writer)
+            #expect(writer.bytes.count { $0 == UInt8(ascii: "\n") } == 1 && writer.bytes.last == UInt8(ascii: "\n"))
             let line = try JSONNode.parse(writer.bytes)
-            #expect(line.members?.count == 20, "seed \(seed)")
+            #expect(Set((line.members ?? []).map(\.key)) == Set(keys), "seed \(seed)")
+            #expect(line["kind"]?.string == signal.kind.name, "seed \(seed)")
+            #expect(line["retry_after_ms"]?.number == signal.retryAfterMilliseconds?.rounded(), "seed \(seed)")
+            let exhausted = line["exhausted"]?.array?.compactMap(\.string)
+            #expect(exhausted == Resource.allCases.filter(signal.exhausted.contains).map(\.name), "seed \(seed)")
+            for resource in Resource.allCases {
+                let windows = signal.windows.filter { $0.resource == resource }
+                let limit = line["limit_\(resource.name)"]?.number
+                #expect(windows.isEmpty ? limit == nil : windows.contains { $0.limit == limit }, "seed \(seed)")
+            }
         }
     }
 }

@@ -2,39 +2,52 @@ import HeadroomModel
 import HeadroomSimulator
 import Testing
 
-/// How soon each gaming pattern is flagged in real traces, and who else is.
-@Suite(.enabled(if: RecordedTraces.areThere)) struct GamingDetectionTests {
-    private static let traces = [
-        "traces/azure-llm-2023-code", "traces/mooncake-fast25-conversation-a",
-        "derived/servegen-deepseek-r1-h09-11.reconstructed",
-    ]
+/// How soon each gaming pattern is flagged, and who else is: on a workload drawn from published statistics, and on real
+/// traces where they are beside the repository.
+@Suite struct GamingDetectionTests {
+    private static let drawn = "drawn"
+    private static let sources =
+        [drawn]
+        + (RecordedTraces.areThere
+            ? [
+                "traces/azure-llm-2023-code", "traces/mooncake-fast25-conversation-a",
+                "derived/servegen-deepseek-r1-h09-11.reconstructed",
+            ] : [])
     private static let seeds: ClosedRange<UInt64> = 1...3
+    /// Within this time a game is to be found.
+    private static let maxSeconds = 600.0
 
-    @Test(arguments: PlantedGame.Pattern.allCases)
+    private static func trace(_ source: String, seconds: Double, seed: UInt64) throws -> Trace {
+        if source == drawn {
+            return SyntheticWorkload.trace(requests: Int(seconds * SyntheticWorkload.requestsPerSecond), seed: seed)
+        }
+        return try #require(try RecordedTraces.read(source, seed: seed))
+    }
+
+    @Test(arguments: PlantedGame.Pattern.allCases, sources)
     func `a game that needs no answer is flagged within ten minutes, and nobody else is`(
-        pattern: PlantedGame.Pattern
+        pattern: PlantedGame.Pattern, source: String
     ) throws {
-        for name in Self.traces {
-            for seed in Self.seeds {
-                let trace = try #require(try RecordedTraces.read(name, seed: seed))
-                let game = PlantedGame(pattern, in: trace, seconds: 1800, seed: seed)
-                let found = game.play()
-                let note = "\(pattern) in \(name), seed \(seed): \(found)"
-                print(note)
-                #expect(found.allSatisfy { $0.tenant == game.gamer && $0.kind == pattern.kind }, "\(note)")
-                guard pattern != .honest else { continue }
-                #expect((found.first?.seconds ?? .infinity) <= 600, "\(note)")
-            }
+        let seconds = pattern == .honest || pattern == .renamed ? 1800 : 900.0
+        for seed in Self.seeds {
+            let trace = try Self.trace(source, seconds: seconds, seed: seed)
+            let game = PlantedGame(pattern, in: trace, seconds: seconds, seed: seed)
+            let found = game.play()
+            let note = "\(pattern) in \(source), seed \(seed): \(found.map { "\($0.seconds) \($0.tenant) \($0.kind)" })"
+            print(note)
+            #expect(found.allSatisfy { $0.tenant == game.gamer && $0.kind == pattern.kind }, "\(note)")
+            guard pattern != .honest else { continue }
+            #expect((found.first?.seconds ?? .infinity) <= Self.maxSeconds, "\(note)")
         }
     }
 
     /// Through the gate, since the game is about its answers.
-    @Test(arguments: traces)
+    @Test(arguments: sources)
     func `who sends denied work again as new is flagged within ten minutes where it is denied, and nobody else is`(
-        name: String
+        source: String
     ) throws {
         for seed in Self.seeds {
-            let trace = try #require(try RecordedTraces.read(name, seed: seed))
+            let trace = try Self.trace(source, seconds: 1200, seed: seed)
             let scenario = try #require(ScenarioLibrary.named("resent-denials"))
             let workload = Workload(trace: trace, scenario: scenario, seconds: 1200, seed: seed)
             let record = Simulation(
@@ -42,15 +55,16 @@ import Testing
                 seed: seed
             ).run()
             let gamers = Set(workload.gamers.map { workload.roster.entries[$0].tenant })
+            let flags = record.gamingFlags
             let note =
-                "\(name), seed \(seed): \(record.gamingFlags.map { "\($0.second) \($0.tenant) \($0.flag.evidence)" })"
+                "resent in \(source), seed \(seed): \(flags.map { "\($0.second) \($0.tenant) \($0.flag.evidence)" })"
             print(note)
-            #expect(
-                record.gamingFlags.allSatisfy { gamers.contains($0.tenant) && $0.flag.kind == .resentDenials },
-                "\(note)")
-            // Two of its resends are told in the first ten minutes, where it takes about five: WhatTenantsNeed.
-            if name.contains("deepseek"), seed == 3 { continue }
-            #expect((record.gamingFlags.first?.second ?? .infinity) <= 600, "\(note)")
+            #expect(flags.allSatisfy { gamers.contains($0.tenant) && $0.flag.kind == .resentDenials }, "\(note)")
+            withKnownIssue("two of its resends end in the first ten minutes, and it takes about five") {
+                #expect((flags.first?.second ?? .infinity) <= Self.maxSeconds, "\(note)")
+            } when: {
+                source.contains("deepseek") && seed == 3
+            }
         }
     }
 }

@@ -49,18 +49,28 @@ struct PlantedGame {
     private let seconds: Double
     private var lines: [(at: Double, record: TelemetryRecord)] = []
 
-    /// The first `seconds` of `trace`; the tenant of the fourth-largest demand plays.
+    /// Who is silent before or during the game cannot play it.
+    private static let leastCalls = 50
+
+    /// The first `seconds` of `trace`; the tenant of the fourth-largest demand plays, of those that send calls enough.
     init(_ pattern: Pattern, in trace: Trace, seconds: Double, seed: UInt64) {
         let played = trace.played(seconds: seconds, speed: 1).folded(toLargest: Workload.maxTenants)
         let costs = played.totals.map { $0[.tokens] }
-        let ranked = played.tenants.indices.sorted { (-costs[$0], $0) < (-costs[$1], $1) }
+        let begins = pattern == .renamed ? 1200.0 : 0
+        let sent = played.tenants.indices.map { tenant in
+            let own = played.rows.filter { $0.tenant == tenant }
+            let before = own.count { $0.seconds < begins }
+            return begins == 0 ? own.count : min(before, own.count - before)
+        }
+        let ranked = played.tenants.indices.filter { sent[$0] >= Self.leastCalls }
+            .sorted { (-costs[$0], $0) < (-costs[$1], $1) }
         let player = ranked[min(3, ranked.count - 1)]
         self.pattern = pattern
         self.seconds = seconds
         gamer = played.tenants[player]
         tenants = played.tenants.count
         hours = seconds / 3600
-        begins = pattern == .renamed ? 1200 : 0
+        self.begins = begins
         var random = SeededGenerator(seed: seed, stream: "planted game")
         let own = played.rows.filter { $0.tenant == player }
         for (number, row) in played.rows.enumerated() {
