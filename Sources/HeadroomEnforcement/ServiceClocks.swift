@@ -3,64 +3,85 @@ import HeadroomModel
 /// The service clocks of a pool's tenants over all gateways: V = Σ seconds of capacity served ÷ weight.
 ///
 /// Virtual time as in fair queueing: where the tenant with the least clock is lent to first, service above the assured
-/// rates approaches the proportions of the weights. A tenant that was idle does not come back with the claim of all
-/// that time: it is lifted to the least clock of those that wait, less a small credit. Persisted or not: clocks that
-/// start over start level.
+/// rates approaches the proportions of the weights. Each criticality has a time of its own (``VirtualTime``): a tenant
+/// that begins to wait is lifted to it, less a small credit, and the clocks of those who wait fade towards the mean of
+/// their criticality. Persisted or not: clocks that start over start level.
 public struct ServiceClocks: Equatable, Sendable {
-    /// What a tenant did since the last ``advance(_:capacity:)``.
+    /// What a tenant did since the last ``advance(_:seconds:capacity:)``.
     public struct Activity: Equatable, Sendable {
         public var tenant: TenantID
         public var served: Work
         /// Above 0.
         public var weight: Double
-        /// Work of it waits somewhere.
-        public var isBacklogged: Bool
+        /// The most urgent work of it that waits somewhere; `nil` when none does.
+        public var waiting: Criticality?
 
-        public init(tenant: TenantID, served: Work, weight: Double, isBacklogged: Bool) {
+        public init(tenant: TenantID, served: Work, weight: Double, waiting: Criticality?) {
             self.tenant = tenant
             self.served = served
             self.weight = weight
-            self.isBacklogged = isBacklogged
+            self.waiting = waiting
         }
     }
 
-    /// Seconds of the pool that a tenant which becomes backlogged may be behind the others. 3 to 30 s made no
-    /// difference in simulation.
+    /// Seconds of the pool that a tenant which begins to wait may be behind the others. 3 to 30 s made no difference in
+    /// simulation.
     public static let creditSeconds = 5.0
+    /// Reports are late by a minute at most, as a rule: no more than that besides the time that passed is believed to
+    /// have been served at once. A line that tells of more would keep its tenant last for as long as it lies.
+    private static let lateSeconds = 60.0
 
     public private(set) var clocks: [TenantID: Double]
-    private var backlogged: Set<TenantID> = []
-    /// The least clock over backlogged tenants; never falls.
-    private var virtualTime = 0.0
+    private var waiting: [TenantID: Criticality] = [:]
+    private var time = VirtualTime()
 
     public init(_ clocks: [TenantID: Double] = [:]) {
         self.clocks = clocks
     }
 
-    /// A tenant not seen yet stands where a newly backlogged one would.
-    public subscript(tenant: TenantID) -> Double { clocks[tenant] ?? virtualTime }
+    /// A tenant that was not seen yet stands at 0, until it begins to wait.
+    public subscript(tenant: TenantID) -> Double { clocks[tenant] ?? 0 }
 
-    /// Lifts the newly backlogged, then counts what was served. Tenants that `activities` does not name did nothing
-    /// and wait for nothing.
-    /// - Parameter activities: each tenant once, in any order that is itself reproducible.
-    public mutating func advance(_ activities: [Activity], capacity: Rates) {
-        let waiting = activities.filter(\.isBacklogged)
-        let stayed = waiting.filter { backlogged.contains($0.tenant) }
-        if let least = stayed.map({ self[$0.tenant] }).min() { virtualTime = max(virtualTime, least) }
-        let credit = ServiceClocks.creditSeconds / max(waiting.reduce(0) { $0 + $1.weight }, .leastNormalMagnitude)
+    /// Lets the clocks of those who wait fade, lifts those that begin to, then counts what was served. Tenants that
+    /// `activities` does not name did nothing and wait for nothing.
+    /// - Parameters:
+    ///   - activities: each tenant once, in any order that is itself reproducible.
+    ///   - seconds: since the last time.
+    public mutating func advance(_ activities: [Activity], seconds: Double, capacity: Rates) {
+        var sums = VirtualTime.Waiting()
+        for activity in activities {
+            guard let criticality = activity.waiting, waiting[activity.tenant] == criticality else { continue }
+            sums.add(self[activity.tenant], weight: activity.weight, as: criticality)
+        }
+        time.settle(sums)
+        for activity in activities {
+            if let criticality = activity.waiting, waiting[activity.tenant] != criticality {
+                time.enter(as: criticality, weight: activity.weight)
+            }
+        }
+        let fading = VirtualTime.fading(over: seconds)
+        var nowWaiting: [TenantID: Criticality] = [:]
         for activity in activities {
             var clock = self[activity.tenant]
-            if activity.isBacklogged, !backlogged.contains(activity.tenant) { clock = max(clock, virtualTime - credit) }
-            clocks[activity.tenant] = clock + activity.served.seconds(of: capacity) / activity.weight
+            if let criticality = activity.waiting {
+                nowWaiting[activity.tenant] = criticality
+                if waiting[activity.tenant] == criticality {
+                    clock = time.faded(clock, as: criticality, by: fading)
+                } else {
+                    clock = max(clock, time.entry(as: criticality))
+                }
+            }
+            let served = min(activity.served.seconds(of: capacity), seconds + ServiceClocks.lateSeconds)
+            clocks[activity.tenant] = clock + served / activity.weight
         }
-        backlogged = Set(waiting.map(\.tenant))
+        waiting = nowWaiting
     }
 
     /// Forgets tenants that left; they come back where a newcomer stands.
     public mutating func remove(_ tenants: [TenantID]) {
         for tenant in tenants {
             clocks[tenant] = nil
-            backlogged.remove(tenant)
+            waiting[tenant] = nil
         }
     }
 }

@@ -12,8 +12,6 @@ extension AllocationPublisher {
 /// The floats of all pools that are published, in one term.
 struct PoolFloats: Sendable {
     private var ledgers: [PoolID: FloatLedger] = [:]
-    /// As telemetry told them last.
-    private var serviceClocks: [PoolID: [TenantID: Double]] = [:]
 
     mutating func draw(_ request: DrawRequest, at now: Timestamp) throws(DrawRefusal) -> DrawAnswer {
         // By index: a ledger is large, and would be moved out of its table and back for each draw.
@@ -35,25 +33,21 @@ struct PoolFloats: Sendable {
         ledgers = followed
     }
 
-    /// Gateways that draw tell their service themselves, those that do not by telemetry: of what telemetry moved a
-    /// tenant's clock by, the part counts that its traffic has at the latter.
-    mutating func follow(_ classified: [TenantConsumptionClassifier.Classified]) {
+    /// Gateways that draw report their service themselves, the others by telemetry: of what telemetry reports of a
+    /// tenant, the part counts that its traffic has at the latter.
+    mutating func follow(_ classified: [TenantConsumptionClassifier.Classified], at now: Timestamp) {
         for needs in classified {
-            let pool = needs.demand.pool
-            let before = serviceClocks.updateValue(needs.serviceClocks, forKey: pool)
-            guard let before, let ledger = ledgers[pool] else { continue }
-            let drawing = ledger.drawingGateways
-            var moved: [TenantID: Double] = [:]
+            guard let place = ledgers.index(forKey: needs.demand.pool) else { continue }
+            let drawing = ledgers.values[place].drawingGateways
             let tenants = needs.demand.tenants.span
-            for index in tenants.indices {
-                let (tenant, gateways) = (tenants[index].tenant, tenants[index].gateways)
+            for index in tenants.indices where tenants[index].served != .zero {
+                let gateways = tenants[index].gateways
                 let all = gateways.reduce(0) { $0 + $1.weight }
-                let told = gateways.reduce(0) { $0 + (drawing.contains($1.gateway) ? 0 : $1.weight) }
-                guard told > 0, let last = before[tenant], let clock = needs.serviceClocks[tenant], clock > last
-                else { continue }
-                moved[tenant] = (clock - last) * told / all
+                let reported = gateways.reduce(0) { $0 + (drawing.contains($1.gateway) ? 0 : $1.weight) }
+                guard reported > 0 else { continue }
+                ledgers.values[place].charge(
+                    tenants[index].served * (reported / all), of: tenants[index].tenant, at: now)
             }
-            ledgers[pool]?.advance(clocksBy: moved)
         }
     }
 }

@@ -58,7 +58,7 @@ package actor AllocationPublisher {
             version: SnapshotVersion(epoch: 0, generation: 0), issuedAt: now, leaseSeconds: policy.loop.leaseSeconds,
             policy: "\(policy.name)@\(policy.digest)", pools: decision.pools)
         try await publish(whole, under: policy.loop, at: now)
-        floats.withLock { $0.follow(classified) }
+        floats.withLock { $0.follow(classified, at: now) }
         board.update(
             serviceClocks: Dictionary(uniqueKeysWithValues: classified.map { ($0.demand.pool, $0.serviceClocks) }))
         let version = published?.whole.version

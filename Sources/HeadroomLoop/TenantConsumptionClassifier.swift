@@ -174,7 +174,10 @@ extension TenantConsumptionClassifier.Watched {
         capacity: PoolCapacity, rules: Rules, at now: Timestamp
     ) -> TenantConsumptionClassifier.Classified {
         var demand = demand.estimate(at: now, entitlements: entitlements)
-        advanceClocks(&demand, capacity: capacity.capacity, rules: rules)
+        // After a pause, nobody knows how long things were as they are now: a minute at most counts.
+        let seconds = estimatedAt.map { min(60, max(0, now.seconds(since: $0))) } ?? 0
+        estimatedAt = now
+        advanceClocks(&demand, seconds: seconds, capacity: capacity.capacity, rules: rules)
         let hasLostCapacity = capacity.nominal.resources.members.contains {
             (capacity.capacity[$0] ?? 0) < 0.95 * (capacity.nominal[$0] ?? 0)
         }
@@ -190,26 +193,24 @@ extension TenantConsumptionClassifier.Watched {
             if verdict.underservedSeconds > 0 { verdicts[tenant.tenant] = verdict }
         }
         starvation.forgetOthers(at: now)
-        // After a pause, nobody knows how long things were as they are now: a minute at most counts.
-        let seconds = estimatedAt.map { min(60, max(0, now.seconds(since: $0))) } ?? 0
-        estimatedAt = now
         self.demand.accumulate(demand, allocations: allocations, starvation: verdicts, seconds: seconds, at: now)
         return TenantConsumptionClassifier.Classified(
             demand: demand, serviceClocks: clocks.clocks, starvation: verdicts, waits: waits.tiers)
     }
 
     /// Service since the last tick moves the clocks; tenants that left the table leave the clocks.
-    private mutating func advanceClocks(_ demand: inout PoolDemand, capacity: Rates, rules: Rules) {
+    private mutating func advanceClocks(
+        _ demand: inout PoolDemand, seconds: Double, capacity: Rates, rules: Rules
+    ) {
         var activities: [ServiceClocks.Activity] = []
         var moving: [Int] = []
         for index in demand.tenants.indices {
             let tenant = demand.tenants[index].tenant
             let queue = demand.tenants[index].queue
-            let isBacklogged =
-                queue.interactive.depth > 0 || queue.nearRealTime.depth > 0 || queue.batch.depth > 0
+            let waiting = Criticality.allCases.first { queue[$0].depth > 0 }
             let served = demand.tenants[index].served
             // Whoever did nothing and waits for nothing stays where it is, once it stands somewhere.
-            if !isBacklogged, served == .zero, let clock = clocks.clocks[tenant] {
+            if waiting == nil, served == .zero, let clock = clocks.clocks[tenant] {
                 demand.tenants[index].serviceClock = clock
                 continue
             }
@@ -217,9 +218,9 @@ extension TenantConsumptionClassifier.Watched {
             activities.append(
                 ServiceClocks.Activity(
                     tenant: tenant, served: served, weight: rules.weight(of: tenant, in: policy.pool),
-                    isBacklogged: isBacklogged))
+                    waiting: waiting))
         }
-        clocks.advance(activities, capacity: capacity)
+        clocks.advance(activities, seconds: seconds, capacity: capacity)
         for index in moving { demand.tenants[index].serviceClock = clocks.clocks[demand.tenants[index].tenant] ?? 0 }
         guard clocks.clocks.count > demand.tenants.count else { return }
         let present = Set(demand.tenants.map(\.tenant))

@@ -78,6 +78,31 @@ import Testing
         #expect(abs(bucket.remaining[.tokens] - 1000) < 1e-9)
     }
 
+    @Test func `what is passed on flows over at once, and the bucket holds as much as before`() {
+        var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 10, at: start)
+        bucket.charge(Work(tokens: 600), at: start)
+        bucket.passOn(0.75, at: start)
+        #expect(bucket.admission(after: start).map { $0.seconds(since: after(0)) < 0.01 } == true)
+        #expect(abs(bucket.takeOverflow(at: after(4))[.tokens] - 300) < 1e-9)
+        #expect(abs(bucket.remaining[.tokens] - 500) < 1e-9)
+        bucket.charge(Work(tokens: 600), at: after(4))
+        // 100 tokens of debt at a quarter of 100 a second.
+        #expect(bucket.admission(after: after(4)).map { abs($0.seconds(since: after(8))) < 0.01 } == true)
+        bucket.passOn(0, at: after(8))
+        #expect(bucket.takeOverflow(at: after(10))[.tokens] == 300)
+        #expect(abs(bucket.remaining[.tokens] - 200) < 1e-9)
+    }
+
+    @Test func `a call that leaves a reserve waits for it`() {
+        var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 10, at: start)
+        bucket.charge(Work(tokens: 900), at: start)
+        let kept = Work(tokens: 300)
+        #expect(bucket.admits(at: start) == true)
+        #expect(bucket.admits(keeping: kept, at: start) == false)
+        #expect(bucket.admission(keeping: kept, after: start).map { abs($0.seconds(since: after(2))) < 0.01 } == true)
+        #expect(bucket.admits(keeping: kept, at: after(2.01)) == true)
+    }
+
     @Test func `a debt outlives a change as large as it was`() {
         var bucket = Bucket(Rates(tpm: 6000), burstSeconds: 10, at: start)
         bucket.charge(Work(tokens: 1500), at: start)

@@ -21,11 +21,11 @@ func allocation(
 }
 
 func tenant(
-    _ id: TenantID, rpm: Double = 0, tpm: Double = 0, ceiling: Rates = .none, safe: Rates = .none, weight: Double = 1,
-    clock: Double = 0
+    _ id: TenantID, rpm: Double = 0, tpm: Double = 0, floor: Rates = .none, ceiling: Rates = .none,
+    safe: Rates = .none, weight: Double = 1, clock: Double = 0
 ) -> TenantAllocation {
     TenantAllocation(
-        tenant: id, assured: Rates(rpm: rpm, tpm: tpm), ceiling: ceiling, safe: safe, weight: weight,
+        tenant: id, assured: Rates(rpm: rpm, tpm: tpm), floor: floor, ceiling: ceiling, safe: safe, weight: weight,
         serviceClock: clock)
 }
 

@@ -26,7 +26,9 @@ import Testing
         let request = try #require(requestAsked)
         #expect(request.epoch == 7 && request.waiting.map(\.heads.count) == [2, 1])
         #expect(request.waiting.map(\.tenant) == ["a", "b"])
-        #expect(gate.nextDraw(epoch: 7, at: after(0.5)) == nil, "one at a time")
+        #expect(gate.nextDraw(epoch: 7, at: after(0.2)) == nil, "one at a time")
+        let repeated = gate.nextDraw(epoch: 7, at: after(0.4))
+        #expect(repeated == request, "sent again when it is not answered soon")
         let dispatched = gate.receive(answer(request, 1), at: after(0.5))
         #expect(dispatched.ids == [2] && dispatched.map(\.grant) == [.drawn])
         // Local budget is what it was: two seconds in debt.
@@ -62,6 +64,23 @@ import Testing
         #expect(gate.dispatch(at: after(10)).count == 1)
     }
 
+    @Test func `while the float answers nine tenths of the budget are returned at once`() throws {
+        var gate = gate(allocation(rpm: 60, tpm: 60_000, tenants: [tenant("a", rpm: 60, tpm: 60_000)]))
+        gate.startDrawing(boot: "1", at: start)
+        let firstAsked = gate.nextDraw(epoch: 7, at: start)
+        _ = gate.receive(answer(try #require(firstAsked), 0), at: start)
+        // The bucket is emptied.
+        gate.enqueue([call(1, of: "a", tokens: 500)])
+        _ = gate.dispatch(at: start)
+        let secondAsked = gate.nextDraw(epoch: 7, at: after(1))
+        let second = try #require(secondAsked)
+        #expect(abs(second.totals.returned[.tokens] - 900) < 1e-6)
+        // Nobody answers any more: until two seconds after the answer, and then all of it is kept.
+        let lastAsked = gate.nextDraw(epoch: 7, at: after(2.2))
+        let last = try #require(lastAsked)
+        #expect(abs(last.totals.returned[.tokens] - 1800) < 1e-6)
+    }
+
     @Test func `settlement corrects what was drawn`() throws {
         var gate = drawingGate()
         gate.enqueue([call(1, of: "a"), call(2, of: "a", tokens: 4000)])
@@ -76,7 +95,7 @@ import Testing
     }
 
     @Test func `while the float answers only what is assured and covered goes without it`() throws {
-        for (assured, tokens, goes) in [(0.0, 350.0, false), (600, 350, true), (600, 450, false)] {
+        for (assured, tokens, goes) in [(0.0, 200.0, false), (600, 200, true), (600, 250, false)] {
             var gate = gate(
                 allocation(rpm: 600, tpm: 60_000, tenants: [tenant("a", rpm: assured, tpm: 100 * assured)]))
             gate.startDrawing(boot: "1", at: start)
@@ -85,7 +104,8 @@ import Testing
             let requestAsked = gate.nextDraw(epoch: 7, at: start)
             let request = try #require(requestAsked)
             _ = gate.receive(answer(request, 0), at: after(0.1))
-            // Half a second is 500 tokens, and 100 of them were left: 0.3 s bring 300 more.
+            // Half a second is 500 tokens, and 100 of them were left: 0.1 s brings 100 more, and from the answer on a
+            // tenth is kept, which is 20 in 0.2 s.
             gate.enqueue([call(1, of: "a", tokens: tokens, at: after(0.3))], at: after(0.3))
             #expect((gate.dispatch(at: after(0.3)).ids == [1]) == goes, "\(assured) \(tokens)")
             // Nobody has answered for two seconds: it lends by itself.

@@ -93,7 +93,11 @@ import Testing
         let cases:
             [(name: String, first: TenantAllocation, second: TenantAllocation, [DrawRequest.Head], [DrawRequest.Head])] =
                 [
-                    ("floor", tenant("b", rpm: 60, tpm: 60_000, clock: 9), tenant("a"), heads(1, .batch), heads(1)),
+                    (
+                        "floor", tenant("b", floor: Rates(rpm: 60, tpm: 60_000), clock: 9), tenant("a"),
+                        heads(1, .batch),
+                        heads(1)
+                    ),
                     ("criticality", tenant("b", clock: 9), tenant("a"), heads(1), heads(1, .batch)),
                     ("clock", tenant("b", clock: 1), tenant("a", clock: 2), heads(1), heads(1)),
                     ("arrival", tenant("b"), tenant("a"), heads(1, waited: 2), heads(1, waited: 1)),
@@ -134,7 +138,7 @@ import Testing
 
     @Test func `a floor that a large call used up comes back when the call is paid for`() throws {
         // One request and 1,000 tokens a second; ten seconds of it at first.
-        var ledger = ledger([tenant("a", rpm: 60, tpm: 60_000, clock: 9), tenant("b", clock: 1)])
+        var ledger = ledger([tenant("a", floor: Rates(rpm: 60, tpm: 60_000), clock: 9), tenant("b", clock: 1)])
         var spent = request(1)
         _ = try ledger.draw(spent, at: start)
         spent.sequence = 2
@@ -165,6 +169,71 @@ import Testing
             }
             #expect(grantedAt.map { abs($0 - seconds) <= 0.15 } == true, "\(tokens): \(grantedAt ?? -1)")
         }
+    }
+
+    @Test func `batch work beyond floors leaves a third of the burst, interactive work and floors do not`() throws {
+        let floor = Rates(rpm: 600, tpm: 600_000)
+        // Three seconds of the pool, less 0.3 s of its half at the gateway: 28.5 calls; a reserve of 10.
+        for (entry, criticality, calls) in [
+            (tenant("a"), .batch, 18), (tenant("a"), .interactive, 28), (tenant("a", floor: floor), .batch, 28),
+        ] as [(TenantAllocation, Criticality, Int)] {
+            var ledger = ledger([entry], burstSeconds: 3)
+            _ = try ledger.draw(request(1), at: start)
+            // Each second tells of the gateway.
+            for second in 1...9 { _ = try ledger.draw(request(Int64(second + 1)), at: after(Double(second))) }
+            let answer = try ledger.draw(request(20, [("a", heads(40, criticality))]), at: after(9))
+            #expect(answer.granted.map(\.calls) == [calls], "\(criticality) \(answer.granted)")
+        }
+    }
+
+    @Test func `a call whose caller is about to give up goes before one that is a little less behind`() throws {
+        for (patience, first) in [(5.0, "a"), (0.4, "b")] as [(Double, TenantID)] {
+            var ledger = ledger([tenant("a", clock: 1), tenant("b", clock: 1.2)])
+            var hurried = heads(1)
+            hurried[0].patienceSeconds = patience
+            let answer = try ledger.draw(request(1, [("a", heads(1)), ("b", hurried)]), at: after(0.3))
+            #expect(answer.granted.map(\.tenant) == [first], "\(patience)")
+        }
+    }
+
+    @Test func `who comes back with interactive work is lifted to interactive time, and not to that of batch work`()
+        throws
+    {
+        // The first to wait for batch is far behind; the interactive worker is at 100 and the idler at 0.
+        var ledger = ledger([tenant("batch"), tenant("idler"), tenant("worker", clock: 100)])
+        for step in 0...1 {
+            let waiting = [("batch", heads(1, .batch)), ("worker", heads(9))] as [(TenantID, [DrawRequest.Head])]
+            _ = try ledger.draw(request(Int64(step + 1), waiting), at: after(Double(step) / 10))
+        }
+        let waiting: [(TenantID, [DrawRequest.Head])] = [
+            ("batch", heads(1, .batch)), ("idler", heads(1)), ("worker", heads(9)),
+        ]
+        let answer = try ledger.draw(request(3, waiting), at: after(0.2))
+        let clock = answer.serviceClocks.first { $0.tenant == "idler" }?.serviceClock ?? 0
+        // Five seconds of the pool, over the weights of both.
+        #expect(clock > 97 && clock < 100.5, "\(clock)")
+    }
+
+    @Test func `the clocks of those who wait come half as close every twenty seconds`() throws {
+        var ledger = ledger([tenant("a", ceiling: Rates(rpm: 0), clock: 10), tenant("b", ceiling: Rates(rpm: 0))])
+        var clocks: [DrawAnswer.Clock] = []
+        for step in 0...200 {
+            let asked = request(Int64(step + 1), [("a", heads(1)), ("b", heads(1))])
+            clocks = try ledger.draw(asked, at: after(Double(step) / 10)).serviceClocks
+        }
+        let distance = clocks[0].serviceClock - clocks[1].serviceClock
+        // 10 at first, or what the credit leaves of it.
+        #expect(distance > 1 && distance < 5.1, "\(clocks)")
+    }
+
+    @Test func `no total takes a clock further than the pool can have served`() throws {
+        var ledger = ledger([tenant("a"), tenant("b")])
+        _ = try ledger.draw(request(1), at: start)
+        var spent = request(2)
+        spent.totals.spent = [DrawRequest.TenantWork(tenant: "a", work: Work(requests: 1, tokens: 1e12))]
+        let answer = try ledger.draw(spent, at: after(1))
+        // A second, and a burst of five.
+        #expect(answer.serviceClocks.map(\.serviceClock) == [6])
     }
 
     @Test func `who waits for the float to fill asks later than who has some of it at once`() throws {

@@ -50,6 +50,26 @@ import Testing
         #expect((599...652).contains(served), "\(served) calls in 60 s at 10 a second and a burst of 5 s")
     }
 
+    @Test func `batch work is lent to while a third of the burst is left, interactive work while there is any`() {
+        for (criticality, calls) in [(Criticality.batch, 34), (.nearRealTime, 34), (.interactive, 50)] {
+            var gate = gate(allocation(tenants: [tenant("a")]))
+            // Five seconds of ten calls.
+            gate.enqueue((1...99).map { call($0, of: "a", criticality) })
+            #expect(gate.dispatch(at: start).count == calls, "\(criticality)")
+            // It is asked again when there is more, and not at once.
+            let wake = gate.nextWake(after: start)
+            #expect(wake.map { (0.0001...0.1001).contains($0.seconds(since: start)) } == true, "\(criticality)")
+        }
+    }
+
+    @Test func `a call whose caller is about to give up is lent to before one that is a little less behind`() {
+        for (patience, first) in [(5.0, 1), (0.4, 2)] {
+            var gate = gate(allocation(rpm: 12, tenants: [tenant("a", clock: 1), tenant("b", clock: 1.2)]))
+            gate.enqueue([call(1, of: "a"), call(2, of: "b", deadline: after(patience))])
+            #expect(gate.dispatch(at: start).ids == [first], "\(patience)")
+        }
+    }
+
     @Test func `a budget cut in half is kept at once`() {
         var gate = gate(allocation(tenants: [tenant("a")]))
         var ids = 0

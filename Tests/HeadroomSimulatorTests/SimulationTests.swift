@@ -33,10 +33,10 @@ import Testing
     /// changes how a strategy behaves changes its line here, with the reason in the commit. Paste what the failure prints.
     @Test(
         arguments: [
-            ("fcfs", 1, "89f7d9b83dbc397b"), ("static-contract+lending", 1, "392f39f0b876f6a0"),
-            ("karma+lending", 2, "497a33632b775787"), ("litellm-v3", 2, "789ea40cc1c1a8c0"),
-            ("oracle", 3, "29500a50d1656f3a"), ("headroom", 1, "b005315ece047b9"),
-            ("headroom-lend", 2, "bf261a4a90b43b9c"),
+            ("fcfs", 1, "89f7d9b83dbc397b"), ("static-contract+lending", 1, "bd2c8a63fb9fbfe9"),
+            ("karma+lending", 2, "cf8dcbe085c09a2d"), ("litellm-v3", 2, "789ea40cc1c1a8c0"),
+            ("oracle", 3, "bd992e86427becf"), ("headroom", 1, "11791e2f6031a930"),
+            ("headroom-lend", 2, "de201c0ac7da8a57"),
             ("headroom-plain", 3, "59b63c59d415e8b9"),
         ] as [(String, UInt64, String)])
     func `a run behaves as when its digest was recorded, in every build`(strategy: String, seed: UInt64, digest: String)

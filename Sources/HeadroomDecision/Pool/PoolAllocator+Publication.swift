@@ -191,6 +191,7 @@ extension PoolAllocator {
         members[index].isRewritten = false
         assured[index] = rates
         published[index].assured = rates
+        published[index].floor = terms[index].floor
         published[index].ceiling = terms[index].ceiling
         published[index].tier = terms[index].tier
         published[index].weight = terms[index].weight

@@ -36,11 +36,17 @@ public struct DrawRequest: Equatable, Sendable {
         public var criticality: Criticality
         /// Since it arrived.
         public var waitedSeconds: Double
+        /// Until its caller gives up.
+        public var patienceSeconds: Double
 
-        public init(estimate: Work, criticality: Criticality = .interactive, waitedSeconds: Double = 0) {
+        public init(
+            estimate: Work, criticality: Criticality = .interactive, waitedSeconds: Double = 0,
+            patienceSeconds: Double = .infinity
+        ) {
             self.estimate = estimate
             self.criticality = criticality
             self.waitedSeconds = waitedSeconds
+            self.patienceSeconds = patienceSeconds
         }
     }
 
@@ -83,11 +89,16 @@ public struct DrawRequest: Equatable, Sendable {
     public static let maxHeads = 64
     /// An answer that takes longer grants nothing: its request was lost, as far as the gateway is concerned.
     public static let patienceSeconds = 1.0
+    /// A request that was not answered is sent again after so long, as it was.
+    public static let resendSeconds = 0.3
+    /// What a gate that draws keeps of its part while the float answers; it returns the rest to the float at once.
+    public static let keptShare = 0.1
     /// Without work that waits, totals are told this often.
     public static let reportSeconds = 1.0
-    /// Seconds of its budget that a gateway which draws may hold locally. What is held is lost to everyone else while
-    /// nobody with a right of his own waits there: 1 s cost .011 of shortfall against half of it.
-    public static let localBurstSeconds = 0.5
+    /// Seconds of its budget that a gateway which draws may hold locally: a tenth of the pool's burst. What is held is
+    /// lost to everyone else while nobody with a right of its own waits there: of a burst of five seconds, 1 s cost .011
+    /// of shortfall against half a second.
+    public static func localBurstSeconds(of burstSeconds: Double) -> Double { min(0.5, burstSeconds / 10) }
     /// So long after its last answer a gate takes the float to be there: it tells of itself each second.
     public static let answeringSeconds = 2.0
 }
@@ -109,7 +120,7 @@ extension DrawRequest {
             var areFinite = true
             for head in queue.heads {
                 areRight .&= (head.estimate.amounts .>= 0) .& (head.estimate.amounts .< .infinity)
-                areFinite = areFinite && head.waitedSeconds.isFinite
+                areFinite = areFinite && head.waitedSeconds.isFinite && head.patienceSeconds >= 0
             }
             if !areFinite || !all(areRight) { return "waiting of \(queue.tenant): must be numbers of at least 0" }
         }

@@ -20,7 +20,9 @@ struct FloatAccount: Sendable {
         var head: Head {
             Head(
                 estimate: heads[next].estimate, criticality: heads[next].criticality,
-                arrival: toldAt.adding(seconds: -heads[next].waitedSeconds))
+                arrival: toldAt.adding(seconds: -heads[next].waitedSeconds),
+                deadline: heads[next].patienceSeconds < .infinity
+                    ? toldAt.adding(seconds: heads[next].patienceSeconds) : nil)
         }
 
         mutating func removeFirst() { next += 1 }
@@ -48,6 +50,8 @@ struct FloatAccount: Sendable {
         let estimate: Work
         let criticality: Criticality
         let arrival: Timestamp
+        /// When its caller gives up, if ever.
+        let deadline: Timestamp?
     }
 
     /// How a tenant stands with the float: what the order goes by.
@@ -55,7 +59,7 @@ struct FloatAccount: Sendable {
         var weight: Double
         /// V: seconds of the pool served or granted ÷ weight.
         fileprivate(set) var clock: Double
-        /// F: what is left of the assured rate's last seconds.
+        /// F: what is left of the floor's last seconds.
         fileprivate var floor: Floor
         /// How far lending may go, over all gateways.
         fileprivate var ceiling: Bucket
@@ -77,8 +81,9 @@ struct FloatAccount: Sendable {
     var standing: Standing
     /// One for each gateway that told of something.
     var lanes: [Lane] = []
-    /// When work of it last waited somewhere.
+    /// When work of it last waited somewhere, and the most urgent criticality of it.
     var waitedAt: Timestamp?
+    var waitingAs = Criticality.interactive
 
     /// Ten seconds of use are what a ceiling is measured by.
     private static let ceilingSeconds = 10.0
@@ -86,19 +91,23 @@ struct FloatAccount: Sendable {
     init(_ entry: TenantAllocation, clock: Double, at now: Timestamp) {
         tenant = entry.tenant
         standing = Standing(
-            weight: entry.weight, clock: clock, floor: Floor(entry.assured, at: now),
+            weight: entry.weight, clock: clock, floor: Floor(entry.floor, at: now),
             ceiling: Bucket(entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now))
     }
 
-    mutating func follow(_ entry: TenantAllocation, at now: Timestamp) {
+    /// - Parameter floor: as much of the contract's as there is capacity for.
+    mutating func follow(_ entry: TenantAllocation, floor: Rates, at now: Timestamp) {
         standing.weight = entry.weight
-        standing.floor.rates = entry.assured
+        standing.floor.rates = floor
         standing.ceiling.change(to: entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now)
     }
 
-    mutating func advance(clockBy seconds: Double) { standing.clock += seconds }
-
     mutating func lift(clockTo least: Double) { standing.clock = max(standing.clock, least) }
+
+    mutating func move(clockTo clock: Double) { standing.clock = clock }
+
+    /// The most urgent work of it that waits, as far as is known.
+    var mostUrgent: Criticality? { lanes.lazy.filter { !$0.isEmpty }.map(\.head.criticality).min() }
 
     /// Debt up to half a minute of the rate is paid back first. Were it forgiven, a tenant of large calls would always
     /// be within its floor, and after a loss of capacity the rest would have what it leaves (shortfall in the drop .20

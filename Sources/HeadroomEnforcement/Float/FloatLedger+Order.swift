@@ -31,7 +31,7 @@ extension FloatLedger {
         var left = level
         var wanted = wanted
         var grants: [Int: Grants] = [:]
-        while wanted > 0, covers(turns.least?.head.estimate, with: left), let turn = turns.popLeast() {
+        while wanted > 0, covers(turns.least.map(NextCall.init), with: left), let turn = turns.popLeast() {
             let served = competitors[turn.competitor].serve(capacity: capacity, at: now)
             left -= turn.head.estimate
             if served == boot {
@@ -46,7 +46,7 @@ extension FloatLedger {
     }
 
     /// What the call takes whose turn it is; `nil` when nobody's is. Found without a copy of what waits.
-    func nextCall(at now: Timestamp) -> Work? {
+    func nextCall(at now: Timestamp) -> NextCall? {
         let oldest = now.adding(seconds: -FloatLedger.headSeconds)
         var first: Turn?
         for (place, index) in backlogged.enumerated() {
@@ -55,7 +55,19 @@ extension FloatLedger {
             let turn = Turn(standing: &standing, head: accounts[index].lanes[lane].head, competitor: place, at: now)
             if let turn, first.map({ turn < $0 }) ?? true { first = turn }
         }
-        return first?.head.estimate
+        return first.map(NextCall.init)
+    }
+
+    /// What the call takes whose turn it is, and what it must leave.
+    struct NextCall {
+        let estimate: Work
+        /// Neither interactive nor within its tenant's floor.
+        let leavesReserve: Bool
+
+        fileprivate init(_ turn: Turn) {
+            estimate = turn.head.estimate
+            leavesReserve = turn.isBeyondFloor && turn.head.criticality != .interactive
+        }
     }
 
     /// Twice the longest wait, and a round trip.
@@ -96,7 +108,7 @@ extension FloatLedger {
         private mutating func choose() { lane = FloatAccount.Lane.first(of: lanes, toldSince: oldest) }
     }
 
-    private struct Turn: Comparable {
+    fileprivate struct Turn: Comparable {
         let isBeyondFloor: Bool
         let clock: Double
         let head: FloatAccount.Head
@@ -106,7 +118,7 @@ extension FloatLedger {
         init?(standing: inout FloatAccount.Standing, head: FloatAccount.Head, competitor: Int, at now: Timestamp) {
             guard standing.isBelowCeiling(at: now) else { return nil }
             isBeyondFloor = !standing.isWithinFloor(at: now)
-            clock = standing.clock
+            clock = standing.clock - ServiceOrder.urgency(until: head.deadline, at: now)
             self.head = head
             self.competitor = competitor
         }

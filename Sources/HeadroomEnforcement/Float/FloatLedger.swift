@@ -33,6 +33,8 @@ public struct FloatLedger: Sendable {
     private(set) var capacity = Rates.none
     private var inflow = Rates.none
     private var burstSeconds = 0.0
+    /// What is left in the float for interactive work and floors.
+    private(set) var reserve = Work.zero
     /// By gateway, as published last.
     private var budgets: [(gateway: GatewayID, budget: Rates)] = []
     /// Most that the float and open grants may hold.
@@ -47,8 +49,8 @@ public struct FloatLedger: Sendable {
     private var indices: [TenantID: Int] = [:]
     /// Those with a tenant's heads, or that had some a second ago; in the order in which they began to wait.
     var backlogged: [Int] = []
-    /// The least clock over ``backlogged``; never falls.
-    private var virtualTime = 0.0
+    private var time = VirtualTime()
+    private var fadedAt: Timestamp
 
     private struct BootName: Hashable {
         let gateway: GatewayID
@@ -80,6 +82,7 @@ public struct FloatLedger: Sendable {
         self.epoch = epoch
         self.maxBoots = maxBoots
         filledAt = now
+        fadedAt = now
         sweptAt = now
     }
 
@@ -95,10 +98,24 @@ public struct FloatLedger: Sendable {
         inflow = whole.float
         burstSeconds = whole.burstSeconds
         self.budgets = budgets
-        if accounts.isEmpty { virtualTime = whole.tenants.map(\.serviceClock).min() ?? 0 }
+        if accounts.isEmpty { time = VirtualTime(whole.tenants.map(\.serviceClock).min() ?? 0) }
         if !isOf(whole.tenants) { makeAccounts(for: whole.tenants, at: now) }
-        for index in accounts.indices { accounts[index].follow(whole.tenants[index], at: now) }
+        let part = partOfFloors(whole.tenants)
+        for index in accounts.indices {
+            let floor = whole.tenants[index].floor
+            accounts[index].follow(
+                whole.tenants[index], floor: Rates(perMinute: floor.perMinute * part, resources: floor.resources),
+                at: now)
+        }
+        reserve = capacity.work(overSeconds: ServiceOrder.reserveSeconds(burstSeconds: burstSeconds))
         bound()
+    }
+
+    /// So much of each floor there is capacity for, by resource.
+    private func partOfFloors(_ entries: [TenantAllocation]) -> SIMD4<Double> {
+        var sum = SIMD4<Double>.zero
+        for index in entries.indices { sum += entries[index].floor.perMinute }
+        return pointwiseMin(SIMD4(repeating: 1), capacity.perMinute / pointwiseMax(sum, SIMD4(repeating: 1e-9)))
     }
 
     /// Nearly always the same tenants have entries as before.
@@ -111,18 +128,17 @@ public struct FloatLedger: Sendable {
         let known = accounts
         accounts = entries.map { entry in
             if let index = indices[entry.tenant] { return known[index] }
-            // The clocks of the first are the published ones; from then on they are kept here.
-            return FloatAccount(entry, clock: known.isEmpty ? entry.serviceClock : virtualTime, at: now)
+            // The clocks of newcomers are the published ones; from then on they are kept here.
+            return FloatAccount(entry, clock: entry.serviceClock, at: now)
         }
         indices = Dictionary(uniqueKeysWithValues: accounts.indices.map { (accounts[$0].tenant, $0) })
         backlogged = waited.compactMap { indices[$0] }
     }
 
-    /// Service at gateways that do not draw, told by telemetry: by so much their tenants' clocks went on.
-    public mutating func advance(clocksBy seconds: [TenantID: Double]) {
-        for index in accounts.indices {
-            if let seconds = seconds[accounts[index].tenant] { accounts[index].advance(clockBy: seconds) }
-        }
+    /// Service at gateways that do not draw, as telemetry reported it.
+    public mutating func charge(_ served: Work, of tenant: TenantID, at now: Timestamp) {
+        guard let index = indices[tenant] else { return }
+        accounts[index].standing.charge(served, capacity: capacity, at: now)
     }
 
     /// Those heard of in the last seconds.
@@ -133,7 +149,7 @@ public struct FloatLedger: Sendable {
         let drawing = drawingGateways
         for part in budgets {
             let isDrawing = drawing.contains(part.gateway)
-            let seconds = isDrawing ? min(DrawRequest.localBurstSeconds, burstSeconds) : burstSeconds
+            let seconds = isDrawing ? DrawRequest.localBurstSeconds(of: burstSeconds) : burstSeconds
             held += part.budget.work(overSeconds: seconds).amounts
         }
         most.amounts = pointwiseMax(capacity.work(overSeconds: burstSeconds).amounts - held, .zero)
@@ -233,6 +249,8 @@ public struct FloatLedger: Sendable {
             if let granted = boot.openByTenant.firstIndex(where: { $0.tenant == entry.tenant }) {
                 change -= boot.openByTenant.remove(at: granted).work
             }
+            // Nor can a tenant have been served more than the pool had.
+            change.amounts = pointwiseMin(change.amounts, plausible)
             if change != .zero { accounts[index].standing.charge(change, capacity: capacity, at: now) }
         }
         for entry in boot.openByTenant {
@@ -248,16 +266,15 @@ public struct FloatLedger: Sendable {
         for queue in waiting {
             guard let index = indices[queue.tenant], !queue.heads.isEmpty else { continue }
             accounts[index].lanes.append(FloatAccount.Lane(boot: number, queue.heads, toldAt: now))
-            if accounts[index].waitedAt == nil { join(index) }
+            let isNew = accounts[index].waitedAt == nil
+            if isNew { backlogged.append(index) }
             accounts[index].waitedAt = now
+            guard let criticality = accounts[index].mostUrgent, isNew || criticality != accounts[index].waitingAs
+            else { continue }
+            accounts[index].waitingAs = criticality
+            time.enter(as: criticality, weight: accounts[index].standing.weight)
+            accounts[index].lift(clockTo: time.entry(as: criticality))
         }
-    }
-
-    /// An idle tenant does not come back with the claim of all the time it was away.
-    private mutating func join(_ index: Int) {
-        backlogged.append(index)
-        let weight = backlogged.reduce(0) { $0 + accounts[$1].standing.weight }
-        accounts[index].lift(clockTo: virtualTime - ServiceClocks.creditSeconds / weight)
     }
 
     /// Who has not waited anywhere for a second is idle.
@@ -270,9 +287,18 @@ public struct FloatLedger: Sendable {
             }
             return !waits
         }
-        guard !backlogged.isEmpty else { return }
-        let least = backlogged.reduce(.infinity) { min($0, accounts[$1].standing.clock) }
-        virtualTime = max(virtualTime, least)
+        let fading = VirtualTime.fading(over: now.seconds(since: fadedAt))
+        fadedAt = now
+        var waiting = VirtualTime.Waiting()
+        for index in backlogged {
+            let (standing, criticality) = (accounts[index].standing, accounts[index].waitingAs)
+            waiting.add(standing.clock, weight: standing.weight, as: criticality)
+        }
+        time.settle(waiting)
+        for index in backlogged {
+            let clock = accounts[index].standing.clock
+            accounts[index].move(clockTo: time.faded(clock, as: accounts[index].waitingAs, by: fading))
+        }
     }
 
     private static let idleSeconds = 1.0
@@ -314,9 +340,14 @@ public struct FloatLedger: Sendable {
     // MARK: The level
 
     /// A call that is larger than the float can ever be goes when it is full.
-    func covers(_ estimate: Work?, with left: Work) -> Bool {
-        guard let estimate, FloatLedger.admits(left, in: capacity.resources) else { return false }
-        return capacity.resources.members.allSatisfy { left[$0] >= min(estimate[$0], most[$0] - open[$0]) }
+    func covers(_ next: NextCall?, with left: Work) -> Bool {
+        guard let next else { return false }
+        let left = next.leavesReserve ? left - reserve : left
+        guard FloatLedger.admits(left, in: capacity.resources) else { return false }
+        return capacity.resources.members.allSatisfy { resource in
+            let most = most[resource] - open[resource] - (next.leavesReserve ? reserve[resource] : 0)
+            return left[resource] >= min(next.estimate[resource], most)
+        }
     }
 
     /// Above 0 in every limited resource, as in ``Bucket``.

@@ -14,6 +14,8 @@ public struct Bucket: Equatable, Sendable {
     private var refilledAt: Timestamp
     /// What did not fit since it was last taken.
     @Halved private var spilled = SIMD4<Double>.zero
+    /// This part of what flows in is not kept: it counts as overflow.
+    private var passedOn = 0.0
 
     /// A full bucket that holds `burstSeconds` of its rates, and at least `request` where the rate is above 0.
     public init(_ rates: Rates, burstSeconds: Double, atLeast request: Work = Bucket.oneRequest, at now: Timestamp) {
@@ -33,6 +35,12 @@ public struct Bucket: Equatable, Sendable {
         return true
     }
 
+    /// Whether one more call may go that leaves `kept`.
+    public mutating func admits(keeping kept: Work, at now: Timestamp) -> Bool {
+        refill(at: now)
+        return !any((level .<= kept.amounts) .& rates.resources.lanes)
+    }
+
     /// Whether `work` may go without debt; what is larger than the burst, from a full bucket.
     public mutating func covers(_ work: Work, at now: Timestamp) -> Bool {
         refill(at: now)
@@ -45,6 +53,12 @@ public struct Bucket: Equatable, Sendable {
         refill(at: now)
         level -= work.amounts
         spill()
+    }
+
+    /// From now on `share` of what flows in counts as overflow at once; the bucket holds as much as before.
+    public mutating func passOn(_ share: Double, at now: Timestamp) {
+        refill(at: now)
+        passedOn = share
     }
 
     /// What has flowed over in limited resources since this was asked last.
@@ -89,11 +103,11 @@ public struct Bucket: Equatable, Sendable {
         level[resource.rawValue] = min(level[resource.rawValue], most)
     }
 
-    /// When the next call may go, if nothing is charged until then; `nil` when no time brings it.
-    public func admission(after now: Timestamp) -> Timestamp? {
+    /// When the next call may go that leaves `kept`, if nothing is charged until then; `nil` when no time brings it.
+    public func admission(keeping kept: Work = .zero, after now: Timestamp) -> Timestamp? {
         let from = max(now, refilledAt)
-        let perSecond = rates.perMinute / 60
-        let level = level + from.seconds(since: refilledAt) * perSecond
+        let perSecond = rates.perMinute / 60 * (1 - passedOn)
+        let level = level + from.seconds(since: refilledAt) * perSecond - kept.amounts
         let isSpent = rates.resources.lanes .& (level .<= 0)
         guard any(isSpent) else { return from }
         guard !any(isSpent .& (perSecond .<= 0)) else { return nil }
@@ -111,7 +125,9 @@ public struct Bucket: Equatable, Sendable {
         let elapsed = now.seconds(since: refilledAt)
         guard elapsed > 0 else { return }
         refilledAt = now
-        level += rates.perMinute * (elapsed / 60)
+        let inflow = rates.perMinute * (elapsed / 60)
+        level += inflow * (1 - passedOn)
+        spilled += inflow * passedOn
         spill()
     }
 

@@ -42,6 +42,9 @@ extension PoolGate {
         }
         let floatAnswers = floatAnswers(at: now)
         while budget.admits(at: now), let best = candidates.popLeast() {
+            if right == .lent, best.call.criticality != .interactive, !budget.admits(keeping: reserve, at: now) {
+                return  // Nor may any that come after it.
+            }
             if floatAnswers, !budget.covers(calls.estimate(best.call.place), at: now) { continue }
             if right == .assured { assuredTime = max(assuredTime, accounts[best.account].assuredPass) }
             let grant = right == .assured && best.account == 0 ? .unlisted : right
@@ -67,7 +70,11 @@ extension PoolGate {
         guard let call = head(of: index, at: now) else { return nil }
         let admits = right == .assured ? accounts[index].own.admits(at: now) : accounts[index].ceiling.admits(at: now)
         guard admits else { return nil }
-        let clock = right == .assured ? accounts[index].assuredPass : accounts[index].clock
+        let clock =
+            right == .assured
+            ? accounts[index].assuredPass
+            : accounts[index].clock
+                - ServiceOrder.urgency(until: calls[call.place].waiting.deadline, at: now)
         return Candidate(clock: clock, call: call, account: index)
     }
 

@@ -21,12 +21,14 @@ extension PoolGate {
         var isReturning = false
         /// The term that knows all that was spent.
         var epoch: Int64?
+        /// While the float answers, it has the larger part of what flows in.
+        var isYielding = false
 
         struct Open: Sendable {
-            let sequence: Int64
-            let epoch: Int64
             let askedAt: Timestamp
-            let waiting: [DrawRequest.Queue]
+            let request: DrawRequest
+            /// The last time.
+            var sentAt: Timestamp
         }
     }
 
@@ -50,8 +52,12 @@ extension PoolGate {
         guard drawing != nil else { return nil }
         advance(to: now)
         guard isDrawing, let askAt = drawing?.askAt else { return nil }
-        if let openedAt = drawing?.open?.askedAt, now.seconds(since: openedAt) < DrawRequest.patienceSeconds {
-            return nil
+        if let open = drawing?.open, now.seconds(since: open.askedAt) < DrawRequest.patienceSeconds {
+            // The same request again: the float answers it once, however often it comes.
+            let isDue = now.seconds(since: open.sentAt) >= DrawRequest.resendSeconds
+            guard isDue, !open.request.waiting.isEmpty else { return nil }
+            drawing?.open?.sentAt = now
+            return open.request
         }
         let reportsAt = drawing?.askedAt?.adding(seconds: DrawRequest.reportSeconds) ?? now
         guard now >= min(askAt, reportsAt) else { return nil }
@@ -68,9 +74,7 @@ extension PoolGate {
         guard var drawing else { return nil }
         drawing.returned += budget.takeOverflow(at: now)
         drawing.sequence += 1
-        drawing.open = Drawing.Open(sequence: drawing.sequence, epoch: epoch, askedAt: now, waiting: waiting)
         drawing.askedAt = now
-        self.drawing = drawing
         var spent: [DrawRequest.TenantWork] = []
         for index in accounts.indices.dropFirst() {
             let isNews = accounts[index].spent != accounts[index].acknowledgedSpent || drawing.epoch != epoch
@@ -79,10 +83,22 @@ extension PoolGate {
             }
             accounts[index].noteDraw()
         }
-        return DrawRequest(
+        let request = DrawRequest(
             gateway: gateway, boot: drawing.boot, sequence: drawing.sequence, pool: pool, epoch: epoch,
             totals: DrawRequest.Totals(returned: drawing.returned, grantedUsed: drawing.used, spent: spent),
             waiting: waiting)
+        drawing.open = Drawing.Open(askedAt: now, request: request, sentAt: now)
+        self.drawing = drawing
+        return request
+    }
+
+    /// The float has the larger part of what flows in for as long as it answers, and not a moment longer.
+    mutating func settleYield(at now: Timestamp) {
+        guard let isYielding = drawing?.isYielding, isYielding != floatAnswers(at: now) else { return }
+        let since =
+            isYielding ? drawing?.answeredAt?.adding(seconds: DrawRequest.answeringSeconds) ?? now : now
+        drawing?.isYielding = !isYielding
+        budget.passOn(isYielding ? 0 : 1 - DrawRequest.keptShare, at: min(since, now))
     }
 
     /// Of tenants with an entry, ascending; the others live on what is lent here until they have one.
@@ -105,7 +121,8 @@ extension PoolGate {
                 heads.append(
                     DrawRequest.Head(
                         estimate: calls.estimate(queued.place), criticality: queued.criticality,
-                        waitedSeconds: now.seconds(since: queued.arrival)))
+                        waitedSeconds: now.seconds(since: queued.arrival),
+                        patienceSeconds: calls[queued.place].waiting.deadline.seconds(since: now)))
             }
             return heads.count < DrawRequest.maxHeads
         }
@@ -116,12 +133,12 @@ extension PoolGate {
     /// went or gave up meanwhile serves the tenant's next ones as far as it reaches; the rest flows back. An answer
     /// that comes too late, or to another request than the last one, grants nothing.
     public mutating func receive(_ answer: DrawAnswer, at now: Timestamp) -> [Dispatch] {
-        guard let open = drawing?.open, open.sequence == answer.sequence,
+        guard let open = drawing?.open, open.request.sequence == answer.sequence,
             now.seconds(since: open.askedAt) < DrawRequest.patienceSeconds
         else { return [] }
         drawing?.open = nil
         drawing?.answeredAt = now
-        drawing?.epoch = open.epoch
+        drawing?.epoch = open.request.epoch
         drawing?.askAt = open.askedAt.adding(seconds: Double(answer.waitMilliseconds) / 1000)
         advance(to: now)
         for index in accounts.indices.dropFirst() { accounts[index].acknowledgeDraw() }
@@ -135,7 +152,9 @@ extension PoolGate {
         var dispatched: [Dispatch] = []
         for granted in answer.granted {
             let index = index(of: granted.tenant)
-            guard index > 0, let queue = open.waiting.first(where: { $0.tenant == granted.tenant }) else { continue }
+            guard index > 0, let queue = open.request.waiting.first(where: { $0.tenant == granted.tenant }) else {
+                continue
+            }
             var left = queue.heads.prefix(granted.calls).reduce(Work.zero) { $0 + $1.estimate }
             for _ in 0..<min(granted.calls, queue.heads.count) {
                 guard let queued = head(of: index, at: now) else { break }
@@ -167,6 +186,10 @@ extension PoolGate {
     /// When the next request is due, if something waits; `nil` when it does not draw.
     var nextDrawTime: Timestamp? {
         guard isDrawing else { return nil }
-        return drawing?.open?.askedAt.adding(seconds: DrawRequest.patienceSeconds) ?? drawing?.askAt
+        guard let open = drawing?.open else { return drawing?.askAt }
+        if open.request.waiting.isEmpty { return open.askedAt.adding(seconds: DrawRequest.patienceSeconds) }
+        return min(
+            open.sentAt.adding(seconds: DrawRequest.resendSeconds),
+            open.askedAt.adding(seconds: DrawRequest.patienceSeconds))
     }
 }

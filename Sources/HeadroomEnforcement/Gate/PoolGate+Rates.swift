@@ -12,7 +12,7 @@ extension PoolGate {
         let seconds = allocation.burstSeconds
         let isDrawing = isDrawing
         // What a gate that draws does not hold is in the float; a call larger than the burst goes in any case.
-        let burstSeconds = isDrawing ? min(DrawRequest.localBurstSeconds, seconds) : seconds
+        let burstSeconds = isDrawing ? DrawRequest.localBurstSeconds(of: seconds) : seconds
         let leastBurst = isDrawing ? .zero : meanRequest
         if let wasDrawing = drawing?.isReturning, wasDrawing != isDrawing {
             // What flowed over before was nobody's.
@@ -21,7 +21,9 @@ extension PoolGate {
             // What the small bucket did not hold was returned: a large one does not begin with it.
             budget.resize(burstSeconds: burstSeconds, atLeast: leastBurst, at: now)
         }
-        budget.change(to: budgetRates(of: allocation), burstSeconds: burstSeconds, atLeast: leastBurst, at: now)
+        let rates = budgetRates(of: allocation)
+        reserve = rates.work(overSeconds: ServiceOrder.reserveSeconds(burstSeconds: seconds))
+        budget.change(to: rates, burstSeconds: burstSeconds, atLeast: leastBurst, at: now)
         accounts[0].own.change(
             to: complete(allocation.unlisted, or: .none, in: allocation), burstSeconds: seconds, atLeast: meanRequest,
             at: now)

@@ -43,6 +43,8 @@ public struct PoolGate: Sendable {
     var leaseUntil: Timestamp
     var isOnFallback = false
     var budget: Bucket
+    /// Of the budget, what is left for interactive work and for what is assured.
+    var reserve = Work.zero
     /// Set by a refusal: no dispatch before.
     var heldUntil: Timestamp
     /// What the provider's headers say of its limits, and until when they are believed.
@@ -54,10 +56,7 @@ public struct PoolGate: Sendable {
     private var indices: [TenantID: Int] = [:]
     /// Accounts with something in their queue.
     var backlogged: [Int] = []
-    /// Σ weight of ``backlogged``.
-    private var backloggedWeight = 0.0
-    /// The least service clock over backlogged tenants; falls only when the control plane's clocks start over.
-    private var virtualTime = 0.0
+    private var time = VirtualTime()
     /// The assured stride of the last call served.
     var assuredTime = 0.0
 
@@ -148,18 +147,16 @@ public struct PoolGate: Sendable {
     private mutating func rehome(displaced: [TenantAccount], at now: Timestamp) {
         let shared = accounts[0].queue.elements
         accounts[0].queue = ServiceQueue()
-        for index in accounts.indices { accounts[index].isBacklogged = !accounts[index].queue.isEmpty }
-        backlogged = accounts.indices.filter { accounts[$0].isBacklogged }
-        backloggedWeight = backlogged.reduce(0) { $0 + accounts[$1].weight }
+        for index in accounts.indices { accounts[index].waitsAs = accounts[index].queue.least?.criticality }
+        backlogged = accounts.indices.filter { accounts[$0].waitsAs != nil }
         for queued in shared + displaced.flatMap(\.queue.elements) {
             if calls.isWaiting(queued.place, queued.sequence) { wait(queued.place, at: now) }
         }
     }
 
-    /// A publication may start the clocks over; virtual time then follows them down, or whoever becomes backlogged
-    /// next would be lifted out of everyone's reach.
+    /// A publication may start the clocks over.
     mutating func settleVirtualTime() {
-        if let most = accounts.dropFirst().lazy.map(\.clock).max() { virtualTime = min(virtualTime, most) }
+        if let most = accounts.dropFirst().lazy.map(\.clock).max() { time.follow(clocksUpTo: most) }
     }
 
     /// A 304 or an empty delta.
@@ -214,12 +211,13 @@ public struct PoolGate: Sendable {
 
     private mutating func join(_ call: QueuedCall, account index: Int) {
         accounts[index].queue.push(call)
-        guard !accounts[index].isBacklogged else { return }
-        accounts[index].isBacklogged = true
+        let before = accounts[index].waitsAs
+        if let before, call.criticality >= before { return }
+        accounts[index].waitsAs = call.criticality
+        time.enter(as: call.criticality, weight: accounts[index].weight)
+        accounts[index].lift(clockTo: time.entry(as: call.criticality))
+        guard before == nil else { return }
         backlogged.append(index)
-        backloggedWeight += accounts[index].weight
-        // An idle tenant does not come back with the claim of all the time it was away.
-        accounts[index].lift(clockTo: virtualTime - ServiceClocks.creditSeconds / backloggedWeight)
         accounts[index].assuredPass = max(accounts[index].assuredPass, assuredTime)
     }
 
@@ -239,6 +237,7 @@ public struct PoolGate: Sendable {
             isOnFallback = hasExpired
             changeRates(at: since)
         }
+        settleYield(at: now)
         while let timer = deferred.least, timer.at <= now {
             _ = deferred.popLeast()
             if calls.isWaiting(timer.place, timer.sequence) { wait(timer.place, at: now) }
@@ -247,12 +246,14 @@ public struct PoolGate: Sendable {
 
     /// Drops what no longer waits from the list of the backlogged, and moves virtual time on.
     mutating func settleBacklog() {
-        for index in backlogged where accounts[index].queue.isEmpty { accounts[index].isBacklogged = false }
-        backlogged.removeAll { !accounts[$0].isBacklogged }
-        backloggedWeight = backlogged.reduce(0) { $0 + accounts[$1].weight }
-        guard !backlogged.isEmpty else { return }
-        let least = backlogged.reduce(.infinity) { min($0, accounts[$1].clock) }
-        virtualTime = max(virtualTime, least)
+        var waiting = VirtualTime.Waiting()
+        for index in backlogged {
+            accounts[index].waitsAs = accounts[index].queue.least?.criticality
+            guard let criticality = accounts[index].waitsAs else { continue }
+            waiting.add(accounts[index].clock, weight: accounts[index].weight, as: criticality)
+        }
+        backlogged.removeAll { accounts[$0].waitsAs == nil }
+        time.settle(waiting)
     }
 
     /// When something may change by itself: a call's turn, the end of a patience, of waiting aside, or of the lease.
@@ -280,14 +281,20 @@ public struct PoolGate: Sendable {
     /// A call may go when both the pool and its tenant, by own right or below its ceiling, allow it.
     private func nextAdmission(after now: Timestamp) -> Timestamp? {
         guard let pool = budget.admission(after: now) else { return nil }
-        var tenant: Timestamp?
-        for index in backlogged where !accounts[index].queue.isEmpty {
-            let own = accounts[index].own.admission(after: now)
-            if let own, own <= pool { return pool }
-            let lent = accounts[index].ceiling.admission(after: now)
-            if let lent, lent <= pool { return pool }
-            if let first = own.map({ min($0, lent ?? $0) }) ?? lent { tenant = min(tenant ?? first, first) }
+        let spare = budget.admission(keeping: reserve, after: now)
+        var first: Timestamp?
+        for index in backlogged {
+            guard let criticality = accounts[index].queue.least?.criticality else { continue }
+            if let own = accounts[index].own.admission(after: now) {
+                first = min(first ?? .init(milliseconds: .max), max(own, pool))
+            }
+            if let lent = accounts[index].ceiling.admission(after: now),
+                let budget = criticality == .interactive ? pool : spare
+            {
+                first = min(first ?? .init(milliseconds: .max), max(lent, budget))
+            }
+            if first == pool { return pool }
         }
-        return tenant
+        return first
     }
 }

@@ -13,7 +13,8 @@ struct TenantAccount: Sendable {
     /// Stride of assured service: seconds of the own rate that were used, in the gate's virtual time.
     var assuredPass = 0.0
     var queue = ServiceQueue()
-    var isBacklogged = false
+    /// The most urgent criticality in its queue, when it was last looked at; `nil` when nothing waits.
+    var waitsAs: Criticality?
 
     /// The service clock as the control plane last told it.
     private var publishedClock: Double

@@ -221,6 +221,9 @@ public struct TenantAllocation: TenantRow, Equatable, Sendable {
     public var tenant: TenantID
     /// The rate that the tenant is sure of.
     public var assured: Rates
+    /// What its contract guarantees, over all gateways; empty without a guarantee. The float goes by it; gateways are
+    /// not sent it.
+    public var floor: Rates
     /// How far lending may go; an absent resource has no ceiling.
     public var ceiling: Rates
     /// For gateways that take one plain number behind a cap for the whole pool.
@@ -239,7 +242,8 @@ public struct TenantAllocation: TenantRow, Equatable, Sendable {
     public var criticality: PerCriticality<Rates>
 
     public init(
-        tenant: TenantID, assured: Rates, ceiling: Rates = .none, plain: Rates = .none, safe: Rates = .none,
+        tenant: TenantID, assured: Rates, floor: Rates = .none, ceiling: Rates = .none, plain: Rates = .none,
+        safe: Rates = .none,
         burst: Burst = .none, weight: Double = 1, serviceClock: Double = 0, tier: String = "standard",
         constraint: Constraint = .level,
         flags: [String] = [], retryOffsetMilliseconds: Int64 = 0,
@@ -247,6 +251,7 @@ public struct TenantAllocation: TenantRow, Equatable, Sendable {
     ) {
         self.tenant = tenant
         self.assured = assured
+        self.floor = floor
         self.ceiling = ceiling
         self.plain = plain
         self.safe = safe

@@ -57,6 +57,8 @@ struct FloatAudit: Sendable {
         fill(to: now)
         let name = BootName(gateway: request.gateway, boot: request.boot)
         let before = boots[name]
+        // Sent again, and answered as the first time.
+        if let before, before.sequence == answer.sequence { return nil }
         if let before { put(flow(since: before, to: request.totals, at: now)) }
 
         var granted = Work.zero

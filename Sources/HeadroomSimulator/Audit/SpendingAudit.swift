@@ -55,6 +55,7 @@ struct SpendingAudit: Sendable {
     private var isDrawing = false
     /// The last of a gateway that draws.
     private var draw: Draw?
+    private var isAnswered = false
     /// What its answer grants, as far as it is not used.
     private var granted = Work.zero
     /// Calls that went on what was granted and have not ended, and what all of them have cost.
@@ -100,6 +101,8 @@ struct SpendingAudit: Sendable {
 
     /// Returns what is wrong with it.
     mutating func note(_ request: DrawRequest, at now: Timestamp) -> String? {
+        if Draw(request) == draw { return nil }  // Sent again, as it was.
+        isAnswered = false
         fill(to: now)
         let returned = request.totals.returned - (draw?.returned ?? .zero)
         draw = Draw(request)
@@ -129,7 +132,8 @@ struct SpendingAudit: Sendable {
     }
 
     mutating func grant(_ answer: DrawAnswer, to request: DrawRequest) {
-        guard Draw(request) == draw else { return }
+        guard Draw(request) == draw, !isAnswered else { return }
+        isAnswered = true
         for entry in answer.granted {
             let heads = request.waiting.first { $0.tenant == entry.tenant }?.heads ?? []
             for head in heads.prefix(entry.calls) { granted += head.estimate }

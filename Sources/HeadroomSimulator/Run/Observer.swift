@@ -61,14 +61,15 @@ struct Observer: Sendable {
     }
 
     /// The next second begins.
-    mutating func advance(tenants: [TenantID], rules: Rules, capacity: Rates) {
+    mutating func advance(roster: Roster, rules: Rules, capacity: Rates) {
         clocks.advance(
-            tenants.indices.map { index in
-                ServiceClocks.Activity(
-                    tenant: tenants[index], served: servedInSecond[index],
-                    weight: rules.weight(of: tenants[index], in: Simulation.pool),
-                    isBacklogged: waiting[index][.requests] > 0.5)
-            }, capacity: capacity)
+            roster.entries.indices.map { index in
+                let entry = roster.entries[index]
+                return ServiceClocks.Activity(
+                    tenant: entry.tenant, served: servedInSecond[index],
+                    weight: rules.weight(of: entry.tenant, in: Simulation.pool),
+                    waiting: waiting[index][.requests] > 0.5 ? entry.criticality : nil)
+            }, seconds: 1, capacity: capacity)
         for index in servedInSecond.indices {
             servedInSecond[index] = .zero
             backlogs[index * Observer.kept + second % Observer.kept] = waiting[index]

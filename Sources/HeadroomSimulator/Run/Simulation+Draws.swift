@@ -70,5 +70,14 @@ extension Simulation {
 }
 
 extension Strategy {
-    var drawsFromFloat: Bool { if case .headroom(.draw) = kind { true } else { false } }
+    var drawsFromFloat: Bool { draws(0) }
+
+    /// Whether the gateway of this number does.
+    func draws(_ gateway: Int) -> Bool {
+        switch kind {
+        case .headroom(.draw): true
+        case .headroom(.mixed): gateway % 2 == 0
+        default: false
+        }
+    }
 }

@@ -3,6 +3,8 @@ import HeadroomModel
 
 /// The oracle's memory: its fill, and how far it has looked ahead.
 struct OracleDecision: Sendable {
+    /// Floors, and service clocks for the rest, in place of a fill of what waits now.
+    let remembers: Bool
     var fill: OracleFill?
     var nextJob = 0
 }
@@ -93,6 +95,18 @@ extension Simulation {
         serve(gateway)
     }
 
+    /// What contracts guarantee, as far as there is capacity for all of it.
+    private func floors(of pool: Int, within capacity: Rates) -> [Rates] {
+        let floors = workload.roster.entries.indices.map { index in
+            workload.homes[index] == pool ? workload.roster.entries[index].floor : .none
+        }
+        let part = capacity.map { resource, most in
+            let sum = floors.reduce(0) { $0 + ($1[resource] ?? 0) }
+            return sum > 0 ? min(1, most / sum) : 1
+        }
+        return floors.map { floor in capacity.map { resource, _ in (floor[resource] ?? 0) * (part[resource] ?? 1) } }
+    }
+
     /// What waits and what comes in the next second, divided on what the provider really grants.
     private mutating func decideAsOracle(_ decision: inout OracleDecision) {
         var fill = decision.fill ?? OracleFill(roster: workload.roster, rules: rules, nominal: workload.nominal)
@@ -109,13 +123,16 @@ extension Simulation {
             workload.pools.count > 1 && scenario.overloadShare(at: second, of: workload.seconds) > 0.5
         for pool in workload.pools.indices {
             let capacity = providers[pool].capacity(at: now)
-            let rates = fill.solve(
-                capacity: capacity,
-                demand: wanted.indices.map { tenant in
-                    (isOverloaded ? 1 : workload.homes[tenant]) == pool
-                        ? wanted[tenant].rates(overSeconds: Simulation.oraclePeriodSeconds, of: capacity.resources)
-                        : .none
-                })
+            let rates =
+                decision.remembers
+                ? floors(of: pool, within: capacity)
+                : fill.solve(
+                    capacity: capacity,
+                    demand: wanted.indices.map { tenant in
+                        (isOverloaded ? 1 : workload.homes[tenant]) == pool
+                            ? wanted[tenant].rates(overSeconds: Simulation.oraclePeriodSeconds, of: capacity.resources)
+                            : .none
+                    })
             // What was sent to the other pool may wait there when its own is back.
             let members = tenants.indices.filter { pool > 0 || workload.homes[$0] == pool }
             var allocation = allocation(of: rates, in: pool, members: members, gatewaysLend: true)
@@ -154,7 +171,7 @@ extension Simulation {
             record.committed.append(committed(of: believed))
             record.driftSeconds.append(drift)
         case .rates, .oracle:
-            observed.advance(tenants: tenants, rules: rules, capacity: workload.nominal)
+            observed.advance(roster: workload.roster, rules: rules, capacity: workload.nominal)
             for gateway in gateways.indices {
                 for pool in workload.pools.indices where gateways[gateway].gates[pool].allocation != nil {
                     gateways[gateway].gates[pool].update(serviceClocks: observed.clocks.clocks, at: now)

@@ -91,7 +91,7 @@ package struct Simulation: Sendable {
         gateways = (0..<scenario.network.gateways).map {
             SimulatedGateway(
                 GatewayID(unchecked: "gw-\($0 + 1)"), pools: workload.pools.map(\.id),
-                isDrawing: strategy.drawsFromFloat, at: Simulation.start)
+                isDrawing: strategy.draws($0), at: Simulation.start)
         }
         providers = workload.pools.enumerated().map { index, pool in
             ProviderModel(
@@ -110,7 +110,7 @@ package struct Simulation: Sendable {
             switch strategy.kind {
             case .headroom: .headroom(SimulatedControlPlane(rules: rules, at: Simulation.start))
             case .firstComeFirstServed: .nobody
-            case .oracle: .oracle(OracleDecision())
+            case .oracle(let remembers): .oracle(OracleDecision(remembers: remembers))
             case .rates(let allocator, _): .rates(workload.pools.map { _ in allocator })
             case .admission: .admission
             }

@@ -7,8 +7,9 @@ package struct Strategy: Sendable {
         case headroom(Gateways)
         /// No control at all: every call goes at once, and comes back after a refusal.
         case firstComeFirstServed
-        /// One gateway for everything that knows true capacity and true demand each second.
-        case oracle
+        /// One gateway for everything that knows true capacity and true demand each second. With memory it goes by
+        /// Headroom's own order, floors first and then service clocks, on the true capacity.
+        case oracle(remembers: Bool)
         /// Rates a tenant from a rival's control loop; a run starts with a fresh copy of the allocator.
         ///
         /// With lending, gateways treat the rates as assured ones and lend what is left of the nominal capacity, as
@@ -24,6 +25,8 @@ package struct Strategy: Sendable {
         case draw
         /// Lend what is left of their own budget.
         case lend
+        /// Every other one draws, the others only lend.
+        case mixed
         /// Take one plain number a tenant, behind a cap for the whole pool.
         case plain
     }
