@@ -105,6 +105,10 @@ let package = Package(
                 .embedInCode("Scenarios/wild-estimates.json5"),
                 .embedInCode("Scenarios/lost-polls.json5"),
                 .embedInCode("Scenarios/counted-refusals.json5"),
+                .embedInCode("Scenarios/sixteen-gateways.json5"),
+                .embedInCode("Scenarios/many-gateways.json5"),
+                .embedInCode("Scenarios/short-burst.json5"),
+                .embedInCode("Scenarios/long-burst.json5"),
             ]),
 
         .executableTarget(

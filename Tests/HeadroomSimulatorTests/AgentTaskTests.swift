@@ -62,7 +62,7 @@ import Testing
                 record, workload: workload, reference: Reference(workload: workload, scenario: scenario))
             let completed = try #require(metrics[.tasksCompleted])
             #expect(isDone ? completed == 1 : completed < 1)
-            let tail = [Metric.taskP99Critical, .taskP99Premium, .taskP99Standard, .taskP99Free].compactMap {
+            let tail = [Metric.taskP95Critical, .taskP95Premium, .taskP95Standard, .taskP95Free].compactMap {
                 metrics[$0]
             }
             #expect(tail.count == 1)

@@ -31,6 +31,10 @@ package enum ScenarioLibrary {
         PackageResources.wild_estimates_json5,
         PackageResources.lost_polls_json5,
         PackageResources.counted_refusals_json5,
+        PackageResources.sixteen_gateways_json5,
+        PackageResources.many_gateways_json5,
+        PackageResources.short_burst_json5,
+        PackageResources.long_burst_json5,
     ]
 
     /// The scoreboard's `--quick`: shortage, loss and a neighbour, which tell most laws apart.

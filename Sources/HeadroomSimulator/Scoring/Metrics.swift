@@ -56,7 +56,7 @@ package enum Metric: String, CaseIterable, Sendable {
     /// From the begin of an agent's task to its end, in seconds, over the tasks of a tier's tenants: one that failed or
     /// did not end within the run counts as if it had gone on to the end of the run.
     case taskMedianCritical, taskMedianPremium, taskMedianStandard, taskMedianFree
-    case taskP99Critical, taskP99Premium, taskP99Standard, taskP99Free
+    case taskP95Critical, taskP95Premium, taskP95Standard, taskP95Free
     /// Tasks that ended well, of those that began.
     case tasksCompleted
     /// What the gaming tenants were served, over what they were served in the same run without their game; genuine
@@ -167,7 +167,7 @@ package struct RunMetrics: Equatable, Sendable {
         guard !run.tasks.isEmpty else { return }
         self[.tasksCompleted] = Double(run.tasks.count { $0.seconds != nil }) / Double(run.tasks.count)
         let medians: [Metric] = [.taskMedianCritical, .taskMedianPremium, .taskMedianStandard, .taskMedianFree]
-        let tails: [Metric] = [.taskP99Critical, .taskP99Premium, .taskP99Standard, .taskP99Free]
+        let tails: [Metric] = [.taskP95Critical, .taskP95Premium, .taskP95Standard, .taskP95Free]
         for (rank, tier) in RunMetrics.tiers.enumerated() {
             let times = run.tasks
                 .filter { workload.roster.entries[$0.tenant].tier == tier }
@@ -175,7 +175,7 @@ package struct RunMetrics: Equatable, Sendable {
                 .sorted()
             guard !times.isEmpty else { continue }
             self[medians[rank]] = times[times.count / 2]
-            self[tails[rank]] = times[min(times.count - 1, times.count * 99 / 100)]
+            self[tails[rank]] = times[min(times.count - 1, times.count * 95 / 100)]
         }
     }
 

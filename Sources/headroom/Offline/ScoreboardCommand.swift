@@ -6,18 +6,19 @@ import HeadroomSimulator
 enum ScoreboardCommand {
     static let help = """
         usage: headroom simulate scoreboard [--quick] [--traces FILE,FILE] [--scenarios NAME,NAME]
-                                            [--strategies NAME,NAME] [--seeds N] [--minutes N]
+                                            [--strategies NAME,NAME] [--seeds N|A-B] [--minutes N]
                                             [--html FILE] [--json]
 
         Runs every strategy in every scenario on every trace with seeds 1 to N, and prints a table a scenario: the mean
         over traces and seeds, ± how far seeds differ. What lies within the spread of the best is a tie: both bear a *.
+        Where agents are at work a second table has how long their tasks took, by tier, in seconds.
         Progress goes to standard error. --json has every single run.
 
           --quick         three scenarios: \(ScenarioLibrary.quick.joined(separator: ", "))
           --traces F,F    CSV traces (.gz is unpacked); without it workloads drawn by seed
           --scenarios S   only these
           --strategies S  only these
-          --seeds N       1 to 1000 (3)
+          --seeds N|A-B   1 to N, or A to B; 1 to 1000 (3)
           --minutes N     of each trace, at most; 1 to 1440 (60)
           --html FILE     a page with the tables besides
         """
@@ -32,7 +33,7 @@ enum ScoreboardCommand {
         func list(_ option: String) -> [String]? {
             arguments[option].map { $0.split(separator: ",").map(String.init) }
         }
-        let seeds = try arguments.integer("--seeds", in: 1...1000) ?? 3
+        let seeds = try seedRange(arguments)
         let seconds = 60 * (try arguments.number("--minutes", in: 1...1440) ?? 60)
         let names =
             list("--scenarios") ?? (arguments.has("--quick") ? ScenarioLibrary.quick : ScenarioLibrary.all.map(\.name))
@@ -41,7 +42,7 @@ enum ScoreboardCommand {
                 ?? [(name: "drawn", trace: SimulateCommand.synthetic(seconds, seed: 1))],
             scenarios: try names.map(SimulateCommand.scenario),
             strategies: try list("--strategies")?.map(SimulateCommand.strategy) ?? Strategy.all,
-            seeds: (1...seeds).map(UInt64.init), seconds: seconds)
+            seeds: seeds.map(UInt64.init), seconds: seconds)
 
         let clock = ContinuousClock()
         let begun = clock.now
@@ -60,10 +61,30 @@ enum ScoreboardCommand {
         }
         return broken.isEmpty ? 0 : 1
     }
+
+    private static func seedRange(_ arguments: Arguments) throws -> ClosedRange<Int> {
+        guard let ends = arguments["--seeds"]?.split(separator: "-"), ends.count == 2 else {
+            return 1...(try arguments.integer("--seeds", in: 1...1000) ?? 3)
+        }
+        guard let first = Int(ends[0]), let last = Int(ends[1]), 1 <= first, first <= last, last <= 1000 else {
+            throw UsageError("--seeds: must be a number or a range such as 11-13, from 1 to 1000")
+        }
+        return first...last
+    }
 }
 
 extension Scoreboard {
-    private static let columns: [(metric: Metric, title: String, isPercent: Bool)] = [
+    private typealias Column = (metric: Metric, title: String, isPercent: Bool)
+
+    /// What agents feel.
+    private static let taskColumns: [Column] = [
+        (.tasksCompleted, "tasks %", true), (.taskMedianCritical, "crit p50", false),
+        (.taskP95Critical, "crit p95", false), (.taskMedianPremium, "prem p50", false),
+        (.taskP95Premium, "prem p95", false), (.taskMedianStandard, "std p50", false),
+        (.taskP95Standard, "std p95", false), (.taskMedianFree, "free p50", false), (.taskP95Free, "free p95", false),
+    ]
+
+    private static let columns: [Column] = [
         (.shortfall, "shortfall", false), (.shortfallWhileDown, "in drop", false), (.useful, "useful", false),
         (.utilisation, "util", false), (.starvedMinutes, "starved", false), (.satisfactionCritical, "crit", false),
         (.satisfactionPremium, "prem", false), (.satisfactionStandard, "std", false),
@@ -77,16 +98,24 @@ extension Scoreboard {
         let scenarios: [Scenario?] = plan.scenarios.map { $0 } + (plan.scenarios.count > 1 ? [nil] : [])
         return scenarios.map { scenario in
             let title = scenario.map { "\($0.name): \($0.intent)" } ?? "all scenarios"
-            return title + "\n" + table(plan.strategies.map(\.name), scenario: scenario?.name)
+            let strategies = plan.strategies.map(\.name)
+            var text = title + "\n" + table(Self.columns, strategies, scenario: scenario?.name)
+            if let scenario, summary(.tasksCompleted, strategy: strategies[0], scenario: scenario.name) != nil {
+                let columns = Self.taskColumns.filter { column in
+                    strategies.contains { summary(column.metric, strategy: $0, scenario: scenario.name) != nil }
+                }
+                text += "\n\n" + table(columns, strategies, scenario: scenario.name)
+            }
+            return text
         }.joined(separator: "\n\n")
     }
 
-    private func table(_ strategies: [String], scenario: String?) -> String {
-        var table = TextTable(["strategy"] + Self.columns.map(\.title))
-        let best = Self.columns.map { self.best($0.metric, of: strategies, scenario: scenario) }
+    private func table(_ columns: [Column], _ strategies: [String], scenario: String?) -> String {
+        var table = TextTable(["strategy"] + columns.map(\.title))
+        let best = columns.map { self.best($0.metric, of: strategies, scenario: scenario) }
         for strategy in strategies {
-            let cells = Self.columns.indices.map { index -> String in
-                let column = Self.columns[index]
+            let cells = columns.indices.map { index -> String in
+                let column = columns[index]
                 guard let value = summary(column.metric, strategy: strategy, scenario: scenario) else { return "-" }
                 let factor = column.isPercent ? 100.0 : 1
                 let spread = value.spread > 0 ? "±" + SimulationResult.figure(value.spread * factor) : ""
