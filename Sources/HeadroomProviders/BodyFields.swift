@@ -207,7 +207,8 @@ private struct BodyCursor {
     /// Four hexadecimal digits. Halves of surrogate pairs become a question mark: no rule looks for what they spell.
     private mutating func codeUnit() -> [UInt8] {
         let digits = String(decoding: bytes[index...].prefix(4), as: UTF8.self)
-        guard let unit = UInt32(digits, radix: 16) else { return [] }
+        // A body that breaks off in the middle of them has fewer.
+        guard digits.utf8.count == 4, let unit = UInt32(digits, radix: 16) else { return [] }
         index += 4
         guard let scalar = Unicode.Scalar(unit) else { return [UInt8(ascii: "?")] }
         return Array(String(Character(scalar)).utf8)

@@ -53,6 +53,12 @@ import Testing
         "\u{E9}", "rror\"",
     ]
 
+    @Test(arguments: ["\\", "\\u", "\\u4", "\\u4f", "\\u4f6", "\\u4f60"])
+    func `a body that breaks off inside an escape is read as far as it goes`(end: String) {
+        let body = "{\"error\":{\"message\":\"abc" + end
+        #expect(ProviderClassifier.classify(ProviderResponse(status: 429, headers: [], body: body)).kind == .quota)
+    }
+
     @Test func `every classification is one line of JSON that says what the signal does`() throws {
         let keys =
             ["kind", "reason", "exhausted", "retry_after_ms"]
