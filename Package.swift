@@ -29,6 +29,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Words and bytes.
         library("HeadroomJSON", []),
@@ -67,7 +68,7 @@ let package = Package(
         library(
             "HeadroomHTTP",
             [
-                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "CMicroHTTPD",
+                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "CMicroHTTPD", "CZlib",
             ]),
 
         // The same four actors on virtual time, against models of providers, gateways and tenants.
@@ -141,7 +142,7 @@ let package = Package(
         tests("HeadroomEnforcementTests", ["HeadroomEnforcement", "HeadroomModel"]),
         tests("HeadroomLoopTests", ["HeadroomLoop", "HeadroomModel"]),
         tests("HeadroomStorageTests", ["HeadroomStorage", "HeadroomModel"]),
-        tests("HeadroomHTTPTests", ["HeadroomHTTP", "HeadroomWire", "HeadroomJSON", "HeadroomModel"]),
+        tests("HeadroomHTTPTests", ["HeadroomHTTP", "HeadroomWire", "HeadroomJSON", "HeadroomModel", "CZlib"]),
         // Runs the built program, as its users do.
         tests("HeadroomCommandTests", ["headroom", "HeadroomModel", "HeadroomJSON", "HeadroomStorage"]),
         tests(

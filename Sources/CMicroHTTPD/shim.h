@@ -1,3 +1,5 @@
+#include <netinet/in.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <microhttpd.h>
 
@@ -18,4 +20,29 @@ static inline int headroom_mhd_socket(struct MHD_Connection *connection) {
 static inline void *headroom_mhd_socket_context(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info == NULL ? NULL : info->socket_context;
+}
+
+static inline const struct sockaddr *headroom_mhd_client(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return info == NULL ? NULL : info->client_addr;
+}
+
+/* For the library's URI callback, once the target has been copied. The library goes on to parse the query into the
+   connection's memory, and drops a connection whose parameters do not fit in there; Headroom parses its own copy. What
+   is left of the target ends behind the question mark, so that there is nothing to parse. The memory is the library's
+   own, and it writes to it next: the "const" is for callbacks that only log. */
+static inline void headroom_mhd_drop_query(const char *target) {
+  char *query = strchr((char *)target, '?');
+  if (query != NULL) query[1] = '\0';
+}
+
+/* For a 304: no body, and no Content-Length where the library can leave it out. Version 0.9.75, as Debian 12 has it,
+   cannot: it says "Content-Length: 0". Clients that know RFC 9110 do not look at it, and old ones (wrk, ab) do not wait
+   for a body that never comes. */
+static inline struct MHD_Response *headroom_mhd_bodiless_response(void) {
+  struct MHD_Response *response = MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
+#if MHD_VERSION >= 0x01000000
+  if (response != NULL) MHD_set_response_options(response, MHD_RF_HEAD_ONLY_RESPONSE, MHD_RO_END);
+#endif
+  return response;
 }

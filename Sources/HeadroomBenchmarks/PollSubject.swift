@@ -19,7 +19,8 @@ struct PollSubject: PollTarget {
     init() throws {
         let time = TimeSource.anchored(atMillisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1000))
         let board = SnapshotBoard(time: time)
-        let token = AccessToken(digest: Array("secret".utf8), name: "gw", role: .gateway, gateways: ["gw-1"])
+        let token = AccessToken(
+            name: "gw", role: .gateway, gateways: ["gw-1"], secretDigest: Array("secret".utf8))
         var settings = ServerSettings(listen: ListenAddress(host: "127.0.0.1", port: 0))
         settings.threads = 1
         service = HTTPService(

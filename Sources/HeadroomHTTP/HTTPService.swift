@@ -1,4 +1,5 @@
 import HeadroomModel
+import Synchronization
 
 /// Headroom's HTTP edge: the server, its routes, and the order in which they start and end.
 ///
@@ -9,22 +10,32 @@ import HeadroomModel
 package final class HTTPService: Sendable {
     private let server: MicroHTTPDServer
     private let board: SnapshotBoard
+    private let access: AccessControl
+    /// The tokens by which parked requests were checked.
+    private let seenAccessVersion: Atomic<Int>
 
     /// - Parameters:
     ///   - people: what stands behind people's calls; without it there are only those of gateways.
-    ///   - viewersOnly: `/healthz`, `/readyz`, `/metrics` and `/openapi.json` ask for a viewer's token.
+    ///   - viewersOnly: `/healthz`, `/readyz` and `/openapi.json` ask for a viewer's token, as `/metrics` does.
+    ///   - openMetrics: `/metrics`, which names tenants, asks for no token.
     package init(
         settings: ServerSettings, board: SnapshotBoard, access: AccessControl, telemetry: TelemetryIntake,
-        people: PeoplePorts? = nil, viewersOnly: Bool = false
+        people: PeoplePorts? = nil, viewersOnly: Bool = false, openMetrics: Bool = false
     ) {
         self.board = board
+        self.access = access
+        seenAccessVersion = Atomic(access.version)
+        let signIns = FailedSignIns()
         let operations = OperationsRoutes(
             board: board, counters: telemetry.counters,
-            access: viewersOnly ? .roles(AccessRule.viewers) : .anyone)
+            metrics: MetricsPage(board: board, counters: telemetry.counters, signIns: signIns),
+            access: viewersOnly ? .roles(AccessRule.viewers) : .anyone,
+            metricsAccess: openMetrics ? .anyone : .roles(AccessRule.viewers))
         let routes =
             [.allocations(board), .telemetry(telemetry, board)] + (people.map { Route.people($0, board) } ?? [])
             + operations.all
-        server = MicroHTTPDServer(settings: settings, router: Router(routes: routes, access: access))
+        server = MicroHTTPDServer(
+            settings: settings, router: Router(routes: routes, access: access), failedSignIns: signIns)
     }
 
     /// Every call that there is, as `GET /v1/pools/{id}`.
@@ -32,7 +43,13 @@ package final class HTTPService: Sendable {
 
     /// Listens, and says where: port 0 has become a real one.
     package func start() throws(HTTPError) -> ListenAddress {
-        try server.start { [board] in board.tick(MonotonicClock.milliseconds()) }
+        try server.start { [weak self] in self?.tick() }
+    }
+
+    private func tick() {
+        board.tick(MonotonicClock.milliseconds())
+        let version = access.version
+        if seenAccessVersion.exchange(version, ordering: .relaxed) != version { board.wakeAll() }
     }
 
     /// Works on the calls that need a task, until the service is stopped. One task runs this.

@@ -54,6 +54,7 @@ package actor ControlLoop {
             var rules = try await stage(.read) { try await self.rules.current() }.holding(at: now)
             rules.allowances = try await stage(.read) { try await self.allowances(under: rules, at: now) }
             report.rulesRefusal = rules.refusal
+            report.periodSeconds = rules.policy.loop.periodSeconds
             report.hasBacklog = try await stage(.read) { try await self.readTelemetry(under: rules, at: now) }
 
             await forgetErased(&failures, at: now)

@@ -100,6 +100,7 @@ extension TelemetryPolicy {
     static let fields: [PolicyField<TelemetryPolicy>] = [
         PolicyField("dedupe_seconds", \.dedupeSeconds, 60...86_400, "seconds"),
         PolicyField("late_seconds", \.lateSeconds, 1...3600, "seconds"),
+        PolicyField("max_times_nominal", \.maxTimesNominal, 1...10_000, "times what the pool's contract gives"),
         PolicyField("raw_hours", \.rawHours, 1...8760, "hours"),
         PolicyField("minute_days", \.minuteDays, 1...3660, "days"),
         PolicyField("hour_days", \.hourDays, 1...3660, "days"),

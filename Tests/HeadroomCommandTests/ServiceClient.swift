@@ -37,7 +37,7 @@ struct ServiceClient: Sendable {
     }
 
     func call(_ method: String, _ target: String, headers: [String] = [], body: [UInt8] = []) async throws -> Reply {
-        var head = ["\(method) \(target) HTTP/1.1", "Host: test", "Connection: close"] + headers
+        var head = ["\(method) \(target) HTTP/1.1", "Host: 127.0.0.1", "Connection: close"] + headers
         if !body.isEmpty || method == "POST" { head.append("Content-Length: \(body.count)") }
         let request = Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
         return try await blocking { Result { try Self.read(try self.exchange(request)) } }.get()

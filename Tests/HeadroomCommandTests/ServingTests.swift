@@ -158,7 +158,9 @@ import Testing
             let url = "http://127.0.0.1:\(service.client.port)"
             let text = try await HeadroomProgram.run("status", "--url", url)
             #expect(text.code == 0 && text.errors == "")
-            #expect(text.output.hasPrefix("ready\ngeneration ") && text.output.contains(House.pool))
+            // On a busy machine a late tick is a warning between the two.
+            #expect(text.output.hasPrefix("ready\n") && text.output.contains("\ngeneration "))
+            #expect(text.output.contains(House.pool))
             let json = try await HeadroomProgram.run("status", "--url", url + "/", "--json")
             #expect(try JSONNode.parse(Array(json.output.utf8))["ready"]?.bool == true)
         }

@@ -54,6 +54,59 @@ import Testing
         }
     }
 
+    @Test func `a late, long or skipped tick is a warning until it is a minute ago`() async throws {
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7)
+            let client = try fixture.client()
+            func warnings() async throws -> [String] {
+                let reply = try await client.get("/readyz")
+                #expect(reply.status == 200)
+                return (reply.json["warnings"]?.array ?? []).compactMap(\.string)
+            }
+            func report(skipped: Int, seconds: Double) {
+                fixture.board.report(
+                    LoopReport(at: fixture.clock.now, ticksSkipped: skipped, lastTickSeconds: seconds))
+            }
+            report(skipped: 0, seconds: 0.1)
+            #expect(try await warnings() == [])
+            fixture.clock.advance(seconds: 5)
+            #expect(try await warnings() == ["the last tick began 5.0 s ago; one is due every 2.0 s"])
+            report(skipped: 2, seconds: 5.2)
+            #expect(
+                try await warnings() == [
+                    "a tick took 5.2 s, longer than its period of 2.0 s",
+                    "2 ticks were skipped in the last 60 s, because the one before had not ended",
+                ])
+            report(skipped: 3, seconds: 0.1)
+            #expect(
+                try await warnings() == [
+                    "3 ticks were skipped in the last 60 s, because the one before had not ended"
+                ])
+            fixture.clock.advance(seconds: 61)
+            report(skipped: 3, seconds: 0.1)
+            #expect(try await warnings() == [])
+        }
+    }
+
+    @Test func `the text of the metrics is rendered once a report, and again when none comes`() async throws {
+        try await ServiceFixture.run { fixture in
+            let client = try fixture.client()
+            func age() async throws -> String? {
+                try await client.get("/metrics").text.split(separator: "\n")
+                    .first { $0.hasPrefix("headroom_published_age_seconds ") }.map { String($0.dropFirst(31)) }
+            }
+            let publishedAt = fixture.clock.now
+            fixture.board.report(LoopReport(at: publishedAt, publishedAt: publishedAt))
+            #expect(try await age() == "0")
+            fixture.clock.advance(seconds: 2)
+            #expect(try await age() == "0", "the same text")
+            fixture.board.report(LoopReport(at: fixture.clock.now, publishedAt: publishedAt))
+            #expect(try await age() == "2")
+            fixture.clock.advance(seconds: 60)
+            #expect(try await age() == "62", "the loop has stopped, and its age grows")
+        }
+    }
+
     @Test func `telemetry that storage refuses is a reason until it takes some again`() async throws {
         try await ServiceFixture.run { fixture in
             fixture.publish(7)

@@ -44,7 +44,8 @@ final class RawClient: Sendable {
     func send(
         _ method: String, _ target: String, headers: [String] = [], body: [UInt8] = []
     ) async {
-        var lines = ["\(method) \(target) HTTP/1.1", "Host: test"] + headers
+        var lines = ["\(method) \(target) HTTP/1.1"] + headers
+        if !headers.contains(where: { $0.hasPrefix("Host:") }) { lines.insert("Host: 127.0.0.1", at: 1) }
         if !body.isEmpty || method == "POST" { lines.append("Content-Length: \(body.count)") }
         await send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body)
     }

@@ -34,6 +34,12 @@ import Testing
             ] {
                 #expect(try await viewer.get("/v1/explain?\(query)").status == status, "\(query)")
             }
+            fixture.publish(9)
+            for generation in ["10", "9223372036854775807"] {
+                let reply = try await viewer.get("/v1/explain?tenant=acme&pool=p&generation=\(generation)")
+                #expect(reply.status == 404)
+                #expect(reply.text.contains("the newest is 9"))
+            }
             let acme = try Person("acme", fixture)
             let own = try await acme.get("/v1/explain?tenant=acme&pool=p")
             #expect(own.status == 200 && !own.text.contains("globex"))

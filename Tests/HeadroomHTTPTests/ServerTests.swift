@@ -47,7 +47,7 @@ import Testing
             let beforeFirst = await (try fixture.client()).drip(UInt8(ascii: "G"), everyMilliseconds: 20, atMost: 500)
             #expect(beforeFirst < 500)
             let client = try fixture.client()
-            await client.send(Array("GET /healthz HTTP/1.1\r\nHost: test\r\nX: ".utf8))
+            await client.send(Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ".utf8))
             #expect(await client.drip(UInt8(ascii: "x"), everyMilliseconds: 20, atMost: 500) < 500)
         }
     }
@@ -57,7 +57,7 @@ import Testing
             let client = try fixture.client()
             await client.send(
                 Array(
-                    ("POST /v1/telemetry HTTP/1.1\r\nHost: t\r\nContent-Type: application/x-ndjson\r\n"
+                    ("POST /v1/telemetry HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
                         + "Content-Length: 999\r\n\r\n").utf8))
             #expect(await client.drip(UInt8(ascii: "x"), everyMilliseconds: 20, atMost: 500) < 500)
             #expect(fixture.sink.entered == 0)
@@ -164,8 +164,8 @@ import Testing
         try await ServiceFixture.run { fixture in
             fixture.publish(7)
             let client = try fixture.client()
-            let one = "GET /v1/allocations HTTP/1.1\r\nHost: t\r\n\r\n"
-            await client.send(Array((one + "GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n" + one).utf8))
+            let one = "GET /v1/allocations HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            await client.send(Array((one + "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + one).utf8))
             #expect(try await client.receive().headers["headroom-generation"] == "7")
             #expect(try await client.receive().text == "ok\n")
             #expect(try await client.receive().headers["headroom-generation"] == "7")

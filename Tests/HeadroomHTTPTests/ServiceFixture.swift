@@ -15,12 +15,13 @@ final class ServiceFixture: Sendable {
 
     /// Starts a service, runs `test`, stops it.
     static func run(
-        tokens: [AccessToken] = [], joinSeconds: Double = 3, viewersOnly: Bool = false,
-        settings: ServerSettings = .test(),
+        tokens: [AccessToken] = [], joinSeconds: Double = 3, viewersOnly: Bool = false, openMetrics: Bool = false,
+        rules: TelemetryRules? = nil, settings: ServerSettings = .test(),
         _ test: @Sendable (ServiceFixture) async throws -> Void
     ) async throws {
         let fixture = try ServiceFixture(
-            settings: settings, tokens: tokens, joinSeconds: joinSeconds, viewersOnly: viewersOnly)
+            settings: settings, tokens: tokens, joinSeconds: joinSeconds, viewersOnly: viewersOnly,
+            openMetrics: openMetrics, rules: rules)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await fixture.service.run() }
             let result: Result<Void, any Error>
@@ -33,7 +34,8 @@ final class ServiceFixture: Sendable {
     }
 
     private init(
-        settings: ServerSettings, tokens: [AccessToken], joinSeconds: Double, viewersOnly: Bool
+        settings: ServerSettings, tokens: [AccessToken], joinSeconds: Double, viewersOnly: Bool, openMetrics: Bool,
+        rules: TelemetryRules?
     ) throws {
         clock = TestClock()
         let time = clock.source
@@ -41,12 +43,14 @@ final class ServiceFixture: Sendable {
         // The digest of a secret is the secret itself, which no test has to compute.
         access = AccessControl(tokens: tokens, time: time) { $0 }
         sink = TestSink()
-        let decoder = TelemetryDecoder { response in
+        var decoder = TelemetryDecoder { response in
             ProviderSignal(kind: response.status == 200 ? .ok : .quota)
         }
+        decoder.limits.rules = rules
         service = HTTPService(
             settings: settings, board: board, access: access,
-            telemetry: TelemetryIntake(decoder: decoder, sink: sink), people: desk.ports, viewersOnly: viewersOnly)
+            telemetry: TelemetryIntake(decoder: decoder, sink: sink), people: desk.ports, viewersOnly: viewersOnly,
+            openMetrics: openMetrics)
         address = try service.start()
     }
 
@@ -161,11 +165,11 @@ extension PoolAllocation {
 extension AccessToken {
     /// The secret is the name.
     static func sample(
-        _ name: String, _ role: Role, gateways: Set<GatewayID> = [], pools: Set<PoolID>? = nil,
-        tenants: Set<TenantID>? = nil, expiresAt: Timestamp? = nil
+        _ name: String, _ role: Role, gateways: GatewayNames = [], pools: Set<PoolID>? = nil,
+        tenants: Set<TenantID>? = nil, expires: Timestamp? = nil
     ) -> AccessToken {
         AccessToken(
-            digest: Array(name.utf8), name: name, role: role, gateways: gateways, pools: pools, tenants: tenants,
-            expiresAt: expiresAt)
+            name: name, role: role, gateways: gateways, pools: pools, tenants: tenants,
+            secretDigest: Array(name.utf8), expires: expires)
     }
 }

@@ -126,7 +126,7 @@ import Testing
             #expect(announced.status == 413)
             #expect(announced.text.contains("larger than the 8388608 bytes"))
             await client.send(
-                Array("POST /v1/telemetry HTTP/1.1\r\nHost: test\r\n\(Self.ndjson[0])\r\n".utf8)
+                Array("POST /v1/telemetry HTTP/1.1\r\nHost: localhost\r\n\(Self.ndjson[0])\r\n".utf8)
                     + Array("Transfer-Encoding: chunked\r\n\r\n900000\r\n".utf8) + body + Array("\r\n0\r\n\r\n".utf8))
             #expect(try await client.receive().status == 413, "the length is not announced")
             #expect(try await client.get("/healthz").status == 200, "the connection lives on")
@@ -185,6 +185,96 @@ import Testing
             #expect(fixture.sink.batches.map(\.gateway) == ["gw-1"])
             #expect(fixture.sink.batches.map(\.number) == [5])
         }
+    }
+
+    @Test func `a token's limits hold for telemetry, line by line`() async throws {
+        let token = AccessToken.sample(
+            "limited", .gateway, gateways: ["gw-1"], pools: ["openai:gpt-4o"], tenants: ["acme"])
+        try await ServiceFixture.run(tokens: [token]) { fixture in
+            fixture.board.update(serviceClocks: ["openai:gpt-4o": ["acme": 1, "rival": 2], "azure": ["acme": 3]])
+            let body = [
+                Self.call(tenant: "acme", pool: "openai:gpt-4o"), Self.call(tenant: "rival", pool: "openai:gpt-4o"),
+                Self.call(tenant: "acme", pool: "azure"),
+                #"{"type":"response","gateway":"gw-1","pool":"azure","status":429}"#,
+                #"{"type":"queue","gateway":"gw-1","tenant":"rival","pool":"openai:gpt-4o","depth":1}"#,
+                #"{"type":"model","pool":"azure","model":"m","version":"2"}"#,
+            ].joined(separator: "\n")
+            let reply = try await fixture.client().call(
+                "POST", "/v1/telemetry", headers: Self.ndjson + ["Authorization: Bearer limited"],
+                body: Array(body.utf8))
+            let answer = try TelemetryAnswer.decode(reply.body)
+            #expect(answer.receipt.accepted == 1)
+            #expect(answer.receipt.rejected.map(\.line) == [2, 3, 4, 5, 6])
+            #expect(answer.receipt.rejected[0].detail.contains("\"rival\" lies outside its limits"))
+            #expect(answer.receipt.rejected[1].detail.contains("\"azure\" lies outside its limits"))
+            #expect(answer.serviceClocks == ["openai:gpt-4o": ["acme": 1]])
+        }
+    }
+
+    @Test func `a pool that no policy names is refused with the nearest name, and counted`() async throws {
+        try await ServiceFixture.run(rules: Self.rules) { fixture in
+            let client = try fixture.client()
+            let body = [Self.call(pool: "openai:gpt4o"), Self.call(pool: "x"), Self.call(pool: "openai:gpt-4o")]
+                .joined(separator: "\n")
+            let reply = try await client.call("POST", "/v1/telemetry", headers: Self.ndjson, body: Array(body.utf8))
+            let answer = try TelemetryAnswer.decode(reply.body)
+            #expect(answer.receipt.accepted == 1)
+            #expect(
+                answer.receipt.rejected.map(\.detail) == [
+                    #"pool: no policy names "openai:gpt4o"; did you mean "openai:gpt-4o"?"#,
+                    #"pool: no policy names "x"; there are azure:gpt-4o, openai:gpt-4o"#,
+                ])
+            let metrics = try await client.get("/metrics").text
+            #expect(metrics.contains(#"headroom_telemetry_refused_lines_total{reason="unknown_pool"} 2"#))
+        }
+    }
+
+    @Test func `a line that its pool cannot have served is refused`() async throws {
+        try await ServiceFixture.run(rules: Self.rules) { fixture in
+            func reason(_ line: String) async throws -> String? {
+                let reply = try await fixture.client().call(
+                    "POST", "/v1/telemetry", headers: Self.ndjson, body: Array(line.utf8))
+                return reply.status == 200 ? nil : reply.faults.first
+            }
+            // 1,000 requests and 100,000 tokens a minute, ten times over.
+            let cases: [(line: String, field: String?)] = [
+                (Self.call(tokens: #""input_tokens":1000000000000"#), "tokens"),
+                (Self.call(tokens: #""input_tokens":600000,"output_tokens":600000"#), "tokens"),
+                (Self.call(tokens: #""input_tokens":600000,"output_tokens":400000"#), nil),
+                (Self.call(tokens: #""counted_tokens":1000001"#), "tokens"),
+                (Self.call(tokens: #""counted_tokens":1,"input_tokens":1000001"#), "input_tokens"),
+                (Self.call(tokens: #""max_tokens":1000001"#), "output_tokens"),
+                (Self.window(seconds: 10, requests: 10_000, tokens: 1_000_000), nil),
+                (Self.window(seconds: 10, requests: 10_001, tokens: 0), "requests"),
+                (Self.window(seconds: 600, requests: 100_000, tokens: 10_000_000), nil),
+                (Self.window(seconds: 600, requests: 0, tokens: 10_000_001), "tokens"),
+            ]
+            for (line, field) in cases {
+                let reason = try await reason(line)
+                #expect((reason != nil) == (field != nil), "\(line): \(reason ?? "taken")")
+                if let field {
+                    #expect(reason?.contains("line 1: \(field): ") == true, "\(reason ?? "")")
+                    #expect(reason?.contains("telemetry.max_times_nominal") == true)
+                }
+            }
+        }
+    }
+
+    private static let rules = TelemetryRules(
+        Policy(
+            pools: [
+                PoolPolicy(pool: "openai:gpt-4o", nominal: Rates(rpm: 1000, tpm: 100_000)),
+                PoolPolicy(pool: "azure:gpt-4o", nominal: Rates(rpm: 1000)),
+            ]))
+
+    private static func call(
+        tenant: String = "acme", pool: String = "openai:gpt-4o", tokens: String = #""input_tokens":1"#
+    ) -> String {
+        #"{"type":"call","gateway":"gw-1","tenant":"\#(tenant)","pool":"\#(pool)","outcome":"ok",\#(tokens)}"#
+    }
+
+    private static func window(seconds: Int, requests: Int, tokens: Int) -> String {
+        #"{"type":"window","start":\#(1_793_000_000_000 - seconds * 1000),"seconds":\#(seconds),"gateway":"gw-1","tenant":"acme","pool":"openai:gpt-4o","requests":\#(requests),"ok":\#(requests),"input_tokens":\#(tokens)}"#
     }
 
     /// Calls of one gateway, about 200 bytes each.

@@ -32,6 +32,7 @@ import Testing
         ("starvation", "share", 0.6, { $0.starvation.share }),
         ("telemetry", "dedupe_seconds", 600, { $0.telemetry.dedupeSeconds }),
         ("telemetry", "late_seconds", 200, { $0.telemetry.lateSeconds }),
+        ("telemetry", "max_times_nominal", 25, { $0.telemetry.maxTimesNominal }),
         ("telemetry", "raw_hours", 24, { $0.telemetry.rawHours }),
         ("telemetry", "minute_days", 31, { $0.telemetry.minuteDays }),
         ("telemetry", "hour_days", 100, { $0.telemetry.hourDays }),

@@ -6,7 +6,8 @@ import Synchronization
 /// Tokens are looked up by their SHA-256, so how long a look-up takes tells nothing of a token.
 package final class AccessControl: Sendable {
     private struct State {
-        var grants: [[UInt8]: Grant] = [:]
+        /// By the digest of the secret.
+        var tokens: [[UInt8]: AccessToken] = [:]
         var isOpen = true
         /// Names of those that have been used since somebody asked.
         var used: Set<String> = []
@@ -30,16 +31,23 @@ package final class AccessControl: Sendable {
         replace(tokens)
     }
 
-    /// Puts `tokens` in the place of all known ones; requests on open connections are checked anew.
+    /// Replaces all known tokens. When they differ, requests on open connections are checked anew, also parked ones.
     ///
-    /// Once there has been a token, no token means no access: revoking the last one must not open the house.
+    /// Once there has been a token, no token means no access: the service must not open when the last one is revoked.
     package func replace(_ tokens: [AccessToken]) {
-        state.withLock { state in
-            state.grants = [:]
-            for token in tokens { state.grants[token.digest] = Grant(token) }
+        let isChanged = state.withLock { state in
+            let known = state.tokens
+            // When a token was last used decides nothing.
+            state.tokens = Dictionary(
+                tokens.map { token in
+                    var token = token
+                    token.used = nil
+                    return (token.secretDigest, token)
+                }, uniquingKeysWith: { first, _ in first })
             if !tokens.isEmpty { state.isOpen = false }
+            return state.tokens != known
         }
-        changes.add(1, ordering: .releasing)
+        if isChanged { changes.add(1, ordering: .releasing) }
     }
 
     /// True while there has been no token: everybody may do everything, so only this machine may be served.
@@ -61,7 +69,7 @@ package final class AccessControl: Sendable {
     }
 
     /// `authorization` is the header's value.
-    func grant(authorization: String?) throws(HTTPError) -> Grant {
+    func grant(authorization: String?) throws(HTTPError) -> AccessGrant {
         if isOpen { return .everything }
         let wanted = "send the header \"Authorization: Bearer TOKEN\""
         guard let authorization else { throw HTTPError(.unauthenticated, "this call takes a token; \(wanted)") }
@@ -71,9 +79,9 @@ package final class AccessControl: Sendable {
         }
         let key = digest(Array(parts[1].utf8))
         let known = state.withLock { state in
-            let grant = state.grants[key]
-            if let grant { state.used.insert(grant.name) }
-            return grant
+            let token = state.tokens[key]
+            if let token { state.used.insert(token.name) }
+            return token.map { AccessGrant($0) }
         }
         guard let grant = known else {
             throw HTTPError(.unauthenticated, "the token is not known; it may have been revoked")

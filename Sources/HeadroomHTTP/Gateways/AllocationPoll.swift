@@ -5,9 +5,14 @@ final class AllocationPoll {
     private let board: SnapshotBoard
     private let query: AllocationQuery
     /// The full body of the generation that the last poll saw: an unchanged poll looks nothing up.
-    private var newest: (generation: PublishedGeneration, response: PreparedResponse, etag: [UInt8])?
-    /// Until when the request in hand waits, on the monotonic clock; `nil` before it has been parked.
-    private var deadline: Int64?
+    private var newest: NewestBody?
+
+    private struct NewestBody {
+        let generation: PublishedGeneration
+        let body: EncodedBody
+        let tag: [UInt8]
+        let compressedTag: [UInt8]
+    }
 
     init(board: SnapshotBoard, query: AllocationQuery) {
         self.board = board
@@ -15,7 +20,6 @@ final class AllocationPoll {
     }
 
     func answer(_ exchange: HTTPExchange) throws(HTTPError) -> HTTPAnswer {
-        if !exchange.hasWaited { deadline = nil }
         // Another round only when a generation was published between the look and the wait.
         while true {
             guard let current = try look() else {
@@ -30,7 +34,7 @@ final class AllocationPoll {
                         .notReady, "no room has been made for this gateway yet", retryAfterSeconds: 1)
                 }
             }
-            let comparison = compare(exchange, with: current, full.etag)
+            let comparison = compare(exchange, with: full)
             if comparison != .changed, query.waitSeconds > 0 {
                 let seconds = min(query.waitSeconds, current.leaseSeconds / 2)
                 switch park(exchange, behind: current, seconds: seconds) {
@@ -39,7 +43,7 @@ final class AllocationPoll {
                 case .refused: break
                 }
             }
-            return .response(response(comparison, current, full.response))
+            return answer(exchange, comparison, full)
         }
     }
 
@@ -52,47 +56,54 @@ final class AllocationPoll {
         return try board.visit(member, applied: query.applied, view: query.view)
     }
 
-    private func fullBody(of current: PublishedGeneration) -> (response: PreparedResponse, etag: [UInt8])? {
-        if let newest, newest.generation === current { return (newest.response, newest.etag) }
-        guard let response = current.response(for: query.view) else { return nil }
-        let etag = Array(current.etag(for: query.view).utf8)
-        newest = (current, response, etag)
-        return (response, etag)
+    private func fullBody(of current: PublishedGeneration) -> NewestBody? {
+        if let newest, newest.generation === current { return newest }
+        guard let body = current.body(for: query.view) else { return nil }
+        let found = NewestBody(
+            generation: current, body: body, tag: Array(body.tag.utf8),
+            compressedTag: Array(body.tag(isCompressed: true).utf8))
+        newest = found
+        return found
     }
 
     private func park(
         _ exchange: HTTPExchange, behind current: PublishedGeneration, seconds: Double
     ) -> SnapshotBoard.Parking {
         let now = MonotonicClock.milliseconds()
-        let deadline = self.deadline ?? now + Int64(seconds * 1000)
+        let deadline = exchange.waitsUntil ?? now + Int64(seconds * 1000)
         guard now < deadline else { return .refused }
-        self.deadline = deadline
+        exchange.waitsUntil = deadline
         return board.park(exchange, behind: current, until: deadline)
     }
 
     private enum Comparison { case changed, sameTag, sameVersion }
 
     /// `If-None-Match` wins over `since`.
-    private func compare(
-        _ exchange: HTTPExchange, with current: PublishedGeneration, _ etag: [UInt8]
-    ) -> Comparison {
+    private func compare(_ exchange: HTTPExchange, with full: NewestBody) -> Comparison {
         exchange.withHeader("If-None-Match") { span in
-            guard let span else { return query.since == current.version ? .sameVersion : .changed }
-            return span.isEqual(to: etag) || span.lists(etag) ? .sameTag : .changed
+            guard let span else { return query.since == full.generation.version ? .sameVersion : .changed }
+            let isSame =
+                span.isEqual(to: full.tag) || span.isEqual(to: full.compressedTag) || span.lists(full.tag)
+                || span.lists(full.compressedTag)
+            return isSame ? .sameTag : .changed
         }
     }
 
-    private func response(
-        _ comparison: Comparison, _ current: PublishedGeneration, _ full: PreparedResponse
-    ) -> HTTPResponse {
-        switch comparison {
-        case .sameTag:
-            // The library leaves the body out, and `Content-Length` says what a 200 would have had (RFC 9110 §8.6).
-            return HTTPResponse(status: 304, prepared: full)
-        case .sameVersion, .changed:
-            let base = query.since.flatMap { board.generation($0) }
-            return HTTPResponse(
-                status: 200, prepared: base.flatMap { current.response(for: query.view, since: $0) } ?? full)
+    private func answer(
+        _ exchange: HTTPExchange, _ comparison: Comparison, _ full: NewestBody
+    ) -> HTTPAnswer {
+        if comparison == .sameTag {
+            let isCompressed = full.body.isCompressible && exchange.takesGzip
+            return .response(
+                HTTPResponse(status: 304, prepared: full.body.unchangedResponse(isCompressed: isCompressed)))
+        }
+        let base = query.since.flatMap { board.generation($0) }
+        let body = base.flatMap { full.generation.body(for: query.view, since: $0) } ?? full.body
+        let plain = HTTPResponse(status: 200, prepared: body.plain)
+        guard body.isCompressible, exchange.takesGzip else { return .response(plain) }
+        switch body.compression() {
+        case .ready(let response): return .response(HTTPResponse(status: 200, prepared: response))
+        case .onTask: return .later(instead: plain) { HTTPResponse(status: 200, prepared: body.compress()) }
         }
     }
 }

@@ -11,7 +11,7 @@ struct AllocationQuery: Equatable {
 
     static let maxWaitSeconds = 60.0
 
-    init(_ target: RequestTarget, _ grant: Grant) throws(HTTPError) {
+    init(_ target: RequestTarget, _ grant: AccessGrant) throws(HTTPError) {
         let gateway: GatewayID? = try Self.identifier("gateway", try target.value("gateway"))
         member = try Self.member(gateway, try target.value("member"))
         applied = try Self.version("applied", try target.value("applied"))
@@ -33,14 +33,14 @@ struct AllocationQuery: Equatable {
         }
     }
 
-    private static func mayNotSpeak(_ grant: Grant, _ gateway: GatewayID) -> HTTPError {
+    private static func mayNotSpeak(_ grant: AccessGrant, _ gateway: GatewayID) -> HTTPError {
         guard let names = grant.gateways, grant.role == .gateway else {
             return HTTPError(
                 .forbidden,
                 "the token \"\(grant.name)\" has the role \(grant.role.rawValue); only one of role gateway may poll as "
                     + "\(gateway). Leave gateway out to only read")
         }
-        let list = names.sorted().map(\.text).joined(separator: ", ")
+        let list = names.texts.joined(separator: ", ")
         return HTTPError(.forbidden, "the token \"\(grant.name)\" speaks for \(list), not for \(gateway)")
     }
 

@@ -63,7 +63,7 @@ final class PublishedGeneration: Sendable {
     }
 
     /// The view in full, or what changed in it since `base`. `nil` when there is no part for its gateway.
-    func response(for view: SnapshotView, since base: PublishedGeneration? = nil) -> PreparedResponse? {
+    func body(for view: SnapshotView, since base: PublishedGeneration? = nil) -> EncodedBody? {
         guard has(view) else { return nil }
         let base = base.flatMap { $0.has(view) ? $0 : nil }
         let cell = bodies.withLock { bodies in
@@ -75,10 +75,11 @@ final class PublishedGeneration: Sendable {
             return cell
         }
         // Outside the lock: who wants another body does not wait for this one.
-        return cell.response {
-            let response = encode(view, since: base)
-            bodies.withLock { $0.byteCount += response.byteCount }
-            return response
+        return cell.body {
+            let body = encode(view, since: base)
+            // Compressed it takes a fraction more.
+            bodies.withLock { $0.byteCount += body.byteCount }
+            return body
         }
     }
 
@@ -87,22 +88,20 @@ final class PublishedGeneration: Sendable {
         bodies.withLock { $0 = Bodies() }
     }
 
-    func etag(for view: SnapshotView) -> String { "\"\(version).\(view.variant)\"" }
-
     private func snapshot(for view: SnapshotView) -> Snapshot {
         guard let gateway = view.gateway, let index = partIndex[gateway] else { return view.filter(publication.whole) }
         return view.filter(publication.parts[index].snapshot)
     }
 
-    private func encode(_ view: SnapshotView, since base: PublishedGeneration?) -> PreparedResponse {
+    private func encode(_ view: SnapshotView, since base: PublishedGeneration?) -> EncodedBody {
         let snapshot = snapshot(for: view)
         let body =
             base.map { SnapshotEncoder.encode(SnapshotDelta(from: $0.snapshot(for: view), to: snapshot)) }
             ?? SnapshotEncoder.encode(snapshot)
-        return PreparedResponse(
+        return EncodedBody(
+            tag: "\"\(version).\(view.variant)\"",
             headers: [
-                (name: "Content-Type", value: "application/json"), (name: "Cache-Control", value: "no-store"),
-                (name: "ETag", value: etag(for: view)), (name: "Headroom-Epoch", value: "\(version.epoch)"),
+                (name: "Headroom-Epoch", value: "\(version.epoch)"),
                 (name: "Headroom-Generation", value: "\(version.generation)"),
                 (name: "Headroom-Lease-Seconds", value: shortest(leaseSeconds)),
             ], body: body)
@@ -116,14 +115,14 @@ final class PublishedGeneration: Sendable {
 
 /// A body that is encoded by the first who asks; others who ask meanwhile wait for that.
 private final class BodyCell: Sendable {
-    private let encoded = Mutex<PreparedResponse?>(nil)
+    private let encoded = Mutex<EncodedBody?>(nil)
 
-    func response(_ encode: () -> PreparedResponse) -> PreparedResponse {
+    func body(_ encode: () -> EncodedBody) -> EncodedBody {
         encoded.withLock { encoded in
             if let encoded { return encoded }
-            let response = encode()
-            encoded = response
-            return response
+            let body = encode()
+            encoded = body
+            return body
         }
     }
 }

@@ -80,7 +80,7 @@ package final class SnapshotBoard: SnapshotPublishing {
     /// Requests that wait for the next generation.
     package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// What the loop saw and did last; `nil` before its first turn.
+    /// What the loop saw and did last; `nil` before its first tick.
     package var newestReport: LoopReport? { loop.newest }
 
     // MARK: For the routes
@@ -88,6 +88,9 @@ package final class SnapshotBoard: SnapshotPublishing {
     var current: PublishedGeneration? { state.withLock { $0.current } }
 
     var loop: LoopSummary { state.withLock { $0.loop } }
+
+    /// Reports of the loop so far.
+    var reportCount: Int { state.withLock { $0.loop.reportCount } }
 
     /// The generation that `since` names, if it is still kept.
     func generation(_ version: SnapshotVersion) -> PublishedGeneration? {
@@ -179,6 +182,12 @@ package final class SnapshotBoard: SnapshotPublishing {
             }
             return state.waiters.removeDue(at: now)
         }
+        for waiter in woken { waiter.resume() }
+    }
+
+    /// Wakes all: tokens have changed, and each request is checked again. Those that may wait on are parked again.
+    func wakeAll() {
+        let woken = state.withLock { $0.waiters.removeAll() }
         for waiter in woken { waiter.resume() }
     }
 

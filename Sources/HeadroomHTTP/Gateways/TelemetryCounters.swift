@@ -1,4 +1,5 @@
 import HeadroomModel
+import HeadroomWire
 import Synchronization
 
 /// How many lines came and what became of them, since the start.
@@ -12,12 +13,24 @@ package final class TelemetryCounters: Sendable {
     }
 
     private let counts = Mutex<[Key: Int]>([:])
+    private let refused = Mutex<[TelemetryRefusal: Int]>([:])
     private let failure = Mutex<String?>(nil)
 
     package init() {}
 
     /// Why the last request was not stored; `nil` once one is.
     package var storageFailure: String? { failure.withLock { $0 } }
+
+    /// Lines refused before storage saw them; in the order of ``TelemetryRefusal``, zeros included.
+    package var refusals: [(reason: TelemetryRefusal, count: Int)] {
+        let refused = refused.withLock { $0 }
+        return TelemetryRefusal.allCases.map { ($0, refused[$0] ?? 0) }
+    }
+
+    func add(_ refusals: [TelemetryRefusal: Int]) {
+        guard !refusals.isEmpty else { return }
+        refused.withLock { $0.merge(refusals) { $0 + $1 } }
+    }
 
     package func noteFailure(_ reason: String) { failure.withLock { $0 = reason } }
 

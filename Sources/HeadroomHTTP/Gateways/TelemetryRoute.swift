@@ -1,6 +1,7 @@
 import HeadroomJSON
 import HeadroomModel
 import HeadroomWire
+import Synchronization
 
 extension Route {
     /// `POST /v1/telemetry` (WireFormat §1): read on the server's thread, committed on a task, answered after that.
@@ -18,8 +19,8 @@ extension Route {
 }
 
 /// Takes telemetry from a request to the sink.
-package struct TelemetryIntake: Sendable {
-    private let decoder: TelemetryDecoder
+package final class TelemetryIntake: Sendable {
+    private let decoder: Mutex<TelemetryDecoder>
     private let sink: any TelemetrySink
     let counters = TelemetryCounters()
 
@@ -31,26 +32,33 @@ package struct TelemetryIntake: Sendable {
     private static let storageRetrySeconds = 5
 
     package init(decoder: TelemetryDecoder, sink: any TelemetrySink) {
-        self.decoder = decoder
+        self.decoder = Mutex(decoder)
         self.sink = sink
     }
 
+    /// What lines may be and claim from now on: the policy has changed.
+    package func follow(_ limits: TelemetryDecoder.Limits) {
+        decoder.withLock { $0.limits = limits }
+    }
+
     fileprivate func read(
-        _ exchange: HTTPExchange, _ grant: Grant, received: Timestamp
+        _ exchange: HTTPExchange, _ grant: AccessGrant, received: Timestamp
     ) throws(HTTPError) -> TelemetryBatch {
         let number = try batchNumber(exchange)
         // A token that names one gateway stands for it; lines need not name it again.
-        let sender = grant.gateways.flatMap { $0.count == 1 ? $0.first : nil }
+        let sender = grant.gateways?.only
         let arrival = TelemetryDecoder.Arrival(
-            received: received, sentAt: try sentAt(exchange), gateway: sender, allowed: grant.gateways?.sorted(),
-            isNumberedBatch: number != nil)
+            received: received, sentAt: try sentAt(exchange), gateway: sender, allowed: grant.gateways,
+            pools: grant.scope.pools, tenants: grant.scope.tenants, isNumberedBatch: number != nil)
         let isDocument = exchange.header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false
         let result: TelemetryDecoder.Result
         do throws(WireError) {
-            result = try decoder.decode(exchange.takeBody(), as: isDocument ? .document : .lines, arrival: arrival)
+            result = try decoder.withLock(\.self).decode(
+                exchange.takeBody(), as: isDocument ? .document : .lines, arrival: arrival)
         } catch {
             throw HTTPError(error.code == .tooManyLines ? .bodyTooLarge : .badRequest, error.message, cause: error)
         }
+        counters.add(result.refusals)
         guard !result.lines.isEmpty else { throw nothingReadable(result.faults) }
         let gateway = if let sender { sender } else { try speaker(of: result.lines, number: number) }
         return TelemetryBatch(

@@ -1,21 +1,30 @@
 import HeadroomModel
+import HeadroomWire
 
 /// What `/metrics` says (WireFormat §6), out of the loop's newest report and the edge's own counters.
 package struct Metrics {
     private let loop: LoopSummary
     private let drifts: [(gateway: GatewayID, seconds: Double)]
     private let telemetry: [(key: TelemetryCounters.Key, count: Int)]
+    private let refusals: [(reason: TelemetryRefusal, count: Int)]
     private let longPolls: Int
+    private let failedSignIns: Int
+    private let slowedAddresses: Int
     private let now: Timestamp
 
     package init(
         loop: LoopSummary, drifts: [(gateway: GatewayID, seconds: Double)] = [],
-        telemetry: [(key: TelemetryCounters.Key, count: Int)] = [], longPolls: Int = 0, now: Timestamp
+        telemetry: [(key: TelemetryCounters.Key, count: Int)] = [],
+        refusals: [(reason: TelemetryRefusal, count: Int)] = [], longPolls: Int = 0, failedSignIns: Int = 0,
+        slowedAddresses: Int = 0, now: Timestamp
     ) {
         self.loop = loop
         self.drifts = drifts
         self.telemetry = telemetry
+        self.refusals = refusals
         self.longPolls = longPolls
+        self.failedSignIns = failedSignIns
+        self.slowedAddresses = slowedAddresses
         self.now = now
     }
 
@@ -27,6 +36,10 @@ package struct Metrics {
         var text = MetricsText()
         text.family("headroom_telemetry_lines_total", .counter, "Lines of telemetry since the start.")
         for (key, count) in telemetry { text.sample(count, ["type": key.type, "result": key.result.rawValue]) }
+        text.family(
+            "headroom_telemetry_refused_lines_total", .counter,
+            "Lines of telemetry that were refused before storage saw them, by why.")
+        for (reason, count) in refusals { text.sample(count, ["reason": reason.rawValue]) }
         if let report = loop.newest {
             renderLoop(report, &text)
             renderPools(report.pools, &text)
@@ -36,6 +49,11 @@ package struct Metrics {
         renderGateways(&text)
         text.family("headroom_long_polls", .gauge, "Requests that wait for the next generation.")
         text.sample(longPolls)
+        text.family("headroom_failed_sign_ins_total", .counter, "Calls without a known token, since the start.")
+        text.sample(failedSignIns)
+        text.family(
+            "headroom_slowed_addresses", .gauge, "Addresses whose calls without a known token are answered late.")
+        text.sample(slowedAddresses)
         return text.text
     }
 

@@ -12,7 +12,7 @@ extension OpenAPIDocument {
             ],
             "requestBody": {
               "required": true,
-              "description": "At most 8 MiB and 50,000 lines",
+              "description": "At most 8 MiB and 50,000 lines, after expansion where Content-Encoding is gzip",
               "content": {
                 "application/x-ndjson": {
                   "schema": {
@@ -64,7 +64,9 @@ extension OpenAPIDocument {
               {"name": "wait", "in": "query", "schema": {"type": "number", "minimum": 0, "maximum": 60},
                "description": "Seconds to wait for something new; cut to half the lease"},
               {"name": "If-None-Match", "in": "header", "schema": {"type": "string"},
-               "description": "Wins over since"}
+               "description": "Wins over since"},
+              {"name": "Accept-Encoding", "in": "header", "schema": {"type": "string"},
+               "description": "With gzip in it, bodies of 1 KiB and more come compressed, under a tag of their own"}
             ],
             "responses": {
               "200": {

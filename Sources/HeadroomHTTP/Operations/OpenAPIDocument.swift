@@ -72,7 +72,11 @@ package enum OpenAPIDocument {
         },
         "/metrics": {
           "get": {
-            "summary": "Prometheus text", "security": [], "responses": {"200": {"description": "Metrics"}}
+            "summary": "Prometheus text (roles viewer, success, sre, admin, unless the service runs with --open-metrics)",
+            "responses": {
+              "200": {"description": "Metrics, as of the last tick", "content": {"text/plain": {}}},
+              "401": {"$ref": "#/components/responses/Problem"}
+            }
           }
         },
         "/openapi.json": {

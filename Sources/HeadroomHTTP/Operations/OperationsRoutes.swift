@@ -5,19 +5,22 @@ import HeadroomModel
 struct OperationsRoutes: Sendable {
     let board: SnapshotBoard
     let counters: TelemetryCounters
+    let metrics: MetricsPage
     /// Anyone, or viewers where a setting asks for it.
     let access: AccessRule
+    /// Metrics name tenants: viewers, or anyone where a setting opens them.
+    let metricsAccess: AccessRule
 
     /// A loop that has not reported for this long is taken for stuck: five times the longest period that is sensible.
     private static let maxReportAgeSeconds = 60.0
-    /// Gateways that have not been seen for this long are gone and no longer behind.
-    private static let driftMemorySeconds = 600.0
 
     var all: [Route] {
         [
             route("/healthz") { HTTPResponse(type: "text/plain", body: Array("ok\n".utf8)) },
             route("/readyz") { readiness() },
-            route("/metrics") { metrics() },
+            Route(method: .get, pattern: "/metrics", access: metricsAccess) { _, _ in
+                HTTPHandler(answer: { _ in metrics.answer() })
+            },
             route("/openapi.json") { HTTPResponse(type: "application/json", body: OpenAPIDocument.bytes) },
         ]
     }
@@ -28,18 +31,11 @@ struct OperationsRoutes: Sendable {
         }
     }
 
-    private func metrics() -> HTTPResponse {
-        let now = board.time.now()
-        let metrics = Metrics(
-            loop: board.loop, drifts: board.drifts(since: now.adding(seconds: -Self.driftMemorySeconds)),
-            telemetry: counters.all, longPolls: board.waitingCount, now: now)
-        return HTTPResponse(type: MetricsText.contentType, body: Array(metrics.render().utf8))
-    }
-
     /// 200 when what is served can be relied on, else 503; both say how old it is, why not, and what else to look at.
     private func readiness() -> HTTPResponse {
         let now = board.time.now()
-        let report = board.loop.newest
+        let loop = board.loop
+        let report = loop.newest
         let reasons = reasons(report, now)
         var writer = JSONWriter()
         writer.beginObject()
@@ -52,6 +48,7 @@ struct OperationsRoutes: Sendable {
         writer.key("warnings")
         writer.beginArray()
         if let refusal = report?.rulesRefusal { writer.string(refusal) }
+        for delay in loop.delays(at: now) { writer.string(delay) }
         writer.endArray()
         if let version = board.current?.version {
             writer.key("epoch")

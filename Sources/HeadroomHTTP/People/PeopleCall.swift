@@ -6,7 +6,7 @@ import HeadroomWire
 struct PeopleCall: Sendable {
     let target: RequestTarget
     let pattern: String
-    let grant: Grant
+    let grant: AccessGrant
     let body: [UInt8]
     /// Without its parameters, in lower case; `nil` for calls without a body.
     let contentType: String?

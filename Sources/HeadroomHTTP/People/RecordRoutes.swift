@@ -32,6 +32,9 @@ struct RecordRoutes: Sendable {
         else { throw HTTPError(.badRequest, "tenant and pool are missing") }
         let generation = try call.query("generation", in: 1...Int64.max)
         try call.requireScope(call.grant.scope.holds(tenant, in: pool), "\(tenant) in \(pool)")
+        if let generation, let newest = board.current?.version.generation, generation > newest {
+            throw HTTPError(.noSuch, "generation \(generation) has not been published; the newest is \(newest)")
+        }
         let explanation: Explanation?
         do {
             explanation = try await records.explanation(of: tenant, in: pool, generation: generation)

@@ -5,6 +5,9 @@ package struct HTTPError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable, Equatable, CaseIterable {
         // A request.
         case badRequest, unauthenticated, forbidden, notFound, methodNotAllowed, bodyTooLarge, unsupportedMediaType
+        /// The body's `Content-Encoding`.
+        case unsupportedCoding
+        case tooManyRequests
         /// `noSuch`: the path is one of ours, and what it names does not exist.
         case noSuch, conflict
         case overloaded, notReady, stopping, storage, unexpected

@@ -22,8 +22,8 @@ enum HTTPAnswer {
     case response(HTTPResponse)
     /// The exchange was parked: the handler is asked again once it has been resumed.
     case parked
-    /// The request is parked while this runs on a task.
-    case later(@Sendable () async -> HTTPResponse)
+    /// The request is parked while the work runs on a task. When too many run, `instead` is sent; without it, a 503.
+    case later(instead: HTTPResponse? = nil, @Sendable () async -> HTTPResponse)
 }
 
 /// Answers the requests of one connection for one target.

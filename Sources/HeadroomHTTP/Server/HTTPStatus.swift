@@ -11,7 +11,8 @@ extension HTTPError.Code {
         case .methodNotAllowed: 405
         case .conflict: 409
         case .bodyTooLarge: 413
-        case .unsupportedMediaType: 415
+        case .unsupportedMediaType, .unsupportedCoding: 415
+        case .tooManyRequests: 429
         case .overloaded, .notReady, .stopping, .storage: 503
         case .unexpected, .badAddress, .addressInUse, .addressUnavailable, .cannotListen: 500
         }
@@ -29,6 +30,8 @@ extension HTTPError.Code {
         case .methodNotAllowed: "Method not allowed"
         case .bodyTooLarge: "Body too large"
         case .unsupportedMediaType: "Unsupported media type"
+        case .unsupportedCoding: "Unsupported content encoding"
+        case .tooManyRequests: "Too many requests"
         case .overloaded: "Overloaded"
         case .notReady: "Not ready"
         case .stopping: "Stopping"
@@ -47,6 +50,7 @@ extension HTTPResponse {
         if error.code == .unauthenticated {
             headers.append((name: "WWW-Authenticate", value: "Bearer realm=\"headroom\""))
         }
+        if error.code == .unsupportedCoding { headers.append((name: "Accept-Encoding", value: "gzip, identity")) }
         if !error.allowedMethods.isEmpty {
             let list = error.allowedMethods.map(\.rawValue).joined(separator: ", ")
             headers.append((name: "Allow", value: list))

@@ -24,11 +24,12 @@ final class BodyBudget: Sendable {
 /// A request body as it comes in. One that is too large is read and dropped, so that a client which is still sending
 /// can hear why; past ``dropLimit`` the connection is cut.
 struct IncomingBody {
-    enum Refusal { case tooLarge, noRoom }
+    enum Refusal { case tooLarge, noRoom, garbled }
 
     private(set) var bytes: [UInt8] = []
     private(set) var refusal: Refusal?
     private var limit = 0
+    private var isCompressed = false
     private var reserved = 0
     private var dropped = 0
 
@@ -38,8 +39,9 @@ struct IncomingBody {
     static let dropLimit = 64 << 20
 
     /// `announced` is the request's `Content-Length`, if it has one.
-    mutating func begin(limit: Int, announced: Int?) {
+    mutating func begin(limit: Int, announced: Int?, isCompressed: Bool = false) {
         self.limit = limit
+        self.isCompressed = isCompressed
         refusal = announced.map { $0 > limit } == true ? .tooLarge : nil
         // What is announced has not come yet: ten thousand who announce the most must not claim 80 GB.
         if refusal == nil, let announced, announced > 0 { bytes.reserveCapacity(min(announced, Self.maxReserved)) }
@@ -60,6 +62,23 @@ struct IncomingBody {
         }
         dropped += chunk.byteCount
         return dropped <= Self.dropLimit
+    }
+
+    /// All bytes have come: those of a compressed body are expanded, to at most `limit`.
+    mutating func expand(limit: Int, budget: BodyBudget) {
+        guard isCompressed, refusal == nil else { return }
+        isCompressed = false
+        // How much it will be is known afterwards, so the most that it may be counts meanwhile.
+        guard budget.reserve(limit) else { return refuse(.noRoom, budget: budget) }
+        reserved += limit
+        switch Gzip.expand(bytes, limit: limit) {
+        case .bytes(let expanded):
+            bytes = expanded
+            budget.release(reserved - expanded.count)
+            reserved = expanded.count
+        case .tooLarge: refuse(.tooLarge, budget: budget)
+        case .garbled: refuse(.garbled, budget: budget)
+        }
     }
 
     /// The bytes, which are no longer kept here; they count as in memory until ``end(budget:)``.

@@ -26,8 +26,11 @@ import Synchronization
     private var refusal: HTTPError?
     private var incoming = IncomingBody()
     fileprivate var outcome: HTTPResponse?
-    /// True once the request has been parked and resumed.
-    private(set) var hasWaited = false
+    /// Until when the request in hand waits for news, on the monotonic clock; `nil` before it has been parked for that.
+    var waitsUntil: Int64?
+    private let address: ClientAddress
+    /// The request's 401 was delayed, and counts as waiting until it is sent.
+    private var isDelayed = false
 
     /// When to cut the connection, on the monotonic clock; ``never`` while nothing is expected of the client.
     private let deadline: Atomic<Int64>
@@ -39,6 +42,7 @@ import Synchronization
         patience = server.settings.patience
         unsafe self.connection = connection
         socket = unsafe headroom_mhd_socket(connection)
+        address = unsafe ClientAddress(headroom_mhd_client(connection))
         deadline = Atomic(MonotonicClock.milliseconds() + patience.header)
     }
 
@@ -69,6 +73,15 @@ import Synchronization
 
     func header(_ name: StaticString) -> String? {
         withHeader(name) { span in if let span { span.text } else { nil } }
+    }
+
+    func hasHeader(_ name: StaticString) -> Bool {
+        withHeader(name) { span in if span == nil { false } else { true } }
+    }
+
+    /// The client takes gzip (RFC 9110 §12.5.3).
+    var takesGzip: Bool {
+        withHeader("Accept-Encoding") { span in if let span { span.acceptsGzip } else { false } }
     }
 
     /// The request's body, once.
@@ -110,6 +123,7 @@ import Synchronization
 extension HTTPExchange {
     /// The request line has come.
     func receive(target: UnsafePointer<CChar>) {
+        defer { unsafe headroom_mhd_drop_query(target) }
         idle.store(false, ordering: .relaxed)
         deadline.store(MonotonicClock.milliseconds() + patience.header, ordering: .relaxed)
         let isSame = unsafe rawTarget.withUnsafeBytes { known in
@@ -128,20 +142,24 @@ extension HTTPExchange {
     ) -> MHD_Result {
         switch phase {
         case .idle, .answered:
-            begin(method: unsafe HTTPMethod(name: method))
-            // Answering before the end of the request would close the connection.
-            return .YES
+            return begin(method: unsafe HTTPMethod(name: method))
         case .receiving where unsafe chunkCount.pointee > 0:
             guard let chunk = unsafe chunk else { return .NO }
             let span = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(chunk), byteCount: chunkCount.pointee)
             unsafe chunkCount.pointee = 0
             return incoming.append(span, budget: server.bodyBudget) ? .YES : .NO
         case .receiving:
+            if let binding { incoming.expand(limit: binding.route.bodyLimit, budget: server.bodyBudget) }
             return answer()
         case .parked:
             server.parkedCount.subtract(1, ordering: .relaxed)
-            hasWaited = true
             if let outcome { return send(outcome) }
+            // The token may have ended while the request waited.
+            do throws(HTTPError) {
+                _ = try bind(unsafe HTTPMethod(name: method))
+            } catch {
+                refuse(error)
+            }
             return answer()
         }
     }
@@ -150,6 +168,8 @@ extension HTTPExchange {
     func complete(isDelivered: Bool) {
         if isDelivered, phase == .answered { binding?.handler.delivered?() }
         incoming.end(budget: server.bodyBudget)
+        if isDelayed { server.failedSignIns.finish(address) }
+        isDelayed = false
         refusal = nil
         outcome = nil
         phase = .idle
@@ -157,18 +177,55 @@ extension HTTPExchange {
         idle.store(true, ordering: .relaxed)
     }
 
-    private func begin(method: HTTPMethod) {
+    private func begin(method: HTTPMethod) -> MHD_Result {
         phase = .receiving
-        hasWaited = false
+        waitsUntil = nil
         deadline.store(MonotonicClock.milliseconds() + patience.body, ordering: .relaxed)
+        do throws(HTTPError) {
+            try checkFraming()
+        } catch {
+            // Where this request ends is not known. An answer before its end closes the connection.
+            binding = nil
+            return send(HTTPResponse(error), isLast: true)
+        }
         do throws(HTTPError) {
             let binding = try bind(method)
             try binding.route.check(contentType: self)
-            incoming.begin(limit: binding.route.bodyLimit, announced: announcedBytes)
+            incoming.begin(
+                limit: binding.route.bodyLimit, announced: announcedBytes, isCompressed: try isBodyCompressed())
         } catch {
-            refusal = error
+            refuse(error)
             incoming.begin(limit: 0, announced: announcedBytes)
         }
+        // Answering before the end of the request would close the connection.
+        return .YES
+    }
+
+    private func refuse(_ error: HTTPError) {
+        refusal = error
+        // Its handler has not answered, so it is not told of a delivery.
+        binding = nil
+    }
+
+    private func checkFraming() throws(HTTPError) {
+        // Most requests have neither, and are spared the walk.
+        guard hasHeader("Content-Length") || hasHeader("Transfer-Encoding") else { return }
+        var framing = RequestFraming()
+        unsafe withUnsafeMutablePointer(to: &framing) { pointer in
+            // The library calls the function for each header before it returns.
+            _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addToFraming, pointer)
+        }
+        try framing.check()
+    }
+
+    /// `Content-Encoding` (RFC 9110 §8.4).
+    private func isBodyCompressed() throws(HTTPError) -> Bool {
+        guard let coding = header("Content-Encoding")?.lowercased(), coding != "identity" else { return false }
+        guard coding == "gzip" || coding == "x-gzip" else {
+            throw HTTPError(
+                .unsupportedCoding, "the body is encoded as \"\(coding)\"; send it as it is, or in gzip")
+        }
+        return true
     }
 
     private var announcedBytes: Int? {
@@ -183,8 +240,13 @@ extension HTTPExchange {
             default: false
             }
         }
-        if let binding, isSameCredential, binding.method == method, server.router.isCurrent(binding) { return binding }
+        if let binding, isSameCredential, binding.method == method, server.router.isCurrent(binding) {
+            // Without tokens everything else about the request decides, and may differ from the one before.
+            if binding.isOpen { try OpenModeRule.check(self) }
+            return binding
+        }
         binding = nil
+        if server.router.access.isOpen { try OpenModeRule.check(self) }
         let authorization = header("Authorization")
         rawAuthorization = authorization.map { Array($0.utf8) }
         let bound = try server.router.bind(method, rawTarget, authorization: authorization)
@@ -200,12 +262,36 @@ extension HTTPExchange {
             switch try binding.handler.answer(self) {
             case .response(let response): return send(response)
             case .parked: return .YES
-            case .later(let work):
-                try server.calls.enter(self, work)
+            case .later(let instead, let work):
+                do throws(HTTPError) {
+                    try server.calls.enter(self, work)
+                } catch {
+                    guard let instead else { throw error }
+                    return send(instead)
+                }
                 return .YES
             }
         } catch {
+            return error.code == .unauthenticated ? refuseSlowly(error) : send(HTTPResponse(error))
+        }
+    }
+
+    /// A 401, later each time that the same address gets one.
+    private func refuseSlowly(_ error: HTTPError) -> MHD_Result {
+        let now = MonotonicClock.milliseconds()
+        switch server.failedSignIns.note(address, at: now) {
+        case .now: return send(HTTPResponse(error))
+        case .after(let milliseconds):
+            isDelayed = true
+            if server.delayedAnswers.add(self, HTTPResponse(error), until: now + milliseconds) { return .YES }
             return send(HTTPResponse(error))
+        case .refused:
+            return send(
+                HTTPResponse(
+                    HTTPError(
+                        .tooManyRequests,
+                        "too many calls without a known token have come from this address; "
+                            + error.message, retryAfterSeconds: 5)))
         }
     }
 
@@ -215,6 +301,8 @@ extension HTTPExchange {
             HTTPError(
                 .bodyTooLarge, "the body is larger than the \(binding?.route.bodyLimit ?? 0) bytes that this call takes"
             )
+        case .garbled:
+            HTTPError(.badRequest, "the body is not the gzip that Content-Encoding says it is")
         case .noRoom:
             HTTPError(
                 .overloaded, "too many request bodies are being read at once; nothing of this one was taken",
@@ -222,10 +310,10 @@ extension HTTPExchange {
         }
     }
 
-    private func send(_ response: HTTPResponse) -> MHD_Result {
+    private func send(_ response: HTTPResponse, isLast: Bool = false) -> MHD_Result {
         phase = .answered
         deadline.store(MonotonicClock.milliseconds() + patience.send, ordering: .relaxed)
-        let prepared = server.isStopping ? response.prepared.closing() : response.prepared
+        let prepared = server.isStopping || isLast ? response.prepared.closing() : response.prepared
         return unsafe MHD_queue_response(connection, UInt32(response.status), prepared.handle)
     }
 }
@@ -238,4 +326,17 @@ extension HTTPMethod {
             self = HTTPMethod(rawValue: unsafe String(cString: name)) ?? .other
         }
     }
+}
+
+/// At file scope: a closure would inherit the isolation of where it is written.
+private func addToFraming(
+    _ framing: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameCount: Int,
+    _ value: UnsafePointer<CChar>?, _ valueCount: Int
+) -> MHD_Result {
+    guard let framing = unsafe framing, let name = unsafe name, let value = unsafe value else { return .YES }
+    // The library keeps both as long as the request.
+    unsafe framing.assumingMemoryBound(to: RequestFraming.self).pointee.add(
+        RawSpan(_unsafeStart: UnsafeRawPointer(name), byteCount: nameCount),
+        RawSpan(_unsafeStart: UnsafeRawPointer(value), byteCount: valueCount))
+    return .YES
 }

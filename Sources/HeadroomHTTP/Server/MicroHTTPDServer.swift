@@ -11,6 +11,8 @@ final class MicroHTTPDServer: Sendable {
     let router: Router
     let calls: CallQueue
     let bodyBudget: BodyBudget
+    let failedSignIns: FailedSignIns
+    let delayedAnswers = DelayedAnswers()
     /// Parked exchanges whose handler has not been asked again yet.
     let parkedCount = Atomic(0)
     private let stopping = Atomic(false)
@@ -23,9 +25,10 @@ final class MicroHTTPDServer: Sendable {
         let ticker: Ticker
     }
 
-    init(settings: ServerSettings, router: Router) {
+    init(settings: ServerSettings, router: Router, failedSignIns: FailedSignIns = FailedSignIns()) {
         self.settings = settings
         self.router = router
+        self.failedSignIns = failedSignIns
         calls = CallQueue(limit: settings.callsInFlight)
         bodyBudget = BodyBudget(limit: settings.bodyBytesInFlight)
     }
@@ -51,7 +54,9 @@ final class MicroHTTPDServer: Sendable {
         }
         let ticker = Ticker(periodMilliseconds: settings.tickMilliseconds) {
             onTick()
-            self.connections.cutOverdue(at: MonotonicClock.milliseconds())
+            let now = MonotonicClock.milliseconds()
+            self.delayedAnswers.tick(now)
+            self.connections.cutOverdue(at: now)
         }
         running.withLock { unsafe $0 = Running(daemon: daemon, ticker: ticker) }
         return listener.address
@@ -60,6 +65,7 @@ final class MicroHTTPDServer: Sendable {
     /// First step of the end; those who keep lists of parked exchanges resume them all after it.
     func beginStopping() {
         stopping.store(true, ordering: .sequentiallyConsistent)
+        delayedAnswers.close()
     }
 
     /// Last step: no new connection, a bounded wait for the open ones, the end. Blocks.

@@ -13,8 +13,35 @@ extension RawSpan {
         }
     }
 
+    /// ASCII letters are equal in both cases.
+    func isEqualIgnoringCase(to text: StaticString) -> Bool {
+        guard byteCount == text.utf8CodeUnitCount else { return false }
+        return unsafe withUnsafeBytes { own in
+            guard let bytes = own.baseAddress else { return true }
+            // Both hold `byteCount` bytes.
+            return unsafe strncasecmp(
+                bytes.assumingMemoryBound(to: CChar.self),
+                UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self), own.count) == 0
+        }
+    }
+
     var text: String {
         unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension RawSpan {
+    /// The value of `Accept-Encoding` lets gzip through: by name or by `*`, and not with a weight of 0.
+    var acceptsGzip: Bool {
+        var rest: Bool?
+        for item in text.split(separator: ",") {
+            let parts = item.split(separator: ";").map { $0.filter { $0 != " " }.lowercased() }
+            guard let coding = parts.first else { continue }
+            let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+            if coding == "gzip" || coding == "x-gzip" { return weight > 0 }
+            if coding == "*" { rest = weight > 0 }
+        }
+        return rest ?? false
     }
 }
 

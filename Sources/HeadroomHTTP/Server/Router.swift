@@ -11,7 +11,7 @@ struct Route: Sendable {
     /// Of the body; empty for calls without one.
     var contentTypes: [String] = []
     /// Reads the target's parameters once for all requests of a connection that bear the same ones.
-    let bind: @Sendable (RequestTarget, Grant) throws(HTTPError) -> HTTPHandler
+    let bind: @Sendable (RequestTarget, AccessGrant) throws(HTTPError) -> HTTPHandler
 
     func matches(path: String) -> Bool {
         let wanted = pattern.split(separator: "/", omittingEmptySubsequences: false)
@@ -40,6 +40,8 @@ struct HTTPBinding {
     let handler: HTTPHandler
     fileprivate let accessVersion: Int
     fileprivate let expiresAt: Timestamp?
+    /// It was made while there were no tokens.
+    let isOpen: Bool
 }
 
 /// Finds the call that a request makes.
@@ -61,14 +63,15 @@ struct Router: Sendable {
         let route = try route(method, target.path)
         // Before the grant: a token that is revoked in between leaves a binding that is out of date at once.
         let version = access.version
-        var grant = Grant.everything
+        let isOpen = access.isOpen
+        var grant = AccessGrant.everything
         if case .roles = route.access {
             grant = try access.grant(authorization: authorization)
             try route.access.check(grant)
         }
         return HTTPBinding(
             route: route, method: method, handler: try route.bind(target, grant), accessVersion: version,
-            expiresAt: grant.expiresAt)
+            expiresAt: grant.expiresAt, isOpen: isOpen)
     }
 
     private func route(_ method: HTTPMethod, _ path: String) throws(HTTPError) -> Route {

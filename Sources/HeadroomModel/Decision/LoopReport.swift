@@ -11,6 +11,8 @@ public struct LoopReport: Sendable {
     public var ticksFailed: Int
     public var ticksSkipped: Int
     public var lastTickSeconds: Double
+    /// How often a tick is due.
+    public var periodSeconds = LoopPolicy().periodSeconds
     /// What went wrong in the last tick, in the order of the stages; empty when all is well.
     public var failures: [(stage: Stage, message: String)]
     /// Why newer rules were refused, while older ones stay in force; `nil` when there are none.

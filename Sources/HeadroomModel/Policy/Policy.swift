@@ -244,6 +244,9 @@ public struct TelemetryPolicy: Equatable, Sendable {
     public var dedupeSeconds: Double
     /// An older line enters storage, not the live windows, and counts as late.
     public var lateSeconds: Double
+    /// A line is refused that claims more than this many times what its pool's nominal rates give in a minute, or in the
+    /// line's own time where that is longer.
+    public var maxTimesNominal: Double
     /// Raw rows are kept this long; older lines are refused.
     public var rawHours: Double
     /// Sums by minute and by hour are kept this long.
@@ -256,12 +259,13 @@ public struct TelemetryPolicy: Equatable, Sendable {
     public var ledgerBytes: Int64
 
     public init(
-        dedupeSeconds: Double = 900, lateSeconds: Double = 300, rawHours: Double = 48,
+        dedupeSeconds: Double = 900, lateSeconds: Double = 300, maxTimesNominal: Double = 10, rawHours: Double = 48,
         minuteDays: Double = 35, hourDays: Double = 400, checkpointSeconds: Double = 60, ledgerHours: Double = 48,
         ledgerBytes: Int64 = 2_000_000_000
     ) {
         self.dedupeSeconds = dedupeSeconds
         self.lateSeconds = lateSeconds
+        self.maxTimesNominal = maxTimesNominal
         self.rawHours = rawHours
         self.minuteDays = minuteDays
         self.hourDays = hourDays

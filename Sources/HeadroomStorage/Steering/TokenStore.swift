@@ -1,32 +1,5 @@
 import HeadroomModel
 
-/// A bearer token as it is kept: all but its secret.
-package struct APIToken: Equatable, Sendable {
-    package enum Role: String, CaseIterable, Sendable, Hashable {
-        case gateway, viewer, success, sre, admin
-    }
-
-    package var id: Int64
-    package var name: String
-    package var role: Role
-    /// The gateway names that it may speak for; needed by the role `gateway`.
-    package var gateways: [GatewayID]
-    /// Pools and tenants that it is limited to; empty: all.
-    package var pools: [PoolID]
-    package var tenants: [TenantID]
-    /// SHA-256 of the secret.
-    package var secretDigest: [UInt8]
-    package var created: Timestamp
-    package var expires: Timestamp?
-    package var revoked: Timestamp?
-    /// When its use was last noted: to the hour.
-    package var used: Timestamp?
-
-    package func isValid(at now: Timestamp) -> Bool {
-        revoked == nil && expires.map { now < $0 } ?? true
-    }
-}
-
 /// The tokens that Headroom accepts. That they come, are used and go is in the audit log.
 package actor TokenStore {
     /// A token's use is noted at most once in this time.
@@ -52,14 +25,13 @@ package actor TokenStore {
     /// Enters a token for `secret`, of which only the SHA-256 is kept. The secret must come from the system's random
     /// source with at least 128 bits: a plain hash of anything that can be guessed can be guessed too.
     package func create(
-        name: String, role: APIToken.Role, secret: String, gateways: [GatewayID] = [], pools: [PoolID] = [],
-        tenants: [TenantID] = [], expires: Timestamp? = nil, by author: String = AuditLog.commandLine,
+        name: String, role: Role, secret: String, gateways: GatewayNames = [], pools: Set<PoolID>? = nil,
+        tenants: Set<TenantID>? = nil, expires: Timestamp? = nil, by author: String = AuditLog.commandLine,
         at now: Timestamp
-    ) throws(StorageError) -> APIToken {
-        var token = APIToken(
-            id: 0, name: name, role: role, gateways: gateways.sorted(), pools: pools.sorted(),
-            tenants: tenants.sorted(), secretDigest: SHA256.digest(of: Array(secret.utf8)), created: now,
-            expires: expires, revoked: nil)
+    ) throws(StorageError) -> AccessToken {
+        var token = AccessToken(
+            name: name, role: role, gateways: gateways, pools: pools, tenants: tenants,
+            secretDigest: SHA256.digest(of: Array(secret.utf8)), created: now, expires: expires)
         token.id = try connection.transaction { () throws(StorageError) in
             let taken = try connection.statement("SELECT 1 FROM api_token WHERE name = :name")
                 .bind(":name", name).first { _ in true }
@@ -75,9 +47,9 @@ package actor TokenStore {
                 .bind(":expires_at_ms", expires?.milliseconds)
                 .run()
             let id = connection.lastInsertedID
-            for gateway in gateways { try limit(id, to: gateway.text, kind: "gateway") }
-            for pool in pools { try limit(id, to: pool.text, kind: "pool") }
-            for tenant in tenants { try limit(id, to: tenant.text, kind: "tenant") }
+            for gateway in gateways.texts { try limit(id, to: gateway, kind: "gateway") }
+            for pool in pools?.sorted() ?? [] { try limit(id, to: pool.text, kind: "pool") }
+            for tenant in tenants?.sorted() ?? [] { try limit(id, to: tenant.text, kind: "tenant") }
             try audit.append(
                 AuditAct(
                     "token.create", by: author,
@@ -126,17 +98,17 @@ package actor TokenStore {
     }
 
     /// Every token that ever was, in the order of creation.
-    package func all() throws(StorageError) -> [APIToken] {
-        var tokens: [APIToken] = []
+    package func all() throws(StorageError) -> [AccessToken] {
+        var tokens: [AccessToken] = []
         try connection.statement(TokenStore.selectAll).forEachRow { (row) throws(StorageError) in
-            guard let role = APIToken.Role(rawValue: row.text(2)) else {
+            guard let role = Role(rawValue: row.text(2)) else {
                 throw StorageError(
                     code: .corrupt, message: "token \(row.text(1)) has the role \(row.text(2)), which does not exist")
             }
             tokens.append(
-                APIToken(
-                    id: row.integer(0), name: row.text(1), role: role, gateways: [], pools: [], tenants: [],
-                    secretDigest: row.bytes(3), created: Timestamp(milliseconds: row.integer(4)),
+                AccessToken(
+                    id: row.integer(0), name: row.text(1), role: role, secretDigest: row.bytes(3),
+                    created: Timestamp(milliseconds: row.integer(4)),
                     expires: row.optionalInteger(5).map(Timestamp.init(milliseconds:)),
                     revoked: row.optionalInteger(6).map(Timestamp.init(milliseconds:)),
                     used: row.optionalInteger(7).map(Timestamp.init(milliseconds:))))
@@ -155,14 +127,18 @@ package actor TokenStore {
             .bind(":api_token_id", id).bind(":kind", kind).bind(":name", name).run()
     }
 
-    private func readScope(_ token: inout APIToken) throws(StorageError) {
+    private func readScope(_ token: inout AccessToken) throws(StorageError) {
         var scope: [String: [String]] = [:]
         try connection.statement(TokenStore.selectScope).bind(":api_token_id", token.id).forEachRow { row in
             scope[row.text(0), default: []].append(row.text(1))
         }
-        token.gateways = scope["gateway", default: []].map(GatewayID.init(unchecked:))
-        token.pools = scope["pool", default: []].map(PoolID.init(unchecked:))
-        token.tenants = scope["tenant", default: []].map(TenantID.init(unchecked:))
+        do {
+            token.gateways = try GatewayNames(parsing: scope["gateway", default: []])
+        } catch {
+            throw StorageError(code: .corrupt, message: "token \(token.name): \(error)")
+        }
+        token.pools = scope["pool"].map { Set($0.map(PoolID.init(unchecked:))) }
+        token.tenants = scope["tenant"].map { Set($0.map(TenantID.init(unchecked:))) }
     }
 
     private static let insertToken: StaticString = """

@@ -16,6 +16,8 @@ package struct TelemetryDecoder: Sendable {
         package var retentionSeconds = 48.0 * 3600
         /// How far ahead of its request a line may say it ended.
         package var futureSeconds = 60.0
+        /// The policy's pools and bounds; `nil` takes any pool and any count.
+        package var rules: TelemetryRules?
 
         package init() {}
     }
@@ -28,18 +30,23 @@ package struct TelemetryDecoder: Sendable {
         /// Stands in for a line's missing `gateway`.
         package var gateway: GatewayID?
         /// The gateways that the sender may speak for; `nil` for all.
-        package var allowed: [GatewayID]?
+        package var allowed: GatewayNames?
+        /// What the sender's token is limited to; `nil` for all.
+        package var pools: Set<PoolID>?
+        package var tenants: Set<TenantID>?
         /// The request bears `Headroom-Batch`.
         package var isNumberedBatch: Bool
 
         package init(
-            received: Timestamp, sentAt: Int64? = nil, gateway: GatewayID? = nil, allowed: [GatewayID]? = nil,
-            isNumberedBatch: Bool = false
+            received: Timestamp, sentAt: Int64? = nil, gateway: GatewayID? = nil, allowed: GatewayNames? = nil,
+            pools: Set<PoolID>? = nil, tenants: Set<TenantID>? = nil, isNumberedBatch: Bool = false
         ) {
             self.received = received
             self.sentAt = sentAt
             self.gateway = gateway
             self.allowed = allowed
+            self.pools = pools
+            self.tenants = tenants
             self.isNumberedBatch = isNumberedBatch
         }
     }
@@ -55,6 +62,8 @@ package struct TelemetryDecoder: Sendable {
         package var lines: [TelemetryBatch.Line] = []
         /// Ascending by line.
         package var faults: [TelemetryReceipt.Fault] = []
+        /// How many of the faults have each reason.
+        package var refusals: [TelemetryRefusal: Int] = [:]
     }
 
     package var limits: Limits
@@ -132,6 +141,7 @@ package struct TelemetryDecoder: Sendable {
             result.lines.append(try reader.read(number, in: range))
         } catch {
             result.faults.append(TelemetryReceipt.Fault(line: number, detail: error.detail))
+            result.refusals[error.refusal, default: 0] += 1
         }
     }
 

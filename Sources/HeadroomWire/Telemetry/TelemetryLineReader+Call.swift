@@ -58,9 +58,15 @@ extension TelemetryLineReader {
         call.pool = try required(pool)
         guard let outcome else { throw missing("outcome", list(Outcome.allCases.map(\.name))) }
         call.outcome = outcome
-        let moment = try moment(at)
-        call.at = moment.at
-        return TelemetryBatch.Line(number: lineNumber, id: call.id, record: .call(call), isLate: moment.isLate)
+        let input = call.inputTokens ?? 0
+        let output = call.outputTokens ?? 0
+        try check(
+            Claim(
+                tokens: call.countedTokens ?? (input + output), inputTokens: input,
+                outputTokens: max(output, call.maxTokens ?? 0)), in: call.pool)
+        let time = try lineTime(at)
+        call.at = time.at
+        return TelemetryBatch.Line(number: lineNumber, id: call.id, record: .call(call), isLate: time.isLate)
     }
 
     private mutating func outcome() throws -> Outcome {

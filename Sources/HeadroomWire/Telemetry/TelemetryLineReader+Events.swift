@@ -38,11 +38,11 @@ extension TelemetryLineReader {
             }
         }
         guard let depth else { throw missing("depth", "how many requests wait, 0 or more") }
-        let moment = try moment(at)
+        let time = try lineTime(at)
         let record = QueueRecord(
-            at: moment.at, gateway: try self.gateway(gateway), tenant: try required(tenant), pool: try required(pool),
+            at: time.at, gateway: try self.gateway(gateway), tenant: try required(tenant), pool: try required(pool),
             criticality: criticality, depth: depth, tokens: tokens, oldestAgeMilliseconds: oldestAge)
-        return TelemetryBatch.Line(number: lineNumber, id: id, record: .queue(record), isLate: moment.isLate)
+        return TelemetryBatch.Line(number: lineNumber, id: id, record: .queue(record), isLate: time.isLate)
     }
 
     private enum TaskField: String, CaseIterable {
@@ -86,12 +86,12 @@ extension TelemetryLineReader {
         }
         guard let task else { throw missing("task", "the task's name") }
         guard let state else { throw missing("state", list(TaskRecord.State.allCases.map(\.name))) }
-        let moment = try moment(at)
+        let time = try lineTime(at)
         let record = TaskRecord(
-            at: moment.at, gateway: try self.gateway(gateway), tenant: try required(tenant), pool: try required(pool),
+            at: time.at, gateway: try self.gateway(gateway), tenant: try required(tenant), pool: try required(pool),
             criticality: criticality, task: task, parent: parent, state: state, progress: progress,
             remainingRequests: remainingRequests, remainingTokens: remainingTokens)
-        return TelemetryBatch.Line(number: lineNumber, id: id, record: .task(record), isLate: moment.isLate)
+        return TelemetryBatch.Line(number: lineNumber, id: id, record: .task(record), isLate: time.isLate)
     }
 
     private mutating func state() throws -> TaskRecord.State {
@@ -131,10 +131,10 @@ extension TelemetryLineReader {
         guard let model else { throw missing("model", "the name under which calls ask for the model") }
         guard let version else { throw missing("version", "the version that now answers to this name") }
         if gateway != nil { gateway = try self.gateway(gateway) }
-        let moment = try moment(at)
+        let time = try lineTime(at)
         let record = ModelRecord(
-            at: moment.at, gateway: gateway ?? arrival.gateway, pool: try required(pool), model: model,
+            at: time.at, gateway: gateway ?? arrival.gateway, pool: try required(pool), model: model,
             version: version)
-        return TelemetryBatch.Line(number: lineNumber, id: id, record: .model(record), isLate: moment.isLate)
+        return TelemetryBatch.Line(number: lineNumber, id: id, record: .model(record), isLate: time.isLate)
     }
 }

@@ -41,13 +41,13 @@ extension TelemetryLineReader {
             }
         }
         guard let status else { throw missing("status", "the HTTP status, from 100 to 599") }
-        let moment = try moment(at)
+        let time = try lineTime(at)
         response.status = status
-        response.receivedAt = moment.at
+        response.receivedAt = time.at
         let record = ResponseRecord(
-            at: moment.at, request: request, gateway: try self.gateway(gateway), pool: try required(pool),
+            at: time.at, request: request, gateway: try self.gateway(gateway), pool: try required(pool),
             model: model, endpoint: endpoint, provider: response.provider, status: status, signal: classify(response))
-        return TelemetryBatch.Line(number: lineNumber, id: id, record: .response(record), isLate: moment.isLate)
+        return TelemetryBatch.Line(number: lineNumber, id: id, record: .response(record), isLate: time.isLate)
     }
 
     /// A value that is neither a string nor a number (a repeated header as a list, say) is passed over: limits come as

@@ -57,7 +57,11 @@ extension TelemetryLineReader {
         window.requests = requests
         window.seconds = seconds
         try checkSums(window)
-        let end = try moment(start + Int64((seconds * 1000).rounded()))
+        try check(
+            Claim(
+                requests: requests, tokens: window.inputTokens + window.outputTokens, inputTokens: window.inputTokens,
+                outputTokens: window.outputTokens, seconds: seconds), in: window.pool)
+        let end = try lineTime(start + Int64((seconds * 1000).rounded()))
         window.start = end.at.adding(seconds: -seconds)
         return TelemetryBatch.Line(number: lineNumber, id: window.id, record: .window(window), isLate: end.isLate)
     }

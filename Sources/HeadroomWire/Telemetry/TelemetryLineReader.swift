@@ -7,6 +7,7 @@ struct TelemetryLineReader {
     /// What is wrong with a line, for people.
     struct Fault: Error {
         let detail: String
+        var refusal = TelemetryRefusal.unreadable
     }
 
     let arrival: TelemetryDecoder.Arrival
@@ -20,6 +21,10 @@ struct TelemetryLineReader {
     private(set) var lineNumber = 0
     private var identifiers = TextCache()
     private var labels = TextCache()
+    /// What is wrong with the unknown pools of this request. Lines repeat names, and a search for the nearest one takes
+    /// longer than the line.
+    private var unknownPools: [PoolID: String] = [:]
+    private static let maxUnknownPools = 64
 
     init(
         _ bytes: [UInt8], arrival: TelemetryDecoder.Arrival, limits: TelemetryDecoder.Limits,
@@ -197,7 +202,7 @@ private let instants: ClosedRange<Int64> = 0...253_402_300_799_999
 
 extension TelemetryLineReader {
     /// When something ended, on Headroom's timeline.
-    struct Moment {
+    struct LineTime {
         var at: Timestamp
         var isLate: Bool
     }
@@ -205,27 +210,28 @@ extension TelemetryLineReader {
     /// Both ends of a line's age are read on the sender's clock, so a wrong clock there does no harm.
     ///
     /// - Parameter instant: on the sender's clock; `nil` for the moment of arrival.
-    func moment(_ instant: Int64?) throws -> Moment {
-        guard let instant else { return Moment(at: arrival.received, isLate: false) }
+    func lineTime(_ instant: Int64?) throws -> LineTime {
+        guard let instant else { return LineTime(at: arrival.received, isLate: false) }
         let sent = arrival.sentAt ?? arrival.received.milliseconds
         let age = min(max(sent, instants.lowerBound), instants.upperBound) - instant
         let seconds = Double(age) / 1000
         guard seconds >= -limits.futureSeconds else {
             throw Fault(
                 detail: "from the future: it ended \(plain(-seconds)) s after it was sent; set the clock, or send "
-                    + "Headroom-Sent-At from the same clock")
+                    + "Headroom-Sent-At from the same clock", refusal: .time)
         }
         guard seconds <= limits.retentionSeconds else {
             throw Fault(
                 detail: "too old: it ended \(plain(seconds)) s before it was sent, and rows are kept for "
-                    + "\(plain(limits.retentionSeconds)) s")
+                    + "\(plain(limits.retentionSeconds)) s", refusal: .time)
         }
         guard seconds <= limits.dedupeSeconds || arrival.isNumberedBatch else {
             throw Fault(
                 detail: "too old: it ended \(plain(seconds)) s before it was sent; after "
-                    + "\(plain(limits.dedupeSeconds)) s a line is taken in a numbered batch only (Headroom-Batch)")
+                    + "\(plain(limits.dedupeSeconds)) s a line is taken in a numbered batch only (Headroom-Batch)",
+                refusal: .time)
         }
-        return Moment(
+        return LineTime(
             at: Timestamp(milliseconds: arrival.received.milliseconds - max(age, 0)),
             isLate: seconds > limits.lateSeconds)
     }
@@ -236,21 +242,66 @@ extension TelemetryLineReader {
             throw missing("gateway", "the name of the gateway that reports")
         }
         if let allowed = arrival.allowed, !allowed.contains(gateway) {
-            throw Fault(detail: "gateway: the token does not speak for \"\(gateway)\", only for \(list(allowed))")
+            throw Fault(
+                detail: "gateway: the token does not speak for \"\(gateway)\", only for "
+                    + allowed.texts.joined(separator: ", "), refusal: .outOfScope)
         }
         return gateway
     }
 
-    private func list(_ gateways: [GatewayID]) -> String { gateways.map(\.text).joined(separator: ", ") }
-
     func required(_ tenant: TenantID?) throws -> TenantID {
         guard let tenant else { throw missing("tenant", "the tenant whose work this is") }
+        if let tenants = arrival.tenants, !tenants.contains(tenant) {
+            throw Fault(
+                detail: "tenant: the token is limited, and \"\(tenant)\" lies outside its limits", refusal: .outOfScope)
+        }
         return tenant
     }
 
-    func required(_ pool: PoolID?) throws -> PoolID {
+    mutating func required(_ pool: PoolID?) throws -> PoolID {
         guard let pool else { throw missing("pool", "the pool that the work is for") }
+        if let pools = arrival.pools, !pools.contains(pool) {
+            throw Fault(
+                detail: "pool: the token is limited, and \"\(pool)\" lies outside its limits", refusal: .outOfScope)
+        }
+        if let rules = limits.rules, !rules.has(pool) {
+            let detail = unknownPools[pool] ?? rules.unknown(pool)
+            if unknownPools.count < Self.maxUnknownPools { unknownPools[pool] = detail }
+            throw Fault(detail: detail, refusal: .unknownPool)
+        }
         return pool
+    }
+}
+
+// MARK: - What a pool can have served
+
+extension TelemetryLineReader {
+    /// What a line claims to have been served, in requests or tokens.
+    struct Claim {
+        var requests: Int64 = 1
+        /// Counted tokens, or input and output together.
+        var tokens: Int64
+        var inputTokens: Int64
+        var outputTokens: Int64
+        /// How long the line's time was; 0 for one call.
+        var seconds = 0.0
+    }
+
+    func check(_ claim: Claim, in pool: PoolID) throws {
+        guard let limits = limits.rules?.limits(of: pool, seconds: claim.seconds), !limits.allow(claim) else { return }
+        let claims: [(String, Int64, Double?)] = [
+            ("requests", claim.requests, limits.requests), ("tokens", claim.tokens, limits.tokens),
+            ("input_tokens", claim.inputTokens, limits.inputTokens),
+            ("output_tokens", claim.outputTokens, limits.outputTokens),
+        ]
+        for (name, count, limit) in claims {
+            guard let limit, Double(count) > limit else { continue }
+            let span = claim.seconds > 60 ? "\(plain(claim.seconds)) s" : "a minute"
+            throw Fault(
+                detail: "\(name): \(count) is more than \"\(pool)\" can have served: a line may bear \(plain(limit)), "
+                    + "\(plain(limits.times)) times what the pool's contract gives in \(span) "
+                    + "(telemetry.max_times_nominal)", refusal: .implausible)
+        }
     }
 }
 

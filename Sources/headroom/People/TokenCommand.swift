@@ -20,7 +20,8 @@ enum TokenCommand {
                             success  viewer, and may raise or lower tenants
                             sre      viewer, and may approve, freeze, pin, roll back
                             admin    everything
-          --gateways A,B    the gateway names that the token may speak for; needed by the role gateway
+          --gateways A,B    the gateway names that the token may speak for; needed by the role gateway. One may end
+                            in .* for worker processes: litellm.* stands for litellm.1, litellm.2 and so on
           --pools A,B       limit the token to these pools; default all
           --tenants A,B     limit the token to these tenants; default all
           --expires-in D    as 90s, 15m, 12h, 30d, 8w; default never
@@ -53,20 +54,25 @@ enum TokenCommand {
             throw UsageError(
                 "--name \"\(name)\": stands for Headroom itself or for a caller without a token; choose another")
         }
-        let roles = APIToken.Role.allCases.map(\.rawValue).joined(separator: ", ")
+        let roles = Role.allCases.map(\.rawValue).joined(separator: ", ")
         guard let roleName = arguments["--role"] else { throw UsageError("--role is missing: one of \(roles)") }
-        guard let role = APIToken.Role(rawValue: roleName) else {
+        guard let role = Role(rawValue: roleName) else {
             throw UsageError("--role \"\(roleName)\": must be one of \(roles)")
         }
-        let gateways: [GatewayID] = try identifiers("--gateways", arguments)
+        let gateways: GatewayNames
+        do {
+            gateways = try GatewayNames(parsing: names("--gateways", arguments))
+        } catch {
+            throw UsageError("--gateways \(error)")
+        }
         if role == .gateway, gateways.isEmpty {
             throw UsageError("--gateways is missing: the role gateway needs the gateway names that it may speak for")
         }
         if role != .gateway, !gateways.isEmpty {
             throw UsageError("--gateways: only the role gateway speaks for gateways, not \(role.rawValue)")
         }
-        let pools: [PoolID] = try identifiers("--pools", arguments)
-        let tenants: [TenantID] = try identifiers("--tenants", arguments)
+        let pools: Set<PoolID>? = try identifiers("--pools", arguments)
+        let tenants: Set<TenantID>? = try identifiers("--tenants", arguments)
         let lifetime = try arguments.duration("--expires-in")
         let now = CommandDatabase.now()
         let secret = newSecret()
@@ -89,17 +95,23 @@ enum TokenCommand {
         return "hr_" + String(text.filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
     }
 
+    /// `nil` when the option is not given.
     private static func identifiers<Kind>(
         _ option: String, _ arguments: Arguments
-    ) throws(UsageError) -> [Identifier<Kind>] {
-        var identifiers: [Identifier<Kind>] = []
-        for name in arguments.all(option).flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
-            guard let identifier = Identifier<Kind>(String(name)) else {
+    ) throws(UsageError) -> Set<Identifier<Kind>>? {
+        var identifiers: Set<Identifier<Kind>> = []
+        for name in names(option, arguments) {
+            guard let identifier = Identifier<Kind>(name) else {
                 throw UsageError("\(option) \"\(name)\": a name must have \(Identifier<Kind>.rule)")
             }
-            identifiers.append(identifier)
+            identifiers.insert(identifier)
         }
-        return identifiers
+        return identifiers.isEmpty ? nil : identifiers
+    }
+
+    /// Separated by commas; the option may be repeated.
+    private static func names(_ option: String, _ arguments: Arguments) -> [String] {
+        arguments.all(option).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }.map(String.init)
     }
 
     private static func list(_ arguments: [String]) async throws -> Int32 {
@@ -122,21 +134,24 @@ enum TokenCommand {
         return 0
     }
 
-    private static func state(of token: APIToken, _ now: Timestamp) -> String {
+    private static func state(of token: AccessToken, _ now: Timestamp) -> String {
         if token.revoked != nil { return "revoked" }
         return token.isValid(at: now) ? "valid" : "expired"
     }
 
-    private static func scope(of token: APIToken) -> String {
-        let lists = [
-            ("gateways", token.gateways.map(\.text)), ("pools", token.pools.map(\.text)),
-            ("tenants", token.tenants.map(\.text)),
-        ]
-        let parts = lists.filter { !$0.1.isEmpty }.map { "\($0.0) \($0.1.joined(separator: ","))" }
+    private static func scope(of token: AccessToken) -> String {
+        let parts = limits(of: token).filter { !$0.1.isEmpty }.map { "\($0.0) \($0.1.joined(separator: ","))" }
         return parts.isEmpty ? "-" : parts.joined(separator: "; ")
     }
 
-    private static func json(_ tokens: [APIToken], _ now: Timestamp) -> [UInt8] {
+    private static func limits(of token: AccessToken) -> [(String, [String])] {
+        [
+            ("gateways", token.gateways.texts), ("pools", (token.pools ?? []).sorted().map(\.text)),
+            ("tenants", (token.tenants ?? []).sorted().map(\.text)),
+        ]
+    }
+
+    private static func json(_ tokens: [AccessToken], _ now: Timestamp) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginArray()
         for token in tokens {
@@ -153,10 +168,7 @@ enum TokenCommand {
                 writer.key(key)
                 if let instant { writer.timestamp(milliseconds: instant.milliseconds) } else { writer.null() }
             }
-            for (key, names) in [
-                ("gateways", token.gateways.map(\.text)), ("pools", token.pools.map(\.text)),
-                ("tenants", token.tenants.map(\.text)),
-            ] {
+            for (key, names) in limits(of: token) {
                 writer.key(key)
                 writer.beginArray()
                 for name in names { writer.string(name) }

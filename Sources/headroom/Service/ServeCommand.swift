@@ -6,6 +6,7 @@ import HeadroomHTTP
 enum ServeCommand {
     static let help = """
         usage: headroom serve [--database FILE] [--policies DIR] [--listen HOST:PORT] [--tls-ends-at-proxy]
+                              [--open-metrics]
 
         Runs the control plane: reads telemetry, decides, publishes allocations over HTTP.
 
@@ -13,6 +14,11 @@ enum ServeCommand {
           --policies DIR        rules.json5 and pools/*.json5, reloaded when they change (\(Defaults.policies))
           --listen HOST:PORT    where to serve (\(ListenAddress.standard)); other addresses than loopback need tokens
           --tls-ends-at-proxy   says that a proxy in front ends TLS, so that another address than loopback may be served
+          --open-metrics        lets anyone read /metrics; it names tenants, so it asks for a viewer's token otherwise,
+                                once there are tokens
+
+        Without tokens only programs on this machine are served: requests must name a loopback host, and must not come
+        from another site's page or through a proxy.
 
         Standard error is the log: each line begins with its time in UTC and its level. "headroom init" writes policies to
         begin with. SIGTERM and SIGINT end it in order: long polls are answered, telemetry in flight is committed.
@@ -20,7 +26,7 @@ enum ServeCommand {
 
     static func run(_ arguments: [String]) async throws -> Int32 {
         let arguments = try Arguments(
-            arguments, flags: ["--tls-ends-at-proxy"],
+            arguments, flags: ["--tls-ends-at-proxy", "--open-metrics"],
             options: ["--database": "FILE", "--policies": "DIR", "--listen": "HOST:PORT"])
         var configuration = ServiceConfiguration()
         if let database = arguments["--database"] { configuration.database = database }
@@ -40,6 +46,7 @@ enum ServeCommand {
         }
         configuration.policies = .directory(policies)
         configuration.tlsEndsAtProxy = arguments.has("--tls-ends-at-proxy")
+        configuration.openMetrics = arguments.has("--open-metrics")
 
         let service = try await Service(configuration)
         let signals = StopSignals { service.stop() }

@@ -15,6 +15,8 @@ struct ServiceConfiguration: Sendable {
     var listen = ListenAddress.standard
     /// Somebody else ends TLS in front of this service.
     var tlsEndsAtProxy = false
+    /// `/metrics` asks for no token, although there are some.
+    var openMetrics = false
     /// What a person at the terminal should know.
     var log: @Sendable (LogLevel, String) -> Void = { Terminal.log($0, $1) }
 }
@@ -35,6 +37,7 @@ final class Service: Sendable {
 
     private let log: @Sendable (LogLevel, String) -> Void
     private let http: HTTPService
+    private let intake: TelemetryIntake
     private let access: AccessControl
     private let rules: RuleBook
     private let loop: ControlLoop
@@ -55,7 +58,7 @@ final class Service: Sendable {
         for migration in database.applied { configuration.log(.info, "applied migration \(migration)") }
 
         access = AccessControl(
-            tokens: try await database.tokens.accessTokens(at: time.now()),
+            tokens: try await database.tokens.validTokens(at: time.now()),
             wasClosed: try await !database.tokens.all().isEmpty, time: time, digest: { SHA256.digest(of: $0) })
         try Self.check(configuration, isOpen: access.isOpen)
 
@@ -65,13 +68,16 @@ final class Service: Sendable {
         loop = ControlLoop(
             telemetry: database.telemetryReader, rules: rules, ledger: database.snapshots, board: board,
             records: database.decisions, checkpoints: database.checkpoints, at: time.now())
-        let decoder = TelemetryDecoder(
-            limits: TelemetryDecoder.Limits(telemetry), classify: ProviderClassifier.classify)
+        intake = TelemetryIntake(
+            decoder: TelemetryDecoder(
+                limits: TelemetryDecoder.Limits(origin.policy), classify: ProviderClassifier.classify),
+            sink: database.telemetry)
         http = HTTPService(
             settings: ServerSettings(listen: configuration.listen), board: board, access: access,
-            telemetry: TelemetryIntake(decoder: decoder, sink: database.telemetry),
+            telemetry: intake,
             people: PeoplePorts(
-                steering: database.steering, contracts: database.contracts, records: database.records, rules: rules))
+                steering: database.steering, contracts: database.contracts, records: database.records, rules: rules),
+            openMetrics: configuration.openMetrics)
         (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         address = try http.start()
     }
@@ -147,6 +153,7 @@ final class Service: Sendable {
                 let began = ContinuousClock.now
                 await loop.tick(at: time.now())
                 await loop.noteDuration(seconds: began.duration(to: .now) / .seconds(1))
+                intake.follow(TelemetryDecoder.Limits(await rules.policy))
                 isTicking.store(false, ordering: .releasing)
             case .join:
                 await loop.admitGateways(at: time.now())
@@ -168,7 +175,7 @@ final class Service: Sendable {
             do {
                 let counter = try await database.tokens.foreignChangeCounter()
                 if counter != tokens {
-                    access.replace(try await database.tokens.accessTokens(at: time.now()))
+                    access.replace(try await database.tokens.validTokens(at: time.now()))
                     tokens = counter
                 }
                 let now = time.now()
@@ -201,23 +208,18 @@ extension SnapshotStore.Coding {
 }
 
 extension TelemetryDecoder.Limits {
-    fileprivate init(_ policy: TelemetryPolicy) {
+    fileprivate init(_ policy: Policy) {
         self.init()
-        lateSeconds = policy.lateSeconds
-        dedupeSeconds = policy.dedupeSeconds
-        retentionSeconds = policy.rawHours * 3600
+        lateSeconds = policy.telemetry.lateSeconds
+        dedupeSeconds = policy.telemetry.dedupeSeconds
+        retentionSeconds = policy.telemetry.rawHours * 3600
+        rules = TelemetryRules(policy)
     }
 }
 
 extension TokenStore {
-    /// Those that are in force, as the HTTP edge checks them.
-    fileprivate func accessTokens(at now: Timestamp) throws(StorageError) -> [AccessToken] {
-        try all().filter { $0.isValid(at: now) }.map { token in
-            // Storage and HTTP name the same five roles.
-            AccessToken(
-                digest: token.secretDigest, name: token.name, role: Role(rawValue: token.role.rawValue) ?? .viewer,
-                gateways: Set(token.gateways), pools: token.pools.isEmpty ? nil : Set(token.pools),
-                tenants: token.tenants.isEmpty ? nil : Set(token.tenants), expiresAt: token.expires)
-        }
+    /// Those that are in force.
+    fileprivate func validTokens(at now: Timestamp) throws(StorageError) -> [AccessToken] {
+        try all().filter { $0.isValid(at: now) }
     }
 }

@@ -1,47 +1,14 @@
 import HeadroomModel
 
-/// What a token's holder is to Headroom.
-package enum Role: String, CaseIterable, Sendable {
-    case gateway, viewer, success, sre, admin
-}
-
-/// A token as it is stored: its SHA-256, never itself.
-package struct AccessToken: Sendable {
-    package var digest: [UInt8]
-    package var name: String
-    package var role: Role
-    /// The enforcement points that a holder of role `gateway` may speak for.
-    package var gateways: Set<GatewayID>
-    /// `nil`: all.
-    package var pools: Set<PoolID>?
-    /// `nil`: all.
-    package var tenants: Set<TenantID>?
-    /// `nil`: it does not end.
-    package var expiresAt: Timestamp?
-
-    package init(
-        digest: [UInt8], name: String, role: Role, gateways: Set<GatewayID> = [], pools: Set<PoolID>? = nil,
-        tenants: Set<TenantID>? = nil, expiresAt: Timestamp? = nil
-    ) {
-        self.digest = digest
-        self.name = name
-        self.role = role
-        self.gateways = gateways
-        self.pools = pools
-        self.tenants = tenants
-        self.expiresAt = expiresAt
-    }
-}
-
 /// What the holder of a token may do.
-struct Grant: Sendable {
+struct AccessGrant: Sendable {
     let name: String
     let role: Role
-    /// `nil`: any. Only who speaks for gateways has this.
-    let gateways: Set<GatewayID>?
+    /// The gateways that the holder may speak for; `nil`: any.
+    let gateways: GatewayNames?
     let scope: Scope
     let expiresAt: Timestamp?
-    /// Without any token in the house everybody on this machine is `admin`, and may speak for any gateway.
+    /// While no token exists, everybody on this machine is `admin` and may speak for any gateway.
     let isOpen: Bool
 
     /// The part of an answer that is shown; `nil`: all.
@@ -63,11 +30,11 @@ struct Grant: Sendable {
         }
     }
 
-    static let everything = Grant(
+    static let everything = AccessGrant(
         name: "anyone on this machine", role: .admin, gateways: nil, scope: Scope(), expiresAt: nil, isOpen: true)
 
     init(
-        name: String, role: Role, gateways: Set<GatewayID>?, scope: Scope, expiresAt: Timestamp?, isOpen: Bool = false
+        name: String, role: Role, gateways: GatewayNames?, scope: Scope, expiresAt: Timestamp?, isOpen: Bool = false
     ) {
         self.name = name
         self.role = role
@@ -80,10 +47,10 @@ struct Grant: Sendable {
     init(_ token: AccessToken) {
         self.init(
             name: token.name, role: token.role, gateways: token.gateways,
-            scope: Scope(pools: token.pools, tenants: token.tenants), expiresAt: token.expiresAt)
+            scope: Scope(pools: token.pools, tenants: token.tenants), expiresAt: token.expires)
     }
 
-    /// What the audit log says of who did it.
+    /// The author that the audit log names.
     var author: String { isOpen ? "local" : name }
 
     func hasRole(_ roles: Set<Role>) -> Bool { isOpen || roles.contains(role) }
@@ -107,7 +74,7 @@ enum AccessRule: Sendable {
     /// Those who approve, freeze, pin and roll back.
     static let operators: Set<Role> = [.sre, .admin]
 
-    func check(_ grant: Grant) throws(HTTPError) {
+    func check(_ grant: AccessGrant) throws(HTTPError) {
         guard case .roles(let roles) = self, !grant.hasRole(roles) else { return }
         let allowed = Role.allCases.filter { roles.contains($0) }.map(\.rawValue).joined(separator: ", ")
         throw HTTPError(

@@ -1,0 +1,67 @@
+/// What is refused while there are no tokens, when everybody on this machine may do everything.
+///
+/// A browser on this machine also runs other people's pages. Such a page reaches a loopback address under a name of its
+/// own (DNS rebinding), or sends a form across origins. A proxy on this machine lets other machines in. So without
+/// tokens a request has to be addressed to a loopback name, must not come from another origin, and must not have passed
+/// a proxy.
+enum OpenModeRule {
+    /// Written by proxies. One that writes none of them cannot be told apart from a client.
+    private static let proxyHeaders: [StaticString] = [
+        "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "X-Real-IP", "Via",
+    ]
+
+    static func check(_ exchange: HTTPExchange) throws(HTTPError) {
+        let host = exchange.header("Host")
+        // No browser leaves Host out; only clients of HTTP/1.0 do.
+        if let host, !isLoopback(authority: host) {
+            throw refusal("the request is addressed to \"\(host)\", which is no loopback name")
+        }
+        if let origin = exchange.header("Origin"), !isOwn(origin: origin, host: host) {
+            throw refusal("the request comes from a page of another origin, \"\(origin)\"")
+        }
+        if let site = exchange.header("Sec-Fetch-Site"), site != "same-origin", site != "none" {
+            throw refusal("the request comes from a page of another site (Sec-Fetch-Site: \(site))")
+        }
+        for name in proxyHeaders where exchange.hasHeader(name) {
+            throw refusal("the request has come through a proxy (it has the header \(name))")
+        }
+    }
+
+    private static func refusal(_ reason: String) -> HTTPError {
+        HTTPError(
+            .forbidden,
+            "there are no tokens yet, so only programs on this machine are served, and \(reason). Make a token with "
+                + "\"headroom token create\" and send it, or call http://127.0.0.1 directly")
+    }
+
+    /// The origin that the service itself has: `http`, and the name and port to which the request is addressed.
+    private static func isOwn(origin: String, host: String?) -> Bool {
+        guard let host else { return false }
+        return origin.lowercased() == "http://" + host.lowercased()
+    }
+
+    /// `localhost`, a name below it (RFC 6761 §6.3), 127.0.0.0/8 or `[::1]`, with or without a port.
+    static func isLoopback(authority: String) -> Bool {
+        var name = authority.lowercased()[...]
+        if name.hasPrefix("[") {
+            guard let end = name.firstIndex(of: "]") else { return false }
+            return name[...end] == "[::1]" && isPort(name[name.index(after: end)...])
+        }
+        if let colon = name.firstIndex(of: ":") {
+            guard isPort(name[colon...]) else { return false }
+            name = name[..<colon]
+        }
+        if name.hasSuffix(".") { name.removeLast() }
+        if name == "localhost" || name.hasSuffix(".localhost") { return true }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127"
+            && parts.allSatisfy { part in
+                part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } && UInt8(part) != nil
+            }
+    }
+
+    /// Empty, or a colon and digits.
+    private static func isPort(_ text: Substring) -> Bool {
+        text.isEmpty || (text.first == ":" && text.dropFirst().allSatisfy(\.isNumber))
+    }
+}

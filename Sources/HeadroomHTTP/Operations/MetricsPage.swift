@@ -1,0 +1,55 @@
+import HeadroomModel
+import Synchronization
+
+/// The text of `/metrics`: rendered once for each report of the loop, on a task, and shared by all who scrape.
+///
+/// Thousands of tenants take milliseconds to render, for which a server thread would keep its polls waiting. So that
+/// ages go on growing when the loop does not report, the text is rendered again after ``maxAgeSeconds`` as well.
+actor MetricsPage {
+    private struct Page {
+        let response: HTTPResponse
+        let reportCount: Int
+        let at: Timestamp
+    }
+
+    private let board: SnapshotBoard
+    private let counters: TelemetryCounters
+    private let signIns: FailedSignIns
+    private nonisolated let page = Mutex<Page?>(nil)
+
+    static let maxAgeSeconds = 5.0
+    /// Gateways that have not been seen for this long are gone and no longer behind.
+    private static let driftMemorySeconds = 600.0
+
+    init(board: SnapshotBoard, counters: TelemetryCounters, signIns: FailedSignIns) {
+        self.board = board
+        self.counters = counters
+        self.signIns = signIns
+    }
+
+    /// Runs on a server thread: the text that is there, or the way to a newer one.
+    nonisolated func answer() -> HTTPAnswer {
+        let known = page.withLock { $0 }
+        if let known, isCurrent(known) { return .response(known.response) }
+        return .later(instead: known?.response) { await self.rendered() }
+    }
+
+    /// One call renders; those that came meanwhile find its text.
+    private func rendered() -> HTTPResponse {
+        if let known = page.withLock({ $0 }), isCurrent(known) { return known.response }
+        let now = board.time.now()
+        let loop = board.loop
+        let metrics = Metrics(
+            loop: loop, drifts: board.drifts(since: now.adding(seconds: -Self.driftMemorySeconds)),
+            telemetry: counters.all, refusals: counters.refusals, longPolls: board.waitingCount,
+            failedSignIns: signIns.total, slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
+            now: now)
+        let response = HTTPResponse(type: MetricsText.contentType, body: Array(metrics.render().utf8))
+        page.withLock { $0 = Page(response: response, reportCount: loop.reportCount, at: now) }
+        return response
+    }
+
+    private nonisolated func isCurrent(_ page: Page) -> Bool {
+        page.reportCount == board.reportCount && board.time.now().seconds(since: page.at) < Self.maxAgeSeconds
+    }
+}
