@@ -174,8 +174,10 @@ package actor ControlLoop {
     /// Once, before the first row is read: the state of the last checkpoint. Returns where the rows since begin.
     private func restore(under policy: Policy, at now: Timestamp) async throws -> TelemetryCursor {
         guard let checkpoint = try await checkpoints.latest() else {
-            // Without one, the windows are built from the rows that they would hold.
-            return try await telemetry.cursor(at: now.adding(seconds: -2 * policy.demand.windowSeconds))
+            // Without one, the windows are built from the rows that they would hold. A process that ended before its first
+            // checkpoint left rows that are as old as that would be.
+            let seconds = 2 * max(policy.demand.windowSeconds, policy.telemetry.checkpointSeconds)
+            return try await telemetry.cursor(at: now.adding(seconds: -seconds))
         }
         await observer.restore(checkpoint.observer)
         await classifier.restore(checkpoint.classifier, at: checkpoint.at)

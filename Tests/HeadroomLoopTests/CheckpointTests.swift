@@ -1,4 +1,5 @@
 import HeadroomLoop
+import HeadroomMemoryStores
 import HeadroomModel
 import Testing
 
@@ -57,7 +58,7 @@ import Testing
         let story = Story()
         var report = LoopReport(at: Self.start)
         for second in 1...Self.seconds {
-            story.telemetry.append(calls(second, seed: seed))
+            story.telemetry.append(calls(second, seed: seed), at: at(second))
             guard second % 2 == 0 else { continue }
             report = await story.tick(at: at(second))
             if second == end { story.restart(at: at(second)) }
@@ -75,13 +76,13 @@ import Testing
         story.checkpoints.erase("acme")
         let after = await story.tick(at: at(Self.seconds + 2))
         #expect(after.pools[0].tenants.map(\.tenant) == ["beta"])
-        let checkpoint = try #require(story.checkpoints.last)
+        let checkpoint = try #require(try await story.checkpoints.latest())
         #expect(checkpoint.at == at(Self.seconds + 2))
         #expect(!String(decoding: checkpoint.classifier, as: UTF8.self).contains("acme"))
         #expect(String(decoding: checkpoint.classifier, as: UTF8.self).contains("beta"))
         #expect(try await story.checkpoints.erasures(after: 0).isEmpty)
 
-        story.telemetry.append(calls(Self.seconds + 3, seed: 1))
+        story.telemetry.append(calls(Self.seconds + 3, seed: 1), at: at(Self.seconds + 3))
         let returned = await story.tick(at: at(Self.seconds + 4))
         let (old, new) = (before.pools[0].tenants[0], returned.pools[0].tenants[0])
         #expect(new.tenant == "acme")
@@ -117,7 +118,7 @@ import Testing
         for end in [nil, 30, 60, 62, 90, 180, 182] as [Int?] {
             let story = await play(seed: 1, end: end).story
             // The last checkpoint is of the last turn.
-            let cursor = try #require(story.checkpoints.last?.cursor)
+            let cursor = try #require(try await story.checkpoints.latest()?.cursor)
             let rows = (1...Self.seconds).flatMap { calls($0, seed: 1) }.prefix(Int(cursor.call))
             var expected: [Timestamp: Int64] = [:]
             for row in rows {
@@ -133,16 +134,16 @@ import Testing
 
     @Test func `a checkpoint that cannot be stored is said, and its sums come with the next`() async throws {
         let story = Story()
-        story.checkpoints.fill(true)
+        story.checkpoints.isFull = true
         var failures: [LoopReport.Stage] = []
         for second in 1...200 {
-            story.telemetry.append(calls(second, seed: 2))
-            if second == 100 { story.checkpoints.fill(false) }
+            story.telemetry.append(calls(second, seed: 2), at: at(second))
+            if second == 100 { story.checkpoints.isFull = false }
             guard second % 2 == 0 else { continue }
             failures += await story.tick(at: at(second)).failures.map(\.stage)
         }
         #expect(!failures.isEmpty && failures.allSatisfy { $0 == .record })
-        let cursor = try #require(story.checkpoints.last?.cursor)
+        let cursor = try #require(try await story.checkpoints.latest()?.cursor)
         let counted = story.checkpoints.rollups.reduce(0) { $0 + $1.ok + $1.denied }
         #expect(counted == cursor.call)
     }
@@ -174,7 +175,7 @@ import Testing
         }
         // 360 at the last checkpoint: less than one a minute for the rest of the day.
         #expect(ceiling() == 1)
-        let spent = story.checkpoints.uses.reduce(0) { $0 + $1.requests }
+        let spent = try await story.checkpoints.uses(since: 0).reduce(0) { $0 + $1.requests }
         #expect(spent >= 240 && spent <= 400, "\(spent)")
         for second in 201...310 where second % 2 == 0 { _ = await story.tick(at: at(second)) }
         #expect(ceiling() == 0)

@@ -1,4 +1,5 @@
 import HeadroomLoop
+import HeadroomMemoryStores
 import HeadroomModel
 import Testing
 
@@ -138,12 +139,12 @@ import Testing
     @Test func `telemetry that cannot be read leaves the snapshot in force and is counted`() async throws {
         let loop = loop()
         await loop.tick(at: at(0))
-        telemetry.fail(true)
+        telemetry.isLocked = true
         let failed = await loop.tick(at: at(2))
         #expect(failed.failures.map(\.stage) == [.read])
         #expect(failed.ticksFailed == 1)
         #expect(board.publications.count == 1)
-        telemetry.fail(false)
+        telemetry.isLocked = false
         let mended = await loop.tick(at: at(4))
         #expect(mended.failures.isEmpty)
         #expect(mended.ticksSucceeded == 2)
@@ -156,7 +157,7 @@ import Testing
         await loop.tick(at: at(20))
         let before = try #require(board.publications.last)
 
-        ledger.fill(true)
+        ledger.isFull = true
         telemetry.append(calls("beta", rate: 30, over: 20..<140))
         var report = await loop.tick(at: at(22))
         // What acme was assured follows the mean of a minute down.
@@ -171,7 +172,7 @@ import Testing
             #expect(now <= then, "\(tenant)")
         }
 
-        ledger.fill(false)
+        ledger.isFull = false
         let mended = await loop.tick(at: at(142))
         #expect(mended.isLedgerWritable)
         let generations = ledger.snapshots.map(\.version.generation)
@@ -184,7 +185,7 @@ import Testing
         await loop.tick(at: at(0))
         telemetry.append(calls("acme", rate: 4, over: 0..<20))
         await loop.tick(at: at(20))
-        ledger.fill(true)
+        ledger.isFull = true
         telemetry.append(calls("beta", rate: 30, over: 20..<40))
         await loop.tick(at: at(40))
         let lowered = board.publications.count
@@ -237,13 +238,13 @@ import Testing
 
     @Test func `records that cannot be written are counted and hold up nothing`() async throws {
         let loop = loop()
-        records.fill(true)
+        records.isFull = true
         telemetry.append(calls("acme", rate: 8, over: 0..<20))
         let report = await loop.tick(at: at(20))
         #expect(report.failures.map(\.stage) == [.record])
         #expect(report.ticksSucceeded == 1)
         #expect(assured("acme", in: board.publications.last) != nil)
-        records.fill(false)
+        records.isFull = false
         #expect(await loop.tick(at: at(22)).failures.isEmpty)
     }
 

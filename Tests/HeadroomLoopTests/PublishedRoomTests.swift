@@ -1,4 +1,5 @@
 import HeadroomLoop
+import HeadroomMemoryStores
 import HeadroomModel
 import Testing
 
@@ -75,7 +76,7 @@ import Testing
         let loop = loop()
         await run(loop, ["gw-1", "gw-2"], from: 0, through: 4)
         let decided = board.publications.last?.whole.pools
-        telemetry.fail(true)
+        telemetry.isLocked = true
         await run(loop, ["gw-1"], from: 6, through: 30)
         #expect(budgets("gw-1", "gw-2") == [600 - 285, nil])
         #expect(board.publications.last?.whole.pools == decided)

@@ -1,4 +1,5 @@
 import HeadroomEnforcement
+import HeadroomMemoryStores
 import HeadroomModel
 
 /// Headroom and the network: polls, telemetry, the loop's turns, and what breaks.
@@ -145,7 +146,7 @@ extension Simulation {
     mutating func deliver(_ gateway: Int) {
         guard case .headroom(let plane) = controller, gateways[gateway].isUp, plane.loop != nil else { return }
         while let batch = gateways[gateway].outbox.first, batch.due <= now {
-            plane.telemetry.append(batch.records, at: now)
+            plane.store(batch.records, at: now)
             gateways[gateway].outbox.removeFirst()
         }
         let clocks = plane.board.contents.serviceClocks
@@ -193,9 +194,9 @@ extension Simulation {
             if plane.loop != nil { plane.kill() } else { plane.start(at: now) }
             controller = .headroom(plane)
         case .telemetryLate: break  // Asked for when reports are sent.
-        case .ledgerFull: plane?.ledger.toggleFull()
-        case .telemetryLocked: plane?.telemetry.toggleLock()
-        case .newRules(_, let change): plane?.rules.change(to: change.rules(from: rules, pool: Simulation.pool))
+        case .ledgerFull: plane?.ledger.isFull.toggle()
+        case .telemetryLocked: plane?.telemetry.isLocked.toggle()
+        case .newRules(_, let change): plane?.rules.change { $0 = change.rules(from: rules, pool: Simulation.pool) }
         case .clockJump(let gateway, _, let seconds):
             let gateway = gateway % gateways.count
             for index in gateways[gateway].reports.indices {

@@ -1,0 +1,276 @@
+import HeadroomModel
+import Synchronization
+
+/// The ports behind people's calls, in memory: it behaves as the stores do, and can be made to fail.
+package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleSource {
+    package struct State: Sendable {
+        package var policy = Policy(pools: [
+            PoolPolicy(pool: "openai:gpt-4o", nominal: Rates(rpm: 10000, tpm: 2_000_000)),
+            PoolPolicy(pool: "azure:gpt-4o", nominal: Rates(rpm: 1000)),
+        ])
+        package var steering = Steering()
+        package var contracts: [Contract] = []
+        package var audit: [AuditEntry] = []
+        package var explanations: [Explanation] = []
+        package var rollups: [Rollup] = []
+        package var lastID: Int64 = 0
+        /// What every call throws.
+        package var failure: SteeringError?
+
+        fileprivate mutating func newID() -> Int64 {
+            lastID += 1
+            return lastID
+        }
+
+        package mutating func note(_ action: String, by author: String, at now: Timestamp) {
+            let sequence = Int64(audit.count + 1)
+            audit.append(
+                AuditEntry(
+                    sequence: sequence, at: now, author: author, action: action, detail: "{\"n\":\(sequence)}",
+                    hash: "\(sequence)"))
+        }
+    }
+
+    private let state = Mutex(State())
+    private let time: TimeSource
+
+    /// - Parameter time: what has ended by it does not hold any more.
+    package init(time: TimeSource) {
+        self.time = time
+    }
+
+    package var now: State { state.withLock { $0 } }
+
+    package func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
+
+    private func work<Value: Sendable>(
+        _ body: (inout State) throws(SteeringError) -> Value
+    ) throws(SteeringError) -> Value {
+        let result: Result<Value, SteeringError> = state.withLock { state in
+            if let failure = state.failure { return .failure(failure) }
+            do throws(SteeringError) { return .success(try body(&state)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    // MARK: Steering
+
+    package func steering() async throws(SteeringError) -> Steering {
+        let now = time.now()
+        return try work { $0.steering.holding(at: now) }
+    }
+
+    package func set(_ override: Override, askingUntil deadline: Timestamp?) async throws(SteeringError)
+        -> OverrideOutcome
+    {
+        try work { state in
+            guard let deadline else { return .set(state.enter(override)) }
+            var question = Proposal(
+                id: state.newID(), kind: .override, tenant: override.tenant, pool: override.pool, override: override,
+                authorship: override.authorship)
+            question.authorship.until = deadline
+            state.steering.proposals.append(question)
+            state.note("override.ask", by: override.authorship.author, at: override.authorship.at)
+            return .awaitsApproval(question)
+        }
+    }
+
+    package func endOverride(
+        _ id: Int64, by author: String, mayEndOthers: Bool, at now: Timestamp
+    ) async throws(SteeringError) {
+        try work { (state) throws(SteeringError) in
+            let holding = state.steering.overrides.firstIndex { $0.id == id && $0.authorship.until > now }
+            guard let index = holding else {
+                throw SteeringError(.notFound, "no override \(id)")
+            }
+            guard mayEndOthers || state.steering.overrides[index].authorship.author == author else {
+                throw SteeringError(.forbidden, "the override \(id) is not yours")
+            }
+            state.steering.overrides.remove(at: index)
+            state.note("override.end", by: author, at: now)
+        }
+    }
+
+    package func proposals(
+        _ kinds: [Proposal.Kind], in wanted: Proposal.State?
+    ) async throws(SteeringError) -> [Proposal] {
+        let now = time.now()
+        return try work { state in
+            state.steering.proposals.map { $0.expiring(at: now) }
+                .filter { kinds.contains($0.kind) && (wanted ?? $0.state) == $0.state }.reversed()
+        }
+    }
+
+    package func decide(
+        _ id: Int64, _ decided: Proposal.State, as decision: Authorship
+    ) async throws(SteeringError) -> Proposal {
+        try work { (state) throws(SteeringError) in
+            guard let index = state.steering.proposals.firstIndex(where: { $0.id == id }) else {
+                throw SteeringError(.notFound, "no proposal \(id)")
+            }
+            var proposal = state.steering.proposals[index].expiring(at: decision.at)
+            guard proposal.state == .pending else { throw SteeringError(.conflict, "\(id) has been decided") }
+            guard proposal.authorship.author != decision.author else {
+                throw SteeringError(.forbidden, "nobody decides on their own")
+            }
+            proposal.state = decided
+            proposal.decision = decision
+            if decided == .approved, var override = proposal.override {
+                // For as long as was asked for, from now on.
+                let seconds = override.authorship.until.seconds(since: override.authorship.at)
+                override.authorship.at = decision.at
+                override.authorship.until = decision.at.adding(seconds: seconds)
+                override = state.enter(override)
+                proposal.override = override
+                proposal.decision?.until = override.authorship.until
+            }
+            state.steering.proposals[index] = proposal
+            state.note(Self.action(proposal), by: decision.author, at: decision.at)
+            return proposal
+        }
+    }
+
+    package func pin(_ pin: CapacityPin) async throws(SteeringError) {
+        try work { state in
+            state.steering.pins.removeAll { $0.pool == pin.pool }
+            state.steering.pins.append(pin)
+            state.steering.pins.sort { $0.pool < $1.pool }
+            state.note("capacity.pin", by: pin.authorship.author, at: pin.authorship.at)
+        }
+    }
+
+    package func unpin(_ pool: PoolID, by author: String, at now: Timestamp) async throws(SteeringError) {
+        try work { (state) throws(SteeringError) in
+            guard state.steering.pins.contains(where: { $0.pool == pool && $0.authorship.until > now }) else {
+                throw SteeringError(.notFound, "the pool \(pool) is not pinned")
+            }
+            state.steering.pins.removeAll { $0.pool == pool }
+            state.note("capacity.unpin", by: author, at: now)
+        }
+    }
+
+    package func freeze(_ freeze: Freeze) async throws(SteeringError) -> Freeze {
+        try work { (state) throws(SteeringError) in
+            if let generation = freeze.generation, generation > 100 {
+                throw SteeringError(.notFound, "generation \(generation) is not in the ledger")
+            }
+            var freeze = freeze
+            freeze.id = state.newID()
+            state.steering.freezes.append(freeze)
+            state.note(
+                freeze.generation == nil ? "freeze.set" : "rollback.set", by: freeze.authorship.author,
+                at: freeze.authorship.at)
+            return freeze
+        }
+    }
+
+    package func endFreeze(_ id: Int64, by author: String, at now: Timestamp) async throws(SteeringError) {
+        try work { (state) throws(SteeringError) in
+            guard state.steering.freezes.contains(where: { $0.id == id && $0.authorship.until > now }) else {
+                throw SteeringError(.notFound, "no freeze \(id) is in force")
+            }
+            state.steering.freezes.removeAll { $0.id == id }
+            state.note("freeze.end", by: author, at: now)
+        }
+    }
+
+    package func audit(after sequence: Int64, limit: Int) async throws(SteeringError) -> [AuditEntry] {
+        try work { state in Array(state.audit.filter { $0.sequence > sequence }.prefix(limit)) }
+    }
+
+    // MARK: Contracts
+
+    package func contracts() async throws(SteeringError) -> [Contract] { try work { $0.contracts } }
+
+    package func put<Fault: Sendable>(
+        _ contract: Contract, by author: String, at now: Timestamp, checking check: @Sendable ([Contract]) -> [Fault]
+    ) async throws(SteeringError) -> [Fault] {
+        try work { state in
+            let others = state.contracts.filter { $0.tenant != contract.tenant }
+            let all = (others + [contract]).sorted { $0.tenant < $1.tenant }
+            let faults = check(all)
+            guard faults.isEmpty else { return faults }
+            state.contracts = all
+            state.note("contract.put", by: author, at: now)
+            return []
+        }
+    }
+
+    package func replaceAll(
+        with contracts: [Contract], by author: String, at now: Timestamp
+    ) async throws(SteeringError) {
+        try work { state in
+            state.contracts = contracts
+            state.note("contracts.import", by: author, at: now)
+        }
+    }
+
+    package func erase(_ tenant: TenantID, by author: String, at now: Timestamp) async throws(SteeringError) {
+        try work { (state) throws(SteeringError) in
+            guard state.contracts.contains(where: { $0.tenant == tenant }) else {
+                throw SteeringError(.notFound, "nothing is stored of \(tenant)")
+            }
+            state.contracts.removeAll { $0.tenant == tenant }
+            state.note("tenant.erase", by: author, at: now)
+        }
+    }
+
+    // MARK: Records and rules
+
+    package func explanation(of tenant: TenantID, in pool: PoolID, generation: Int64?) async throws -> Explanation? {
+        try work { state in
+            state.explanations.last {
+                $0.tenant.tenant == tenant && $0.pool.pool == pool && $0.version.generation <= generation ?? .max
+            }
+        }
+    }
+
+    package func rollups(
+        pool: PoolID, tenant: TenantID?, from: Timestamp, to: Timestamp, limit: Int
+    ) async throws -> [Rollup] {
+        try work { state in
+            Array(
+                state.rollups.filter {
+                    $0.pool == pool && (tenant ?? $0.tenant) == $0.tenant && from <= $0.start && $0.start < to
+                }.prefix(limit))
+        }
+    }
+
+    package func current() async throws -> Rules {
+        try work { state in
+            Rules(
+                policy: state.policy,
+                contracts: Dictionary(state.contracts.map { ($0.tenant, $0) }, uniquingKeysWith: { $1 }),
+                steering: state.steering)
+        }
+    }
+
+    private static func action(_ proposal: Proposal) -> String {
+        switch (proposal.kind, proposal.state) {
+        case (.recommendation, .approved): "recommendation.apply"
+        case (.recommendation, _): "recommendation.dismiss"
+        case (_, .approved): "approval.approve"
+        default: "approval.deny"
+        }
+    }
+}
+
+extension Proposal {
+    /// A pending one whose time has passed counts as expired.
+    fileprivate func expiring(at now: Timestamp) -> Proposal {
+        guard state == .pending, authorship.until <= now else { return self }
+        var expired = self
+        expired.state = .expired
+        return expired
+    }
+}
+
+extension MemoryDesk.State {
+    fileprivate mutating func enter(_ override: Override) -> Override {
+        var override = override
+        override.id = newID()
+        steering.overrides.append(override)
+        note("override.set", by: override.authorship.author, at: override.authorship.at)
+        return override
+    }
+}
