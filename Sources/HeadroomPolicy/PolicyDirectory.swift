@@ -15,17 +15,19 @@ package struct PolicyDirectory: Sendable {
     }
 
     /// What tells that a file has changed, without reading it.
-    struct FileMark: Equatable {
+    package struct FileMark: Equatable, Sendable {
         let path: String
         let size: Int64
         let modifiedNanoseconds: Int64
+        /// Of the file's own record: permissions change this one only.
+        let changedNanoseconds: Int64
         let inode: UInt64
         let isRegular: Bool
     }
 
     /// Of every file named `*.json5` or `*.json` here and in `pools`, ascending by path. Names that begin with a dot
     /// are left out: editors' locks, and what Kubernetes puts beside mounted files. Links are followed.
-    func marks() throws(PolicyError) -> [FileMark] {
+    package func marks() throws(PolicyError) -> [FileMark] {
         var found = try marks(in: path)
         let pools = path + "/pools"
         var status = stat()
@@ -62,7 +64,8 @@ package struct PolicyDirectory: Sendable {
             found.append(
                 FileMark(
                     path: path, size: Int64(status.st_size),
-                    modifiedNanoseconds: Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec),
+                    modifiedNanoseconds: PolicyDirectory.nanoseconds(status.st_mtim),
+                    changedNanoseconds: PolicyDirectory.nanoseconds(status.st_ctim),
                     inode: UInt64(status.st_ino), isRegular: status.st_mode & S_IFMT == S_IFREG))
         }
         return found
@@ -93,6 +96,10 @@ package struct PolicyDirectory: Sendable {
             throw PolicyDirectory.unreadable(path, "cannot be read: \(PolicyDirectory.systemMessage(failure))")
         }
         return bytes
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int64 {
+        Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
     private static func unreadable(

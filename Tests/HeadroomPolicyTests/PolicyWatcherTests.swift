@@ -18,10 +18,70 @@ import Testing
         try folder.write("pools/b.json5", "{pool: 'b', nominal: {rpm: 1}}")
         _ = watcher.reloadIfChanged()
         #expect(watcher.policy.pools.map(\.pool) == ["a", "b"])
+        #expect(watcher.failure == nil)
+    }
+
+    @Test func `a pool whose file is removed stays in force and is reported, until a person takes the removal`() throws
+    {
+        let folder = try Folder()
+        try folder.write("rules.json5", "{}")
+        for name in ["a", "b"] { try folder.write("pools/\(name).json5", "{pool: '\(name)', nominal: {rpm: 1}}") }
+        var watcher = try PolicyWatcher(directory: PolicyDirectory(path: folder.path))
+        try folder.remove("pools/b.json5")
+        guard case .refused(let error) = watcher.reloadIfChanged() else {
+            Issue.record("the removal was swallowed")
+            return
+        }
+        #expect(error.faults.map(\.file) == [folder.path + "/pools/b.json5"])
+        #expect(watcher.failure?.description.contains("is gone, with pool b") == true)
+        // However often it looks, and whatever else changes.
+        try folder.write("rules.json5", "{starvation: {seconds: 10}}")
+        #expect(watcher.reloadIfChanged() == .unchanged)
+        #expect(watcher.policy.pools.map(\.pool) == ["a", "b"] && watcher.policy.starvation.seconds == 300)
+
+        #expect(watcher.reload() == .changed(watcher.policy))
+        #expect(watcher.policy.pools.map(\.pool) == ["a"] && watcher.policy.starvation.seconds == 10)
+        #expect(watcher.failure == nil && watcher.reloadIfChanged() == .unchanged)
+    }
+
+    @Test func `a removed file that comes back mends it, and one that only gets another name takes nothing away`()
+        throws
+    {
+        let folder = try Folder()
+        try folder.write("rules.json5", "{}")
+        for name in ["a", "b"] { try folder.write("pools/\(name).json5", "{pool: '\(name)', nominal: {rpm: 1}}") }
+        var watcher = try PolicyWatcher(directory: PolicyDirectory(path: folder.path))
         try folder.remove("pools/b.json5")
         _ = watcher.reloadIfChanged()
-        #expect(watcher.policy.pools.map(\.pool) == ["a"])
+        #expect(watcher.failure != nil)
+        try folder.write("pools/b.json5", "{pool: 'b', nominal: {rpm: 1}}")
+        #expect(watcher.reloadIfChanged() == .unchanged)
         #expect(watcher.failure == nil)
+
+        try FileManager.default.moveItem(
+            atPath: folder.path + "/pools/b.json5", toPath: folder.path + "/pools/c.json5")
+        _ = watcher.reloadIfChanged()
+        #expect(watcher.failure == nil)
+        #expect(watcher.policy.pools.map(\.pool) == ["a", "b"])
+    }
+
+    @Test func `permissions that change are looked at, though size and time stay`() throws {
+        let folder = try Folder()
+        try folder.write("rules.json5", "{}")
+        try folder.write("pools/a.json5", "{pool: 'a', nominal: {rpm: 1}}")
+        let watcher = try PolicyWatcher(directory: PolicyDirectory(path: folder.path))
+        let before = try watcher.directory.marks()
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o000], ofItemAtPath: folder.path + "/pools/a.json5")
+        #expect(try watcher.directory.marks() != before)
+        // The superuser may read everything.
+        guard geteuid() != 0 else { return }
+        var ordinary = watcher
+        guard case .refused(let error) = ordinary.reloadIfChanged() else {
+            Issue.record("the unreadable file was swallowed")
+            return
+        }
+        #expect(error.faults.map(\.code) == [.unreadable])
     }
 
     @Test func `a change with a fault leaves the old policy, is told once and kept until it is mended`() throws {
