@@ -64,6 +64,10 @@ let package = Package(
                 .embedInCode("../../migrations/0011_create_erasure.sql"),
                 .embedInCode("../../migrations/0012_create_erased_tenant.sql"),
                 .embedInCode("../../migrations/0013_create_contract_cost.sql"),
+                .embedInCode("../../migrations/0014_create_audit_head.sql"),
+                .embedInCode("../../migrations/0015_add_batch_digest.sql"),
+                .embedInCode("../../migrations/0016_create_clock_mark.sql"),
+                .embedInCode("../../migrations/0017_set_application_id.sql"),
             ]),
         library(
             "HeadroomHTTP",
@@ -71,12 +75,15 @@ let package = Package(
                 "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "CMicroHTTPD", "CZlib",
             ]),
 
+        // The storage ports in memory, for the simulator and for tests.
+        library("HeadroomMemoryStores", ["HeadroomModel"]),
+
         // The same four actors on virtual time, against models of providers, gateways and tenants.
         library(
             "HeadroomSimulator",
             [
                 "HeadroomModel", "HeadroomJSON", "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop",
-                "HeadroomProviders",
+                "HeadroomMemoryStores", "HeadroomProviders",
             ],
             resources: [
                 .embedInCode("Scenarios/steady-shortage.json5"),
@@ -140,9 +147,11 @@ let package = Package(
         tests("HeadroomDemandTests", ["HeadroomDemand", "HeadroomDecision", "HeadroomModel"]),
         tests("HeadroomDecisionTests", ["HeadroomDecision", "HeadroomModel"]),
         tests("HeadroomEnforcementTests", ["HeadroomEnforcement", "HeadroomModel"]),
-        tests("HeadroomLoopTests", ["HeadroomLoop", "HeadroomModel"]),
-        tests("HeadroomStorageTests", ["HeadroomStorage", "HeadroomModel"]),
-        tests("HeadroomHTTPTests", ["HeadroomHTTP", "HeadroomWire", "HeadroomJSON", "HeadroomModel", "CZlib"]),
+        tests("HeadroomLoopTests", ["HeadroomLoop", "HeadroomMemoryStores", "HeadroomModel"]),
+        tests("HeadroomStorageTests", ["HeadroomStorage", "HeadroomMemoryStores", "HeadroomModel"]),
+        tests(
+            "HeadroomHTTPTests",
+            ["HeadroomHTTP", "HeadroomMemoryStores", "HeadroomWire", "HeadroomJSON", "HeadroomModel", "CZlib"]),
         // Runs the built program, as its users do.
         tests("HeadroomCommandTests", ["headroom", "HeadroomModel", "HeadroomJSON", "HeadroomStorage"]),
         tests(

@@ -25,7 +25,8 @@ enum CheckpointBenchmark {
         let (classifier, observer) = await telemetryReaders(pools: pools, at: start)
         let directory = try BenchmarkDirectory()
         let coding = SnapshotStore.Coding(encode: { _ in [] }, decode: { _ in throw CancellationError() })
-        let database = try Database(path: directory.path + "/headroom.db", use: .service, coding: coding, now: start)
+        let database = try Database(
+            path: directory.path + "/headroom.db", use: .service, coding: coding, time: TimeSource { start })
         print("checkpoint: \(tenants) tenants x \(pools) pools, each active in each of three minutes, synchronous FULL")
         for minute in 0..<3 {
             let now = start.adding(seconds: Double(60 * minute + 30))

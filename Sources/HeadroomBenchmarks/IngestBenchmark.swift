@@ -56,7 +56,8 @@ enum IngestBenchmark {
     private static func ingest(_ batches: Int, from source: Source) async throws -> Cost {
         let directory = try BenchmarkDirectory()
         let coding = SnapshotStore.Coding(encode: { _ in [] }, decode: { _ in throw CancellationError() })
-        let database = try Database(path: directory.path + "/headroom.db", use: .service, coding: coding, now: start)
+        let database = try Database(
+            path: directory.path + "/headroom.db", use: .service, coding: coding, time: TimeSource { start })
         let decoder = TelemetryDecoder { _ in ProviderSignal(kind: .ok) }
         var cost = Cost()
         for number in 0..<batches {

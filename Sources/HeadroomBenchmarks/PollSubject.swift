@@ -11,7 +11,7 @@ struct PollSubject: PollTarget {
     private let etag: String
 
     private struct NoSink: TelemetrySink {
-        func append(_ batch: TelemetryBatch) async throws -> TelemetryReceipt {
+        func append(_ batch: TelemetryBatch) async throws(TelemetryError) -> TelemetryReceipt {
             TelemetryReceipt(accepted: 0, duplicate: 0, late: 0, rejected: [])
         }
     }
@@ -25,7 +25,8 @@ struct PollSubject: PollTarget {
         settings.threads = 1
         service = HTTPService(
             settings: settings, board: board, access: AccessControl(tokens: [token], time: time) { $0 },
-            telemetry: TelemetryIntake(decoder: TelemetryDecoder { _ in ProviderSignal(kind: .ok) }, sink: NoSink()))
+            telemetry: TelemetryIntake(
+                decoder: TelemetryDecoder { _ in ProviderSignal(kind: .ok) }, sink: NoSink(), digest: { $0 }))
         port = try service.start().port
         let publication = PollBenchmark.publication(generation: 1842)
         board.publish(publication)

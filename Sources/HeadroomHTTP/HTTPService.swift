@@ -20,15 +20,17 @@ package final class HTTPService: Sendable {
     ///   - openMetrics: `/metrics`, which names tenants, asks for no token.
     package init(
         settings: ServerSettings, board: SnapshotBoard, access: AccessControl, telemetry: TelemetryIntake,
-        people: PeoplePorts? = nil, viewersOnly: Bool = false, openMetrics: Bool = false
+        people: PeoplePorts? = nil, conditions: ServiceConditions = ServiceConditions(), viewersOnly: Bool = false,
+        openMetrics: Bool = false
     ) {
         self.board = board
         self.access = access
         seenAccessVersion = Atomic(access.version)
         let signIns = FailedSignIns()
         let operations = OperationsRoutes(
-            board: board, counters: telemetry.counters,
-            metrics: MetricsPage(board: board, counters: telemetry.counters, signIns: signIns),
+            board: board, counters: telemetry.counters, conditions: conditions,
+            metrics: MetricsPage(
+                board: board, counters: telemetry.counters, signIns: signIns, conditions: conditions),
             access: viewersOnly ? .roles(AccessRule.viewers) : .anyone,
             metricsAccess: openMetrics ? .anyone : .roles(AccessRule.viewers))
         let routes =

@@ -63,17 +63,20 @@ public struct TelemetryBatch: Sendable {
     /// Who sent it, and its `Headroom-Batch` number, if it had one.
     public var gateway: GatewayID?
     public var number: Int64?
+    /// SHA-256 of what was sent, of a numbered batch: the number belongs to this content. `nil`: it is not compared.
+    public var contentDigest: [UInt8]?
     public var received: Timestamp
     public var lines: [Line]
     /// Lines that were refused while reading the request.
     public var faults: [TelemetryReceipt.Fault]
 
     public init(
-        gateway: GatewayID? = nil, number: Int64? = nil, received: Timestamp, lines: [Line],
-        faults: [TelemetryReceipt.Fault] = []
+        gateway: GatewayID? = nil, number: Int64? = nil, contentDigest: [UInt8]? = nil, received: Timestamp,
+        lines: [Line], faults: [TelemetryReceipt.Fault] = []
     ) {
         self.gateway = gateway
         self.number = number
+        self.contentDigest = contentDigest
         self.received = received
         self.lines = lines
         self.faults = faults
@@ -109,7 +112,28 @@ public struct TelemetryReceipt: Equatable, Sendable {
 /// Where the HTTP edge puts telemetry.
 public protocol TelemetrySink: Sendable {
     /// Returns after the commit. On an error nothing of the batch was stored.
-    func append(_ batch: TelemetryBatch) async throws -> TelemetryReceipt
+    func append(_ batch: TelemetryBatch) async throws(TelemetryError) -> TelemetryReceipt
+}
+
+/// Why a batch was not stored.
+public struct TelemetryError: Error, Equatable, Sendable, CustomStringConvertible {
+    public enum Code: Sendable, Hashable {
+        /// The gateway has used the batch's number for other content.
+        case conflict
+        /// The storage does not take it now.
+        case unavailable
+    }
+
+    public var code: Code
+    /// For people.
+    public var message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
 }
 
 /// Every snapshot before anyone sees it, so that no number is ever used twice.

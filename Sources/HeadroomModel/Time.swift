@@ -22,15 +22,23 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
-/// Where the composition root gives the rest of Headroom its time.
+/// Where the composition root gives the rest of Headroom its time: one for the whole process.
 public struct TimeSource: Sendable {
     private let read: @Sendable () -> Timestamp
+    private let readWall: @Sendable () -> Timestamp
 
-    public init(_ read: @escaping @Sendable () -> Timestamp) {
+    /// - Parameter wall: the wall clock as it is set now; without it, the same as `read`.
+    public init(_ read: @escaping @Sendable () -> Timestamp, wall: (@Sendable () -> Timestamp)? = nil) {
         self.read = read
+        readWall = wall ?? read
     }
 
+    /// On Headroom's timeline.
     public func now() -> Timestamp { read() }
+
+    /// On the wall clock as it is set now, which can jump. Times that others name, by clocks of their own, are measured
+    /// against this one.
+    public func wall() -> Timestamp { readWall() }
 
     /// `wall` now, advanced by the machine's monotonic clock from here on.
     public static func anchored(atMillisecondsSince1970 wall: Int64) -> TimeSource {

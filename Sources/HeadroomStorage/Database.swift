@@ -27,18 +27,38 @@ package final class Database: Sendable {
     /// The migrations that opening it applied.
     package let applied: [String]
 
-    private let lock: InstanceLock?
+    package let clockMark: ClockMark
+
+    private let writer: SQLiteConnection
+    private let files: DatabaseFiles
+    private let lock: DatabaseLock?
+
+    /// How long a service waits for a lock that another process has, in milliseconds: telemetry and acts are refused after
+    /// it. A command has the time to wait for a whole import.
+    private static let serviceBusyMilliseconds: Int32 = 1_000
+    private static let commandBusyMilliseconds: Int32 = 5_000
 
     /// Blocks: call it when starting.
+    /// - Parameter time: the one clock of the process: what a caller enters as of now holds now.
     package init(
         path: String, use: Use, coding: SnapshotStore.Coding, settings: TelemetrySettings = TelemetrySettings(),
-        now: Timestamp
+        time: TimeSource
     ) throws(StorageError) {
+        let now = time.now()
         try Self.checkIsFile(path)
+        try Migrator.refuseForeignFile(path)
         self.path = path
-        lock = use == .service ? try InstanceLock(databasePath: path) : nil
+        if use == .service {
+            lock = try DatabaseLock(databasePath: path)
+        } else {
+            DatabaseFiles.create(path)
+            lock = nil
+        }
         let executor = DiskExecutor(label: "headroom.writer")
-        let writer = try SQLiteConnection(path: path, access: .readWrite, executor: executor)
+        writer = try SQLiteConnection(
+            path: path, access: .readWrite, executor: executor,
+            busyMilliseconds: use == .service ? Self.serviceBusyMilliseconds : Self.commandBusyMilliseconds)
+        let writer = writer
         applied = try executor.performAndWait { () throws(StorageError) in
             let applied = try Migrator(connection: writer).migrate(at: now)
             if use == .service { try writer.checkIntegrity() }
@@ -50,15 +70,25 @@ package final class Database: Sendable {
         contracts = ContractStore(connection: writer)
         tokens = TokenStore(connection: writer)
         snapshots = SnapshotStore(connection: writer, coding: coding)
-        steering = SteeringStore(
-            connection: writer, coding: coding,
-            time: .anchored(atMillisecondsSince1970: now.milliseconds))
+        steering = SteeringStore(connection: writer, coding: coding, time: time)
         decisions = try DecisionStore(connection: writer)
         checkpoints = try RollupStore(connection: writer)
         let reader = try SQLiteConnection(
             path: path, access: .readOnly, executor: DiskExecutor(label: "headroom.records"))
         records = try RecordReader(connection: reader)
         audit = AuditReader(connection: reader)
+        clockMark = ClockMark(connection: writer)
+        files = DatabaseFiles(path: path)
+        files.restrict()
+    }
+
+    /// What has become of the files under the running service; `nil` while all are in their places.
+    package var fileFault: String? { files.fault }
+
+    /// Empties the write-ahead log, so that the database file alone is whole. The last call before a service ends;
+    /// blocks for a second at most.
+    package func finish() throws(StorageError) {
+        try writer.executor.performAndWait { () throws(StorageError) in try writer.truncateLog() }
     }
 
     /// Deletes a bounded part of what `policy` keeps no longer, some 10,000 rows of each kind at most, and returns how many rows: call again
@@ -75,6 +105,7 @@ package final class Database: Sendable {
             keepingSeconds: policy.ledgerHours * 3600, maxBytes: policy.ledgerBytes)
         deleted += try await checkpoints.prune(.minute, before: before(hours: policy.minuteDays * 24))
         deleted += try await checkpoints.prune(.hour, before: before(hours: policy.hourDays * 24))
+        try await checkpoints.pruneUses(at: now)
         deleted += try await steering.prune(before: before(hours: policy.minuteDays * 24))
         // One that a kill interrupted.
         if try await contracts.continueErasures() { deleted += 1 }

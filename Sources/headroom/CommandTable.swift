@@ -61,6 +61,9 @@ enum CommandTable {
             name: "report starvation", summary: "who was starved, when, and why", help: ReportStarvationCommand.help,
             run: ReportStarvationCommand.run),
         Command(
+            name: "audit verify", summary: "check that nobody changed the audit log", help: AuditCommand.verifyHelp,
+            run: AuditCommand.runVerify),
+        Command(
             name: "audit", summary: "who did what", help: AuditCommand.help, run: AuditCommand.run),
         Command(
             name: "token", summary: "create, list and revoke access tokens", help: TokenCommand.help,

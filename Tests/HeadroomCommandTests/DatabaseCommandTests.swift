@@ -1,5 +1,6 @@
 import Foundation
 import HeadroomJSON
+import HeadroomModel
 import HeadroomStorage
 import Testing
 
@@ -9,6 +10,31 @@ import Testing
         acme,premium,true,test:model,1000,400
         globex,free,,,,
         """
+
+    // MARK: audit
+
+    @Test func `audit verify prints the head of a log that is whole, and says where one is broken`() async throws {
+        let house = try House()
+        for name in ["a", "b", "c"] {
+            _ = try await HeadroomProgram.run(
+                "token", "create", "--name", name, "--role", "viewer", "--database", house.database)
+        }
+        let whole = try await HeadroomProgram.run("audit", "verify", "--database", house.database)
+        #expect(whole.code == 0 && whole.output.hasPrefix("3 "), "\(whole.errors)")
+        #expect(whole.output.filter { !$0.isNewline }.count == 66)
+
+        try house.tamper("DELETE FROM audit WHERE sequence = 3")
+        let broken = try await HeadroomProgram.run("audit", "verify", "--database", house.database)
+        #expect(broken.code == 1 && broken.output.isEmpty)
+        #expect(broken.errors.contains("entry 3: row 3 is missing: expected the row that follows"), "\(broken.errors)")
+        // A service says so too.
+        try await RunningService.run(house) { service in
+            let ready = try await service.client.poll("/readyz") { $0.text.contains("audit log") }
+            #expect(ready.text.contains("the audit log is not as it was written: row 3 is missing"), "\(ready.text)")
+        }
+        let missing = try await HeadroomProgram.run("audit", "verify", "--database", house.directory.file("none"))
+        #expect(missing.code == 1 && missing.errors.contains("no such database"))
+    }
 
     // MARK: tenants
 
@@ -118,7 +144,8 @@ import Testing
             #expect(bytes.range(of: Data(secret.utf8)) == nil)
         }
         let digest = SHA256.digest(of: Array(secret.utf8))
-        let database = try Database(path: house.database, use: .command, coding: .none, now: .init(milliseconds: 0))
+        let database = try Database(
+            path: house.database, use: .command, coding: .none, time: TimeSource { Timestamp(milliseconds: 0) })
         #expect(try await database.tokens.all().map(\.secretDigest) == [digest])
 
         let listed = try await HeadroomProgram.run("token", "list", "--json", "--database", house.database)

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import HeadroomModel
 import Synchronization
@@ -23,6 +24,17 @@ import Testing
             #expect(version.epoch > last.epoch)
             #expect(version.generation == last.generation + 1)
         }
+    }
+
+    @Test func `after a clean end the log beside the database is empty`() async throws {
+        let house = try House()
+        try await RunningService.run(house) { service in
+            let posted = try await service.client.post([ServingTests.call("a")])
+            #expect(posted.status == 200)
+            #expect(await service.stop(by: SIGTERM) == 0)
+        }
+        let log = try? FileManager.default.attributesOfItem(atPath: house.database + "-wal")
+        #expect(log?[.size] as? Int ?? 0 == 0)
     }
 
     @Test func `SIGINT ends it as well`() async throws {

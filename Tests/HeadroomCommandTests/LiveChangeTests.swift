@@ -56,6 +56,68 @@ import Testing
         }
     }
 
+    @Test func `what is set is there at once: an override can be ended right after it was made`() async throws {
+        let house = try House()
+        try await RunningService.run(house) { service in
+            let body = #"{"tenant":"acme","weight":2,"reason":"renewal","expires_in_seconds":600}"#
+            let made = try await service.client.call(
+                "POST", "/v1/overrides", headers: ["Content-Type: application/json"], body: Array(body.utf8))
+            #expect(made.status == 201, "\(made.text)")
+            let id = try #require(made.json["id"]?.number)
+            let ended = try await service.client.call("DELETE", "/v1/overrides/\(Int(id))")
+            #expect(ended.status / 100 == 2, "\(ended.text)")
+        }
+    }
+
+    @Test func `a removed pool file is a warning, and SIGHUP takes the removal`() async throws {
+        let house = try House()
+        try house.directory.write(
+            #"{ pool: "test:other", nominal: { rpm: 60 } }"#, to: "policies/pools/other.json5")
+        try await RunningService.run(house) { service in
+            let client = service.client
+            try FileManager.default.removeItem(atPath: house.policies + "/pools/other.json5")
+            let warned = try await client.poll("/readyz") { $0.json["warnings"]?.array?.isEmpty == false }
+            #expect(warned.status == 200)
+            #expect(warned.text.contains("other.json5: was in force and is gone"), "\(warned.text)")
+            #expect(try await client.metric("headroom_policy_refused") == 1)
+            #expect(try await client.get("/v1/allocations").json["pools"]?["test:other"] != nil)
+            service.send(SIGHUP)
+            let accepted = try await client.poll("/v1/allocations") { $0.json["pools"]?["test:other"] == nil }
+            #expect(accepted.status == 200 && accepted.json["pools"]?["test:other"] == nil)
+            let ready = try await client.poll("/readyz") { $0.json["warnings"]?.array?.isEmpty == true }
+            #expect(ready.status == 200 && ready.json["warnings"]?.array?.isEmpty == true)
+        }
+    }
+
+    @Test func `a clock far ahead of what is stored deletes nothing until a person accepts it`() async throws {
+        let house = try House()
+        try await RunningService.run(house) { service in
+            let posted = try await service.client.post([ServingTests.call("a")])
+            #expect(posted.status == 200)
+            _ = await service.stop(by: SIGTERM)
+        }
+        // As if all had been stored 400 days ago.
+        try house.tamper("UPDATE clock_mark SET trusted_ms = trusted_ms - 400 * 86400000")
+        try house.tamper("UPDATE arrival SET received_ms = received_ms - 400 * 86400000")
+        for _ in 0..<2 {
+            try await RunningService.run(house) { service in
+                let reply = try await service.client.poll("/readyz") { $0.json["warnings"]?.array?.isEmpty == false }
+                #expect(reply.status == 200 && reply.text.contains("start with --accept-clock"), "\(reply.text)")
+                #expect(service.errors.contains("the clock is 9600 hours ahead of what is stored"))
+                // Housekeeping comes once a second.
+                let ticks = #"headroom_loop_ticks_total{result="succeeded"}"#
+                while try await service.client.metric(ticks) ?? 0 < 15 {}
+                #expect(try await house.storedRecords().count == 1)
+            }
+        }
+        try await RunningService.run(house, "--accept-clock") { service in
+            #expect(try await service.client.get("/readyz").json["warnings"]?.array?.isEmpty == true)
+            let ticks = #"headroom_loop_ticks_total{result="succeeded"}"#
+            while try await service.client.metric(ticks) ?? 0 < 15 {}
+            #expect(try await house.storedRecords().isEmpty)
+        }
+    }
+
     @Test func `contracts imported beside the service are in force at the next tick`() async throws {
         let house = try House()
         try await RunningService.run(house) { service in

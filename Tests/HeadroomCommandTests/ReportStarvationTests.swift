@@ -9,7 +9,7 @@ import Testing
     private func house() async throws -> House {
         let house = try House()
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        let database = try Database(path: house.database, use: .command, coding: .unread, now: now)
+        let database = try Database(path: house.database, use: .command, coding: .unread, time: TimeSource { now })
         func rollup(_ tenant: TenantID, ago minutes: Int, delivery: Double = 0, shortage: Double = 0) -> Rollup {
             Rollup(
                 start: now.adding(seconds: -Double(minutes) * 60), tenant: tenant, pool: "test:model",
@@ -50,7 +50,7 @@ import Testing
     {
         let house = try House()
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        let database = try Database(path: house.database, use: .command, coding: .unread, now: now)
+        let database = try Database(path: house.database, use: .command, coding: .unread, time: TimeSource { now })
         // Half an hour of each of the last forty days.
         let rollups = (1...40).flatMap { day in
             (0..<30).map { minute in

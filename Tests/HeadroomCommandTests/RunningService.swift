@@ -52,6 +52,8 @@ final class RunningService: Sendable {
     /// What it has written to standard error so far.
     var errors: String { log.text }
 
+    func send(_ signal: Int32) { end.send(signal) }
+
     /// Returns the exit code, or the signal that ended it.
     func stop(by signal: Int32) async -> Int32 {
         end.send(signal)

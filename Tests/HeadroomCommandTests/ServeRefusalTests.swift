@@ -31,6 +31,10 @@ import Testing
         try await RunningService.run(house) { service in
             let errors = try await serve(house)
             #expect(errors.contains("\(house.database): another Headroom serves this database; stop it first"))
+            let link = house.directory.file("link.sqlite")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: house.database)
+            let linked = try await serve(house, "--database", link)
+            #expect(linked.contains("link.sqlite: another Headroom serves this database"), "\(linked)")
             #expect(try await service.client.get("/readyz").status == 200)
         }
     }

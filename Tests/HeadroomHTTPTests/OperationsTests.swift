@@ -54,6 +54,30 @@ import Testing
         }
     }
 
+    @Test func `what is wrong beside the loop is a warning or a reason for as long as it holds, and a metric`()
+        async throws
+    {
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7)
+            fixture.board.report(LoopReport(at: fixture.clock.now))
+            let client = try fixture.client()
+            for kind in ServiceConditions.Kind.allCases {
+                let sample = "headroom_service_condition{condition=\"\(kind.rawValue)\"} "
+                #expect(try await client.get("/metrics").text.contains(sample + "0\n"))
+                fixture.conditions.set(kind, "wrong: \(kind.rawValue)")
+                fixture.board.report(LoopReport(at: fixture.clock.now))
+                let reply = try await client.get("/readyz")
+                #expect(reply.status == (kind == .databaseFiles ? 503 : 200), "\(reply.text)")
+                let document = try JSONNode.parse(reply.body)
+                let place = kind == .databaseFiles ? "reasons" : "warnings"
+                #expect(document[place]?.array?.map(\.string) == ["wrong: \(kind.rawValue)"], "\(reply.text)")
+                #expect(try await client.get("/metrics").text.contains(sample + "1\n"))
+                fixture.conditions.set(kind, nil)
+                fixture.board.report(LoopReport(at: fixture.clock.now))
+            }
+        }
+    }
+
     @Test func `a late, long or skipped tick is a warning until it is a minute ago`() async throws {
         try await ServiceFixture.run { fixture in
             fixture.publish(7)

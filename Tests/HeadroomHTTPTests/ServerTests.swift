@@ -84,7 +84,8 @@ import Testing
                 let access = AccessControl(tokens: [], time: fixture.clock.source) { $0 }
                 let other = HTTPService(
                     settings: ServerSettings(listen: address), board: fixture.board, access: access,
-                    telemetry: TelemetryIntake(decoder: .init { _ in ProviderSignal(kind: .ok) }, sink: fixture.sink))
+                    telemetry: TelemetryIntake(
+                        decoder: .init { _ in ProviderSignal(kind: .ok) }, sink: fixture.sink, digest: { $0 }))
                 let error = #expect(throws: HTTPError.self) { try other.start() }
                 #expect(error?.code == code)
                 #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")

@@ -1,4 +1,5 @@
 import HeadroomHTTP
+import HeadroomMemoryStores
 import HeadroomModel
 import HeadroomWire
 import Synchronization
@@ -9,7 +10,8 @@ final class ServiceFixture: Sendable {
     let board: SnapshotBoard
     let access: AccessControl
     let sink: TestSink
-    let desk = MemoryDesk()
+    let desk: MemoryDesk
+    let conditions = ServiceConditions()
     let service: HTTPService
     let address: ListenAddress
 
@@ -39,6 +41,7 @@ final class ServiceFixture: Sendable {
     ) throws {
         clock = TestClock()
         let time = clock.source
+        desk = MemoryDesk(time: time)
         board = SnapshotBoard(time: time, joinSeconds: joinSeconds)
         // The digest of a secret is the secret itself, which no test has to compute.
         access = AccessControl(tokens: tokens, time: time) { $0 }
@@ -49,8 +52,8 @@ final class ServiceFixture: Sendable {
         decoder.limits.rules = rules
         service = HTTPService(
             settings: settings, board: board, access: access,
-            telemetry: TelemetryIntake(decoder: decoder, sink: sink), people: desk.ports, viewersOnly: viewersOnly,
-            openMetrics: openMetrics)
+            telemetry: TelemetryIntake(decoder: decoder, sink: sink, digest: { $0 }), people: desk.ports,
+            conditions: conditions, viewersOnly: viewersOnly, openMetrics: openMetrics)
         address = try service.start()
     }
 
@@ -71,12 +74,22 @@ extension ServerSettings {
     }
 }
 
-/// A clock that moves when told to.
+extension MemoryDesk {
+    var ports: PeoplePorts { PeoplePorts(steering: self, contracts: self, records: self, rules: self) }
+}
+
+/// A clock that a test moves.
 final class TestClock: Sendable {
     private let milliseconds = Mutex<Int64>(1_793_000_000_000)
 
-    var source: TimeSource { TimeSource { self.now } }
+    private let wallAheadSeconds = Mutex(0.0)
+
+    var source: TimeSource {
+        TimeSource({ self.now }, wall: { self.now.adding(seconds: self.wallAheadSeconds.withLock { $0 }) })
+    }
     var now: Timestamp { Timestamp(milliseconds: milliseconds.withLock { $0 }) }
+
+    func setWall(byHours hours: Double) { wallAheadSeconds.withLock { $0 += hours * 3600 } }
 
     func advance(seconds: Double) {
         milliseconds.withLock { $0 += Int64(seconds * 1000) }
@@ -85,12 +98,10 @@ final class TestClock: Sendable {
 
 /// Takes batches; commits when it is open, or fails.
 final class TestSink: TelemetrySink {
-    struct Full: Error, CustomStringConvertible { let description = "the disk is full" }
-
     private struct State {
         var batches: [TelemetryBatch] = []
         var isOpen = true
-        var isFull = false
+        var refusal: TelemetryError?
         var waiting: [CheckedContinuation<Void, Never>] = []
         var entered = 0
     }
@@ -102,8 +113,9 @@ final class TestSink: TelemetrySink {
     var entered: Int { state.withLock { $0.entered } }
 
     func close() { state.withLock { $0.isOpen = false } }
-    func fill() { state.withLock { $0.isFull = true } }
-    func empty() { state.withLock { $0.isFull = false } }
+    func fill() { refuse(TelemetryError(.unavailable, "the disk is full")) }
+    func refuse(_ refusal: TelemetryError) { state.withLock { $0.refusal = refusal } }
+    func empty() { state.withLock { $0.refusal = nil } }
 
     func open() {
         let waiting = state.withLock { state in
@@ -114,7 +126,7 @@ final class TestSink: TelemetrySink {
         for continuation in waiting { continuation.resume() }
     }
 
-    func append(_ batch: TelemetryBatch) async throws -> TelemetryReceipt {
+    func append(_ batch: TelemetryBatch) async throws(TelemetryError) -> TelemetryReceipt {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
                 state.entered += 1
@@ -123,7 +135,7 @@ final class TestSink: TelemetrySink {
             }
             if isOpen { continuation.resume() }
         }
-        if state.withLock({ $0.isFull }) { throw Full() }
+        if let refusal = state.withLock({ $0.refusal }) { throw refusal }
         state.withLock { $0.batches.append(batch) }
         return TelemetryReceipt(accepted: batch.lines.count, duplicate: 0, late: 0, rejected: batch.faults)
     }

@@ -170,6 +170,42 @@ import Testing
         }
     }
 
+    @Test func `a line without Headroom-Sent-At is measured by the wall clock as it is set now`() async throws {
+        try await ServiceFixture.run { fixture in
+            let client = try fixture.client()
+            let line = Self.line(at: "1793003598000")
+            func post() async throws -> String {
+                try await client.call("POST", "/v1/telemetry", headers: Self.ndjson, body: line).text
+            }
+            #expect(try await post().contains("from the future"))
+            // Somebody corrects a clock that was an hour behind at the start.
+            fixture.clock.setWall(byHours: 1)
+            #expect(try await post().contains(#""accepted":1"#))
+            // Two seconds before it arrived, on Headroom's own timeline.
+            #expect(
+                fixture.sink.batches.last?.lines.first?.record.at == fixture.clock.now.adding(seconds: -2))
+        }
+    }
+
+    @Test func `a batch number that was used for other content is a conflict, and storage goes on`() async throws {
+        try await ServiceFixture.run { fixture in
+            let client = try fixture.client()
+            let line = Self.line(at: "1793000000000")
+            func post(_ headers: [String]) async throws -> Int {
+                try await client.call("POST", "/v1/telemetry", headers: Self.ndjson + headers, body: line).status
+            }
+            #expect(try await post(["Headroom-Batch: 5"]) == 200)
+            #expect(try await post([]) == 200)
+            #expect(fixture.sink.batches.map(\.contentDigest) == [line, nil])
+            fixture.sink.refuse(TelemetryError(.conflict, "batch 5 of gateway gw-1 was stored before"))
+            let reply = try await client.call(
+                "POST", "/v1/telemetry", headers: Self.ndjson + ["Headroom-Batch: 5"], body: line)
+            #expect(reply.status == 409 && reply.text.contains("batch 5 of gateway gw-1"), "\(reply.text)")
+            #expect(!reply.headers.keys.contains("retry-after"))
+            #expect(try await !client.get("/readyz").text.contains("telemetry is refused"))
+        }
+    }
+
     @Test func `a numbered batch bears the lines of one gateway`() async throws {
         try await ServiceFixture.run { fixture in
             let client = try fixture.client()

@@ -20,7 +20,7 @@ import Testing
         #expect(entries[0].author == "sync \"x\"\n")
         #expect(Set(entries.map(\.hash)).count == 3 && entries.allSatisfy { $0.hash.count == 64 })
         #expect(try await audit.entries(after: 1, limit: 1) == [entries[1]])
-        #expect(try await audit.verify() == nil)
+        #expect(try await audit.verify(at: start).fault == nil)
     }
 
     @Test func `a row that was changed, taken out, put in or moved is found`() async throws {
@@ -47,8 +47,37 @@ import Testing
         for (sql, sequence) in tampers {
             let database = try await log()
             try database.execute(sql)
-            #expect(try await database.auditReader().verify()?.sequence == sequence, "\(sql)")
+            let fault = try #require(try await database.auditReader().verify(at: start).fault, "\(sql)")
+            #expect(fault.sequence == sequence, "\(sql)")
+            #expect(fault.detail.contains("row \(sequence)") && fault.detail.contains("expected"), "\(fault.detail)")
         }
+    }
+
+    @Test func `rows cut off the end are missed though nothing else tells of them, and a new row does not hide it`()
+        async throws
+    {
+        let database = try await log()
+        try database.execute("DELETE FROM audit WHERE sequence = 3")
+        try database.execute("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'audit'")
+        let audit = try database.auditReader()
+        #expect(try await audit.verify(at: start).fault?.sequence == 3)
+        try await ContractStore(connection: database.writer).put(Contract(tenant: "gamma"))
+        let found = try await audit.verify(at: start)
+        #expect(found.fault?.sequence == 3 && found.sequence == 2)
+    }
+
+    @Test func `a log that is whole is verified up to its head, and the reader remembers that`() async throws {
+        let audit = try await log().auditReader()
+        #expect(await audit.lastVerification == nil)
+        let found = try await audit.verify(at: start)
+        #expect(found.sequence == 3 && found.fault == nil)
+        #expect(found.hash == (try await audit.entries(after: 2, limit: 1)[0].hash))
+        #expect(await audit.lastVerification == found)
+    }
+
+    @Test func `an empty log is whole`() async throws {
+        let found = try await TemporaryDatabase().auditReader().verify(at: start)
+        #expect(found.sequence == 0 && found.fault == nil)
     }
 
     @Test func `the chain still holds when a tenant was erased, and only that tenant's details may be missing`()
@@ -58,7 +87,7 @@ import Testing
         let contracts = ContractStore(connection: database.writer)
         try await contracts.erase("acme", by: "ops", at: start)
         let audit = try database.auditReader()
-        #expect(try await audit.verify() == nil)
+        #expect(try await audit.verify(at: start).fault == nil)
         let entries = try await audit.entries(after: 0, limit: 10)
         #expect(entries.map(\.action) == ["contracts.import", "contract.put", "contract.put", "tenant.erase"])
         let digest = SHA256.hexadecimalDigest(of: Array("acme".utf8))
@@ -68,8 +97,8 @@ import Testing
 
         try await contracts.put(Contract(tenant: "acme"))
         try database.execute("UPDATE audit SET detail = NULL WHERE sequence = 5")
-        #expect(try await audit.verify()?.sequence == 5)
+        #expect(try await audit.verify(at: start).fault?.sequence == 5)
         try database.execute("UPDATE audit SET detail = NULL WHERE sequence = 3")
-        #expect(try await audit.verify()?.sequence == 3)
+        #expect(try await audit.verify(at: start).fault?.sequence == 3)
     }
 }

@@ -28,6 +28,25 @@ import Testing
         #expect(try database.number("SELECT count(*) FROM batch_receipt") <= 64)
     }
 
+    @Test func `a number that comes again with other content is a conflict, and stores nothing`() async throws {
+        let database = try TemporaryDatabase()
+        let store = try database.telemetry()
+        func send(_ content: [UInt8]?, lines: Int) async throws(TelemetryError) -> TelemetryReceipt {
+            var sent = batch((0..<lines).map { _ in call() }, number: 7)
+            sent.contentDigest = content
+            return try await store.append(sent)
+        }
+        let first = try await send([1, 2, 3], lines: 2)
+        #expect(first.accepted == 2)
+        #expect(try await send([1, 2, 3], lines: 2) == first)
+        let refused = await #expect(throws: TelemetryError.self) { _ = try await send([3, 2, 1], lines: 1) }
+        #expect(refused?.code == .conflict)
+        #expect(refused?.message.contains("batch 7 of gateway gw-1") == true)
+        // Without a digest there is nothing to compare.
+        #expect(try await send(nil, lines: 1) == first)
+        #expect(try database.number("SELECT count(*) FROM call") == 2)
+    }
+
     @Test func `numbers that leave gaps stay bounded, and one from a forgotten gap is refused by line`() async throws {
         let database = try TemporaryDatabase()
         let store = try database.telemetry()

@@ -14,7 +14,7 @@ extension SnapshotStore.Coding {
     private let directory = TemporaryDirectory()
 
     private func open(_ use: Database.Use) throws -> Database {
-        try Database(path: directory.file("headroom.db"), use: use, coding: .unused, now: start)
+        try Database(path: directory.file("headroom.db"), use: use, coding: .unused, time: TimeSource { start })
     }
 
     @Test func `a second service on the same file is refused, a command is not, and the end of the first frees it`()
@@ -28,6 +28,166 @@ extension SnapshotStore.Coding {
             _ = try open(.command)
         }
         _ = try open(.service)
+    }
+
+    @Test
+    func `a second service is refused by whatever name it comes, also when files beside the database were removed`()
+        throws
+    {
+        let service = try open(.service)
+        let files = FileManager.default
+        let link = directory.file("link.db")
+        try files.createSymbolicLink(atPath: link, withDestinationPath: service.path)
+        let hardLink = directory.file("hard.db")
+        try files.linkItem(atPath: service.path, toPath: hardLink)
+        for name in try files.contentsOfDirectory(atPath: directory.path) where name.hasSuffix(".lock") {
+            try files.removeItem(atPath: directory.file(name))
+        }
+        for path in [link, hardLink, service.path] {
+            let error = storageError {
+                _ = try Database(path: path, use: .service, coding: .unused, time: TimeSource { start })
+            }
+            #expect(error?.code == .instanceRunning, "\(path)")
+        }
+    }
+
+    @Test func `only the owner may read the database and what lies beside it`() async throws {
+        let path = directory.file("headroom.db")
+        for use in [Database.Use.command, .service] {
+            do {
+                let database = try open(use)
+                _ = try await database.telemetry.append(batch([call()]))
+                for suffix in ["", "-wal", "-shm"] {
+                    let permissions = try FileManager.default.attributesOfItem(atPath: path + suffix)[.posixPermissions]
+                    #expect(permissions as? Int == 0o600, "\(use) \(suffix)")
+                }
+            }
+            // As an earlier version left it.
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        }
+    }
+
+    @Test func `after a clean end the log is empty and the file alone is whole`() async throws {
+        let database = try open(.service)
+        _ = try await database.telemetry.append(batch([call("a"), call("b")]))
+        try database.finish()
+        let log = try FileManager.default.attributesOfItem(atPath: database.path + "-wal")
+        #expect(log[.size] as? Int == 0)
+        let copy = TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: database.path, toPath: copy.file("headroom.db"))
+        let reader = try TelemetryReader(path: copy.file("headroom.db"))
+        #expect(try await reader.page(after: .start, limit: 10).records.count == 2)
+    }
+
+    @Test func `files that are removed or replaced under a service are noticed, each by its name`() async throws {
+        let database = try open(.service)
+        _ = try await database.telemetry.append(batch([call()]))
+        #expect(database.fileFault == nil)
+        let files = FileManager.default
+        for suffix in ["", "-wal", "-shm"] {
+            try files.moveItem(atPath: database.path + suffix, toPath: directory.file("away"))
+            #expect(database.fileFault?.contains("headroom.db\(suffix): removed or replaced") == true, "\(suffix)")
+            try Data().write(to: URL(fileURLWithPath: database.path + suffix))
+            #expect(database.fileFault?.contains("headroom.db\(suffix): removed or replaced") == true, "\(suffix)")
+            try files.removeItem(atPath: database.path + suffix)
+            try files.moveItem(atPath: directory.file("away"), toPath: database.path + suffix)
+            #expect(database.fileFault == nil, "\(suffix)")
+        }
+    }
+
+    @Test(arguments: ["DELETE", "WAL"], [Database.Use.command, .service])
+    func `another program's database stays as it is, to the byte`(journal: String, use: Database.Use) throws {
+        let path = directory.file("headroom.db")
+        do {
+            let other = try SQLiteConnection(path: path, access: .readWrite, executor: DiskExecutor(label: "other"))
+            try other.executor.performAndWait { () throws(StorageError) in
+                try other.execute("CREATE TABLE recipe (id INTEGER PRIMARY KEY)")
+                try other.truncateLog()
+                if journal == "DELETE" { try other.execute("PRAGMA journal_mode = DELETE") }
+            }
+        }
+        func contents() throws -> [String: Data] {
+            var contents: [String: Data] = [:]
+            for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
+                contents[name] = try Data(contentsOf: URL(fileURLWithPath: directory.file(name)))
+            }
+            return contents
+        }
+        let before = try contents()
+        #expect(before.count == 1)
+        #expect(storageError { _ = try open(use) }?.code == .notHeadroom)
+        #expect(try contents() == before)
+    }
+
+    @Test func `a file with another program's mark is refused, whatever tables it has`() throws {
+        do { _ = try open(.command) }
+        let connection = try SQLiteConnection(
+            path: directory.file("headroom.db"), access: .readWrite, executor: DiskExecutor(label: "other"))
+        try connection.executor.performAndWait { () throws(StorageError) in
+            try connection.execute("PRAGMA application_id = 7")
+            try connection.truncateLog()
+        }
+        #expect(storageError { _ = try open(.service) }?.code == .notHeadroom)
+    }
+
+    @Test
+    func `while another program keeps the write lock, all who write are answered after one wait, and readers go on`()
+        async throws
+    {
+        let database = try open(.service)
+        let desk = database.steering
+        _ = try await database.telemetry.append(batch([call()]))
+        let other = try SQLiteConnection(
+            path: database.path, access: .readWrite, executor: DiskExecutor(label: "other"))
+        try other.executor.performAndWait { () throws(StorageError) in try other.execute("BEGIN IMMEDIATE") }
+        let began = ContinuousClock.now
+        for _ in 0..<20 {
+            let refused = await #expect(throws: TelemetryError.self) {
+                _ = try await database.telemetry.append(batch([call()]))
+            }
+            #expect(refused?.code == .unavailable)
+            let pin = CapacityPin(
+                pool: "a", capacity: Rates(rpm: 1),
+                authorship: Authorship(author: "o", reason: "r", at: start, until: start.adding(seconds: 60)))
+            let act = await #expect(throws: SteeringError.self) { try await desk.pin(pin) }
+            #expect(act?.code == .unavailable)
+            #expect(try await desk.steering() == .none)
+            #expect(try await database.telemetryReader.page(after: .start, limit: 10).records.count == 1)
+        }
+        // One wait is a second: forty would be forty.
+        #expect(began.duration(to: .now) < .seconds(5))
+        try other.executor.performAndWait { () throws(StorageError) in try other.execute("ROLLBACK") }
+        #expect(try await database.telemetry.append(batch([call()])).accepted == 1)
+    }
+
+    @Test func `what a person sets holds at once, by the one clock of the process`() async throws {
+        // The time that the start took is not lost to the stores.
+        let now = start.adding(seconds: 3)
+        let database = try Database(
+            path: directory.file("headroom.db"), use: .service, coding: .unused, time: TimeSource { now })
+        let pin = CapacityPin(
+            pool: "a", capacity: Rates(rpm: 1),
+            authorship: Authorship(author: "o", reason: "r", at: now, until: now.adding(seconds: 60)))
+        try await database.steering.pin(pin)
+        #expect(try await database.steering.steering().pins == [pin])
+    }
+
+    @Test func `the clock is compared with the last that was believed, also after rows of a wrong one`() async throws {
+        let wrong = start.adding(seconds: 400 * 86_400)
+        do {
+            let database = try open(.service)
+            #expect(try await database.clockMark.seconds(until: start) == nil)
+            try await database.clockMark.trust(start)
+        }
+        let database = try Database(
+            path: directory.file("headroom.db"), use: .service, coding: .unused, time: TimeSource { wrong })
+        _ = try await database.telemetry.append(batch([call(at: wrong)], received: wrong))
+        #expect(try await database.clockMark.seconds(until: wrong) == 400 * 86_400)
+        try await database.clockMark.trust(wrong)
+        #expect(try await database.clockMark.seconds(until: wrong) == 0)
+        // A clock that has gone back makes nothing too old.
+        try await database.clockMark.trust(start)
+        #expect(try await database.clockMark.seconds(until: start) == -400 * 86_400)
     }
 
     @Test func `opening again applies nothing and keeps what was stored`() async throws {
@@ -51,7 +211,8 @@ extension SnapshotStore.Coding {
                 try FileManager.default.copyItem(
                     atPath: database.path + suffix, toPath: copy.file("headroom.db") + suffix)
             }
-            let revived = try Database(path: copy.file("headroom.db"), use: .service, coding: .unused, now: start)
+            let revived = try Database(
+                path: copy.file("headroom.db"), use: .service, coding: .unused, time: TimeSource { start })
             let records = try await revived.telemetryReader.page(after: .start, limit: 100).records
             #expect(records.count == number + 1)
         }

@@ -86,7 +86,7 @@ import Testing
         #expect(steering.proposals[1].effects == [] && steering.proposals[1].evidence == ["so does stays"])
         // Not one that may see everybody.
         #expect(try await TokenStore(connection: database.writer).all()[0].tenants?.count == 1)
-        #expect(try await database.auditReader().verify() == nil)
+        #expect(try await database.auditReader().verify(at: start).fault == nil)
         #expect(try database.number("SELECT count(*) FROM erasure") == 0)
 
         try database.execute("VACUUM")
@@ -98,7 +98,9 @@ import Testing
         #expect(error?.code == .notFound)
     }
 
-    @Test func `the loop is told whom to forget, by a hash of the name, until a checkpoint knows it`() async throws {
+    @Test func `the loop learns whom to forget by a hash of the name, until a checkpoint was made without the tenant`()
+        async throws
+    {
         let store = try RollupStore(connection: database.writer)
         #expect(try await store.erasures(after: 0).isEmpty)
         try await contracts.erase(gone, by: "dpo", at: start)

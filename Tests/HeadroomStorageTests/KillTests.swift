@@ -109,7 +109,7 @@ import Testing
             let found = try state(revived)
             #expect(
                 found == (length == log.count ? after : before), "\(Self.acts[act].name) at \(length) of \(log.count)")
-            #expect(try await revived.auditReader().verify() == nil)
+            #expect(try await revived.auditReader().verify(at: start).fault == nil)
         }
     }
 }

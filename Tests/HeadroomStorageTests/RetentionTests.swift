@@ -11,7 +11,8 @@ import Testing
     private let pool: PoolID = "openai:gpt-4o"
 
     init() throws {
-        database = try Database(path: directory.file("headroom.db"), use: .service, coding: .unused, now: hourStart)
+        database = try Database(
+            path: directory.file("headroom.db"), use: .service, coding: .unused, time: TimeSource { hourStart })
     }
 
     private func instant(day: Int, hour: Double = 0) -> Timestamp {
@@ -36,13 +37,13 @@ import Testing
             Checkpoint(at: instant(day: day + 1), cursor: .start, observer: [], classifier: []), rollups: rollups)
     }
 
-    /// The most rows that one bite deleted, and how many bites there were.
-    private func keepHouse(at now: Timestamp) async throws -> (most: Int, bites: Int) {
-        var (most, bites) = (0, 0)
+    /// The most rows that one batch deleted, and how many batches there were.
+    private func keepHouse(at now: Timestamp) async throws -> (most: Int, batches: Int) {
+        var (most, batches) = (0, 0)
         while true {
             let deleted = try await database.prune(policy, at: now)
-            if deleted == 0 { return (most, bites) }
-            (most, bites) = (max(most, deleted), bites + 1)
+            if deleted == 0 { return (most, batches) }
+            (most, batches) = (max(most, deleted), batches + 1)
         }
     }
 
@@ -65,13 +66,14 @@ import Testing
         )
     }
 
-    @Test func `six weeks on, calls of hours are there, minutes of thirty days and all hours, deleted in small bites`()
+    @Test
+    func `six weeks on, calls of hours are there, minutes of thirty days and all hours, deleted in small batches`()
         async throws
     {
         #expect(policy.rawHours == 48 && policy.minuteDays == 35 && policy.hourDays > 42)
         for day in 0..<Self.days {
             try await live(day: day)
-            // A service does this each second; what comes due in a day is more than one bite's worth at most once.
+            // A service does this each second; what comes due in a day is more than one batch's worth at most once.
             _ = try await keepHouse(at: instant(day: day + 1))
         }
         let now = instant(day: Self.days)
@@ -83,7 +85,7 @@ import Testing
         #expect(counts.hours == Int64(Self.days) * 24 * 2)
         #expect(counts.oldest[2] == hourStart.milliseconds)
 
-        // Thirty days back all is told by minutes, six weeks back by hours where minutes are gone: the same spells.
+        // Thirty days back all is read from minutes, six weeks back by hours where minutes are gone: the same spells.
         for (back, spells) in [(30, 30), (42, 42)] {
             let starved = try await database.records.starvation(
                 from: now.adding(seconds: -Double(back) * 86_400), to: now)
@@ -94,7 +96,8 @@ import Testing
         }
     }
 
-    @Test func `a service that was away for weeks deletes what came due in bites, each of them bounded`() async throws {
+    @Test func `a service that was away for weeks deletes what came due in batches, each of them bounded`() async throws
+    {
         for day in 0..<12 { try await live(day: day) }
         let before = try counts()
         let now = instant(day: 60)
@@ -104,6 +107,6 @@ import Testing
         #expect(after.calls == 1 && after.minutes == 0 && after.hours == before.hours, "\(after)")
         // 5,000 rows a table and transaction, and the rest of a minute.
         #expect(away.most <= 5_000 + 5_002, "\(away.most) rows at once")
-        #expect(away.bites >= Int(before.minutes) / 5_002, "\(away.bites) bites")
+        #expect(away.batches >= Int(before.minutes) / 5_002, "\(away.batches) batches")
     }
 }

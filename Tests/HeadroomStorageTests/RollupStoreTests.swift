@@ -155,7 +155,7 @@ func rollup(
         #expect(try await stored("new") == [rollup("new")])
     }
 
-    @Test func `who was starved is told by spells, the longest starved first`() async throws {
+    @Test func `starved tenants are listed with their spells, the longest starved first`() async throws {
         var rollups: [Rollup] = []
         // Ten minutes, a break of half an hour, ten more: one spell. Three hours later five more.
         for minute in Array(0..<10) + Array(40..<50) + Array(240..<245) {

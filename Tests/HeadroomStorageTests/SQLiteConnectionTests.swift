@@ -93,7 +93,7 @@ import Testing
         try file.write(contentsOf: Data(repeating: 0x5A, count: 8_192))
         try file.close()
         let error = storageError {
-            _ = try Database(path: path, use: .service, coding: .unused, now: start)
+            _ = try Database(path: path, use: .service, coding: .unused, time: TimeSource { start })
         }
         #expect(error?.code == .corrupt)
         #expect(error?.message.contains("restore it from a backup") == true)

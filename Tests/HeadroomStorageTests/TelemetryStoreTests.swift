@@ -164,8 +164,8 @@ import Testing
         _ = try await store.append(batch([call("before", tenant: "first")]))
         try database.execute("PRAGMA max_page_count = 60")
         let lines = (0..<5_000).map { call(String(10_000 + $0), tenant: "second") }
-        let refused = await #expect(throws: StorageError.self) { try await store.append(batch(lines, number: 1)) }
-        #expect(refused?.code == .full)
+        let refused = await #expect(throws: TelemetryError.self) { try await store.append(batch(lines, number: 1)) }
+        #expect(refused?.code == .unavailable)
         #expect(refused?.message.contains("free some space") == true)
         #expect(try await database.telemetryRecords().count == 1)
         #expect(try database.number("SELECT count(*) FROM seen_line") == 1)

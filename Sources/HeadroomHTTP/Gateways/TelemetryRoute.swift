@@ -11,7 +11,7 @@ extension Route {
             contentTypes: ["application/x-ndjson", "application/json"]
         ) { _, grant in
             HTTPHandler(answer: { exchange throws(HTTPError) in
-                let batch = try intake.read(exchange, grant, received: board.time.now())
+                let batch = try intake.read(exchange, grant, time: board.time)
                 return .later { await intake.store(batch, board) }
             })
         }
@@ -22,6 +22,7 @@ extension Route {
 package final class TelemetryIntake: Sendable {
     private let decoder: Mutex<TelemetryDecoder>
     private let sink: any TelemetrySink
+    private let digest: @Sendable ([UInt8]) -> [UInt8]
     let counters = TelemetryCounters()
 
     /// WireFormat §1.
@@ -31,9 +32,13 @@ package final class TelemetryIntake: Sendable {
     /// A full disk or a locked database is not over in a second.
     private static let storageRetrySeconds = 5
 
-    package init(decoder: TelemetryDecoder, sink: any TelemetrySink) {
+    /// - Parameter digest: a cryptographic hash: a batch's number belongs to what was sent with it first.
+    package init(
+        decoder: TelemetryDecoder, sink: any TelemetrySink, digest: @escaping @Sendable ([UInt8]) -> [UInt8]
+    ) {
         self.decoder = Mutex(decoder)
         self.sink = sink
+        self.digest = digest
     }
 
     /// What lines may be and claim from now on: the policy has changed.
@@ -42,19 +47,23 @@ package final class TelemetryIntake: Sendable {
     }
 
     fileprivate func read(
-        _ exchange: HTTPExchange, _ grant: AccessGrant, received: Timestamp
+        _ exchange: HTTPExchange, _ grant: AccessGrant, time: TimeSource
     ) throws(HTTPError) -> TelemetryBatch {
         let number = try batchNumber(exchange)
         // A token that names one gateway stands for it; lines need not name it again.
         let sender = grant.gateways?.only
+        let received = time.now()
         let arrival = TelemetryDecoder.Arrival(
-            received: received, sentAt: try sentAt(exchange), gateway: sender, allowed: grant.gateways,
-            pools: grant.scope.pools, tenants: grant.scope.tenants, isNumberedBatch: number != nil)
+            // A sender that does not say what its clock shows is taken to have the right time.
+            received: received, sentAt: try sentAt(exchange) ?? time.wall().milliseconds, gateway: sender,
+            allowed: grant.gateways, pools: grant.scope.pools, tenants: grant.scope.tenants,
+            isNumberedBatch: number != nil)
         let isDocument = exchange.header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false
+        let body = exchange.takeBody()
         let result: TelemetryDecoder.Result
         do throws(WireError) {
             result = try decoder.withLock(\.self).decode(
-                exchange.takeBody(), as: isDocument ? .document : .lines, arrival: arrival)
+                body, as: isDocument ? .document : .lines, arrival: arrival)
         } catch {
             throw HTTPError(error.code == .tooManyLines ? .bodyTooLarge : .badRequest, error.message, cause: error)
         }
@@ -62,15 +71,16 @@ package final class TelemetryIntake: Sendable {
         guard !result.lines.isEmpty else { throw nothingReadable(result.faults) }
         let gateway = if let sender { sender } else { try speaker(of: result.lines, number: number) }
         return TelemetryBatch(
-            gateway: gateway, number: number, received: received,
+            gateway: gateway, number: number, contentDigest: number == nil ? nil : digest(body), received: received,
             lines: result.lines, faults: result.faults)
     }
 
     fileprivate func store(_ batch: TelemetryBatch, _ board: SnapshotBoard) async -> HTTPResponse {
         let receipt: TelemetryReceipt
-        do {
+        do throws(TelemetryError) {
             receipt = try await sink.append(batch)
         } catch {
+            if error.code == .conflict { return HTTPResponse(HTTPError(.conflict, error.message, cause: error)) }
             counters.noteFailure(String(describing: error))
             return HTTPResponse(
                 HTTPError(

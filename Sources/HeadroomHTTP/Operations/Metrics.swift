@@ -8,6 +8,7 @@ package struct Metrics {
     private let telemetry: [(key: TelemetryCounters.Key, count: Int)]
     private let refusals: [(reason: TelemetryRefusal, count: Int)]
     private let longPolls: Int
+    private let conditions: [(kind: ServiceConditions.Kind, reason: String?)]
     private let failedSignIns: Int
     private let slowedAddresses: Int
     private let now: Timestamp
@@ -15,7 +16,8 @@ package struct Metrics {
     package init(
         loop: LoopSummary, drifts: [(gateway: GatewayID, seconds: Double)] = [],
         telemetry: [(key: TelemetryCounters.Key, count: Int)] = [],
-        refusals: [(reason: TelemetryRefusal, count: Int)] = [], longPolls: Int = 0, failedSignIns: Int = 0,
+        refusals: [(reason: TelemetryRefusal, count: Int)] = [], longPolls: Int = 0,
+        conditions: [(kind: ServiceConditions.Kind, reason: String?)] = [], failedSignIns: Int = 0,
         slowedAddresses: Int = 0, now: Timestamp
     ) {
         self.loop = loop
@@ -23,6 +25,7 @@ package struct Metrics {
         self.telemetry = telemetry
         self.refusals = refusals
         self.longPolls = longPolls
+        self.conditions = conditions
         self.failedSignIns = failedSignIns
         self.slowedAddresses = slowedAddresses
         self.now = now
@@ -49,6 +52,8 @@ package struct Metrics {
         renderGateways(&text)
         text.family("headroom_long_polls", .gauge, "Requests that wait for the next generation.")
         text.sample(longPolls)
+        text.family("headroom_service_condition", .gauge, "1 while it holds; /readyz says why.")
+        for (kind, reason) in conditions { text.sample(reason == nil ? 0 : 1, ["condition": kind.rawValue]) }
         text.family("headroom_failed_sign_ins_total", .counter, "Calls without a known token, since the start.")
         text.sample(failedSignIns)
         text.family(
@@ -62,6 +67,8 @@ package struct Metrics {
         text.sample(report.ticksSucceeded, ["result": "succeeded"])
         text.sample(report.ticksFailed, ["result": "failed"])
         text.sample(report.ticksSkipped, ["result": "skipped"])
+        text.family("headroom_policy_refused", .gauge, "1 while the policy files are not those in force.")
+        text.sample(report.rulesRefusal == nil ? 0 : 1)
         text.family("headroom_loop_tick_seconds", .histogram, "How long a tick takes.")
         text.histogram(loop.tickSeconds)
         if let version = report.version {

@@ -159,7 +159,23 @@ extension OpenAPIDocument {
                             }
                           }
                         },
-                        "next": {"type": ["integer", "null"], "description": "after of the next page"}
+                        "next": {"type": ["integer", "null"], "description": "after of the next page"},
+                        "verified": {
+                          "type": ["object", "null"],
+                          "description": "What the walk along the whole log at the start found; null until it has ended",
+                          "properties": {
+                            "at": {"type": "string", "format": "date-time"},
+                            "sequence": {"type": "integer", "description": "The last entry up to which all is whole"},
+                            "hash": {"type": "string", "description": "That entry's"},
+                            "fault": {
+                              "type": ["object", "null"],
+                              "properties": {
+                                "sequence": {"type": "integer"},
+                                "detail": {"type": "string", "description": "What was expected there and what was found"}
+                              }
+                            }
+                          }
+                        }
                       }
                     }
                   }

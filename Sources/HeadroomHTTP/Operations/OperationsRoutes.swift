@@ -5,6 +5,7 @@ import HeadroomModel
 struct OperationsRoutes: Sendable {
     let board: SnapshotBoard
     let counters: TelemetryCounters
+    let conditions: ServiceConditions
     let metrics: MetricsPage
     /// Anyone, or viewers where a setting asks for it.
     let access: AccessRule
@@ -48,6 +49,9 @@ struct OperationsRoutes: Sendable {
         writer.key("warnings")
         writer.beginArray()
         if let refusal = report?.rulesRefusal { writer.string(refusal) }
+        for (kind, reason) in conditions.all where !kind.isFatal {
+            if let reason { writer.string(reason) }
+        }
         for delay in loop.delays(at: now) { writer.string(delay) }
         writer.endArray()
         if let version = board.current?.version {
@@ -71,6 +75,9 @@ struct OperationsRoutes: Sendable {
         var reasons: [String] = []
         if board.current == nil { reasons.append("no generation has been published yet") }
         if let failure = counters.storageFailure { reasons.append("telemetry is refused: \(failure)") }
+        for (kind, reason) in conditions.all where kind.isFatal {
+            if let reason { reasons.append(reason) }
+        }
         guard let report else { return reasons + ["the control loop has not run yet"] }
         for failure in report.failures { reasons.append("\(failure.stage.rawValue) failed: \(failure.message)") }
         if !report.isLedgerWritable {

@@ -8,13 +8,18 @@ package struct PeoplePorts: Sendable {
     /// The policy in force.
     package var rules: any RuleSource
 
+    /// What the last walk along the audit log found; `nil` before it has ended.
+    package var auditVerification: @Sendable () async -> AuditVerification?
+
     package init(
-        steering: any SteeringDesk, contracts: any ContractDesk, records: any RecordReading, rules: any RuleSource
+        steering: any SteeringDesk, contracts: any ContractDesk, records: any RecordReading, rules: any RuleSource,
+        auditVerification: @escaping @Sendable () async -> AuditVerification? = { nil }
     ) {
         self.steering = steering
         self.contracts = contracts
         self.records = records
         self.rules = rules
+        self.auditVerification = auditVerification
     }
 }
 
@@ -27,7 +32,10 @@ extension Route {
             + PoolRoutes(board: board, steering: ports.steering).all
             + TenantRoutes(board: board, contracts: ports.contracts).all
             + ContractRoutes(contracts: ports.contracts, rules: ports.rules, time: board.time).all
-            + RecordRoutes(records: ports.records, steering: ports.steering, rules: ports.rules, board: board).all
+            + RecordRoutes(
+                records: ports.records, steering: ports.steering, rules: ports.rules,
+                auditVerification: ports.auditVerification, board: board
+            ).all
             + PolicyRoutes(rules: ports.rules).all
             + [.gateways(board)]
     }

@@ -7,6 +7,7 @@ struct RecordRoutes: Sendable {
     let records: any RecordReading
     let steering: any SteeringDesk
     let rules: any RuleSource
+    let auditVerification: @Sendable () async -> AuditVerification?
     let board: SnapshotBoard
 
     /// Roll-ups read for one answer: a hundred tenants' minutes of five hours.
@@ -100,6 +101,7 @@ struct RecordRoutes: Sendable {
         let entries = try await asking { () async throws(SteeringError) in
             try await steering.audit(after: after, limit: Int(limit))
         }
+        let verification = await auditVerification()
         return .json { writer in
             writer.beginObject()
             writer.key("entries")
@@ -112,6 +114,8 @@ struct RecordRoutes: Sendable {
             } else {
                 writer.null()
             }
+            writer.key("verified")
+            writer.auditVerification(verification)
             writer.endObject()
         }
     }

@@ -67,6 +67,36 @@ public struct AuditEntry: Equatable, Sendable {
     }
 }
 
+/// What a walk along the whole audit log found.
+public struct AuditVerification: Equatable, Sendable {
+    /// Where the log is not as it was written.
+    public struct Fault: Equatable, Sendable {
+        /// The first row that is wrong, missing or too many.
+        public var sequence: Int64
+        /// What was expected there, and what was found.
+        public var detail: String
+
+        public init(sequence: Int64, detail: String) {
+            self.sequence = sequence
+            self.detail = detail
+        }
+    }
+
+    public var at: Timestamp
+    /// The last row up to which all is as it was written; 0 is none.
+    public var sequence: Int64
+    /// Its SHA-256, in hexadecimal: whoever has it in writing can tell whether the log was written anew.
+    public var hash: String
+    public var fault: Fault?
+
+    public init(at: Timestamp, sequence: Int64, hash: String, fault: Fault?) {
+        self.at = at
+        self.sequence = sequence
+        self.hash = hash
+        self.fault = fault
+    }
+}
+
 /// What is read back of decisions and of the past.
 public protocol RecordReading: Sendable {
     /// The chain of the number in force in `generation`, which may be of an earlier one that set it; `nil` for the

@@ -5,9 +5,7 @@ package actor DecisionStore: DecisionRecords {
     private let connection: SQLiteConnection
     private let names: NameTable
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe connection.executor.asUnownedSerialExecutor()
-    }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     /// On the connection's executor: call it when starting.
     package init(connection: SQLiteConnection) throws(StorageError) {

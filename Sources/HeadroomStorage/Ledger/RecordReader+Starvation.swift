@@ -46,17 +46,19 @@ extension RecordReader {
     /// Less than this between two starved minutes, and they are one spell.
     private static let gapMilliseconds: Int64 = 3_600_000
 
-    /// Who was starved, the longest starved first; told by minutes where they are kept, before that by hours.
+    /// The starved tenants, the longest starved first: by minutes where they are kept, before that by hours.
     package func starvation(from: Timestamp, to: Timestamp) throws(StorageError) -> [StarvedTenant] {
         guard from < to else { return [] }
         return try connection.reading { () throws(StorageError) in
             let oldest =
                 try connection.statement("SELECT min(start_ms) FROM rollup WHERE span_s = 60")
                 .first { $0.optionalInteger(0) } ?? nil
-            let turn = oldest.map { RollupSpan.hour.start(of: Timestamp(milliseconds: $0)) } ?? to
+            let firstMinute = oldest.map { RollupSpan.hour.start(of: Timestamp(milliseconds: $0)) } ?? to
             var starved: [StarvedTenant] = []
             var places: [Pair: Int] = [:]
-            for (span, start, end) in [(RollupSpan.hour, from, min(turn, to)), (.minute, max(turn, from), to)] {
+            for (span, start, end) in [
+                (RollupSpan.hour, from, min(firstMinute, to)), (.minute, max(firstMinute, from), to),
+            ] {
                 try connection.statement(RecordReader.selectStarved)
                     .bind(":span_s", span.rawValue)
                     .bind(":from_ms", span.start(of: start).milliseconds).bind(":to_ms", end.milliseconds)

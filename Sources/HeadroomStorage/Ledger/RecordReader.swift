@@ -11,9 +11,7 @@ package actor RecordReader: RecordReading {
     let connection: SQLiteConnection
     let names: NameReader
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe connection.executor.asUnownedSerialExecutor()
-    }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     /// On the connection's executor: call it when starting.
     package init(connection: SQLiteConnection) throws(StorageError) {
@@ -52,11 +50,11 @@ package actor RecordReader: RecordReading {
                 tenantNumber = try number(of: tenant.text, .tenant)
                 if tenantNumber == nil { return [] }
             }
-            // Minutes are deleted by whole hours: the hour of the oldest one is told by its minutes.
+            // Minutes are deleted by whole hours: the hour of the oldest one is read from its minutes.
             let oldest = try ends(.minute, pool: poolNumber).map { RollupSpan.hour.start(of: $0.lowerBound) }
-            let turn = min(max(oldest ?? to, from), to)
+            let firstMinute = min(max(oldest ?? to, from), to)
             var rollups: [Rollup] = []
-            for (span, range) in [(RollupSpan.hour, from..<turn), (.minute, turn..<to)] {
+            for (span, range) in [(RollupSpan.hour, from..<firstMinute), (.minute, firstMinute..<to)] {
                 let rows = try rows(span, range, pool: poolNumber, tenant: tenantNumber, limit: limit - rollups.count)
                 try rows?.forEachRow { (row) throws(StorageError) in
                     rollups.append(try RollupTable.rollup(row, pool: pool, names: names))

@@ -6,9 +6,7 @@ package actor RollupStore: CheckpointStore {
     private let names: NameTable
     private let table: RollupTable
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe connection.executor.asUnownedSerialExecutor()
-    }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     /// On the connection's executor: call it when starting.
     package init(connection: SQLiteConnection) throws(StorageError) {
@@ -49,7 +47,6 @@ package actor RollupStore: CheckpointStore {
             try connection.transaction { () throws(StorageError) in
                 try names.begin()
                 let uses = TenantUseTable(connection: connection)
-                try uses.prune(at: checkpoint.at)
                 for rollup in rollups {
                     let tenant = try names.id(of: rollup.tenant.text, .tenant)
                     let pool = try names.id(of: rollup.pool.text, .pool)
@@ -70,7 +67,7 @@ package actor RollupStore: CheckpointStore {
     /// Deletes of each pool the oldest `limit` sums of `span`, and the rest of their minute or hour, that began before
     /// `instant`; returns how many: call again until that is none.
     ///
-    /// Whole hours of minutes go, so that an hour is told by its minutes or by its sum.
+    /// Whole hours of minutes go, so that an hour is read from its minutes or from its sum.
     package func prune(
         _ span: RollupSpan, before instant: Timestamp, limit: Int = 5_000
     ) throws(StorageError) -> Int {
@@ -90,6 +87,13 @@ package actor RollupStore: CheckpointStore {
             }
             return deleted
         }
+    }
+
+    /// Deletes what tenants used in days that no period of a contract reaches back to.
+    package func pruneUses(at now: Timestamp) throws(StorageError) {
+        let uses = TenantUseTable(connection: connection)
+        guard try uses.hasPast(at: now) else { return }
+        try connection.transaction { () throws(StorageError) in try uses.prune(at: now) }
     }
 
     private func replace(_ checkpoint: Checkpoint) throws(StorageError) {

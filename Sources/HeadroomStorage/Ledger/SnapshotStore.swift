@@ -27,9 +27,7 @@ package actor SnapshotStore: SnapshotLedger {
     private let sent: SentBudgetTable
     private var rememberingSeconds = 0.0
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe connection.executor.asUnownedSerialExecutor()
-    }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     package init(connection: SQLiteConnection, coding: Coding) {
         self.connection = connection

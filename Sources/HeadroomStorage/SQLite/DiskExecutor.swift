@@ -11,8 +11,11 @@ package final class DiskExecutor: SerialExecutor {
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        queue.async { unsafe job.runSynchronously(on: self.unowned) }
     }
+
+    /// For the `unownedExecutor` of actors that hold this one for as long as they live.
+    @safe package var unowned: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
 
     package func checkIsolated() {
         dispatchPrecondition(condition: .onQueue(queue))

@@ -31,5 +31,9 @@ package struct Migration: Sendable {
         Migration(fileName: "0011_create_erasure.sql", sql: PackageResources._011_create_erasure_sql),
         Migration(fileName: "0012_create_erased_tenant.sql", sql: PackageResources._012_create_erased_tenant_sql),
         Migration(fileName: "0013_create_contract_cost.sql", sql: PackageResources._013_create_contract_cost_sql),
+        Migration(fileName: "0014_create_audit_head.sql", sql: PackageResources._014_create_audit_head_sql),
+        Migration(fileName: "0015_add_batch_digest.sql", sql: PackageResources._015_add_batch_digest_sql),
+        Migration(fileName: "0016_create_clock_mark.sql", sql: PackageResources._016_create_clock_mark_sql),
+        Migration(fileName: "0017_set_application_id.sql", sql: PackageResources._017_set_application_id_sql),
     ]
 }

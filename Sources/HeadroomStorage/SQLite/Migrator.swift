@@ -1,3 +1,4 @@
+import Glibc
 import HeadroomModel
 
 /// Brings a database's schema to that of this program, and refuses one that it does not know.
@@ -81,11 +82,32 @@ package struct Migrator {
         }
     }
 
-    /// A database with tables but without records of migrations belongs to another program.
+    /// "Hdrm", which a migration writes into the file's header.
+    private static let applicationID: Int64 = 1_214_542_445
+
+    /// Refuses another program's database at `path` before a byte of it, or a file beside it, is written.
+    ///
+    /// Looks at the file without its log: what else is wrong, and what only the log shows, is found when it is opened.
+    static func refuseForeignFile(_ path: String) throws(StorageError) {
+        guard unsafe access(path, F_OK) == 0 else { return }
+        do throws(StorageError) {
+            let connection = try SQLiteConnection(
+                path: path, access: .inspection, executor: DiskExecutor(label: "headroom.inspection"))
+            try connection.executor.performAndWait { () throws(StorageError) in
+                try Migrator(connection: connection).refuseForeignDatabase()
+            }
+        } catch {
+            if error.code == .notHeadroom || error.code == .notADatabase { throw error }
+        }
+    }
+
+    /// A database with another program's mark, or with tables but without records of migrations, is not Headroom's.
     private func refuseForeignDatabase() throws(StorageError) {
-        if try hasRecords() { return }
+        let mark = try connection.statement("PRAGMA application_id").first { $0.integer(0) } ?? 0
+        if mark == Migrator.applicationID { return }
+        if mark == 0, try hasRecords() { return }
         let tables = try connection.statement("SELECT count(*) FROM sqlite_schema").first { $0.integer(0) } ?? 0
-        if tables > 0 {
+        if mark != 0 || tables > 0 {
             throw StorageError(
                 code: .notHeadroom,
                 message: "\(connection.path): this is another program's database (\(tables) tables and indexes, "

@@ -10,6 +10,8 @@ import CSQLite
         /// Creates the file if there is none.
         case readWrite
         case readOnly
+        /// Reads the file as it stands, without its log, and leaves no trace: for one that may be another program's.
+        case inspection
     }
 
     package let path: String
@@ -17,6 +19,9 @@ import CSQLite
     private let handle: OpaquePointer
     private var hookOwner: AnyObject?
     private var statements: [UInt: SQLiteStatement] = [:]
+    private let busyMilliseconds: Int32
+    /// Another process has kept the write lock for as long as one waits.
+    private var isLockedOut = false
 
     /// Opens `path`, and waits up to `busyMilliseconds` for other processes whenever it needs a lock that one of them
     /// has: a command of the same program writes for milliseconds, a whole import takes a second. Blocks: call it when
@@ -26,12 +31,14 @@ import CSQLite
     ) throws(StorageError) {
         self.path = path
         self.executor = executor
+        self.busyMilliseconds = busyMilliseconds
         // NOMUTEX: the executor is the mutex. Locking again in each of twenty calls a row is a third of ingest.
         let flags =
-            SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+            SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (access == .inspection ? SQLITE_OPEN_URI : 0)
             | (access == .readWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY)
+        let name = access == .inspection ? Self.immutable(path) : path
         var opened: OpaquePointer?
-        let result = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        let result = unsafe sqlite3_open_v2(name, &opened, flags, nil)
         guard result == SQLITE_OK, let opened = unsafe opened else {
             let detail = unsafe String(cString: sqlite3_errstr(result))
             unsafe sqlite3_close_v2(opened)
@@ -75,16 +82,31 @@ import CSQLite
     ///
     /// IMMEDIATE: the write lock is taken, and waited for, at the start. A transaction that begins by reading and
     /// upgrades later fails at once when another process has written in between.
+    ///
+    /// The first one that another process keeps out waits its time-out; those behind it fail at once until one gets the
+    /// lock. So however much stands in line, all of it is answered after one wait.
     package func transaction<Result>(
         _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        try execute("BEGIN IMMEDIATE")
+        try takeWriteLock()
         do throws(StorageError) {
             let result = try body()
             try execute("COMMIT")
             return result
         } catch {
             rollBack()
+            throw error
+        }
+    }
+
+    private func takeWriteLock() throws(StorageError) {
+        if isLockedOut { unsafe sqlite3_busy_timeout(handle, 0) }
+        defer { unsafe sqlite3_busy_timeout(handle, busyMilliseconds) }
+        do throws(StorageError) {
+            try execute("BEGIN IMMEDIATE")
+            isLockedOut = false
+        } catch {
+            isLockedOut = error.code == .busy
             throw error
         }
     }
@@ -148,6 +170,26 @@ import CSQLite
         executor.checkIsolated()
         let result = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         if result != SQLITE_OK && result != SQLITE_BUSY { throw unsafe StorageError(database: handle, path: path) }
+    }
+
+    /// Copies all of the write-ahead log into the database and empties it, so that the file alone is whole. Waits for
+    /// readers and writers as long as for any lock.
+    package func truncateLog() throws(StorageError) {
+        executor.checkIsolated()
+        let result = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        if result != SQLITE_OK { throw unsafe StorageError(database: handle, path: path) }
+    }
+
+    /// `path` as a URI that says that nobody writes the file, so that SQLite neither locks it nor looks for a log.
+    private static func immutable(_ path: String) -> String {
+        let digits = Array("0123456789ABCDEF")
+        var uri = path.hasPrefix("/") ? "file://" : "file:"
+        for byte in path.utf8 {
+            let character = Character(UnicodeScalar(byte))
+            let isPlain = byte < 128 && (character.isLetter || character.isNumber || "/._-".contains(character))
+            uri += isPlain ? String(character) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+        }
+        return uri + "?immutable=1"
     }
 
     private func configure(_ access: Access) throws(StorageError) {

@@ -26,7 +26,8 @@ struct AuditAct {
     }
 }
 
-/// The audit log: rows are added and never changed, and each one's hash covers the row before it.
+/// The audit log: rows are added and never changed, and each one's hash covers the row before it. The newest one's
+/// number and hash are kept apart as well, in `audit_head`: rows that are cut off the end are missed there.
 package struct AuditLog {
     /// Who acts when somebody works on the database itself, where they could sign with any name.
     package static let commandLine = "command line"
@@ -39,12 +40,13 @@ package struct AuditLog {
 
     /// In the transaction of what it tells of.
     func append(_ act: AuditAct, at now: Timestamp) throws(StorageError) {
-        let last = try connection.statement(AuditLog.selectLast).first { ($0.integer(0), $0.bytes(1)) }
+        let last = try head()
         let detail = try json(act)
         let row = AuditRow(
-            sequence: (last?.0 ?? 0) + 1, at: now, author: act.author, action: act.action,
+            sequence: last.sequence + 1, at: now, author: act.author, action: act.action,
             tenantDigest: act.tenant.map(AuditLog.digest), detail: detail,
             detailDigest: SHA256.digest(of: Array(detail.utf8)))
+        let hash = row.hash(after: last.hash)
         try connection.statement(AuditLog.insert)
             .bind(":sequence", row.sequence)
             .bind(":at_ms", now.milliseconds)
@@ -53,8 +55,20 @@ package struct AuditLog {
             .bind(":tenant_sha256", row.tenantDigest)
             .bind(":detail", detail)
             .bind(":detail_sha256", row.detailDigest)
-            .bind(":sha256", row.hash(after: last?.1 ?? AuditRow.origin))
+            .bind(":sha256", hash)
             .run()
+        try connection.statement("UPDATE audit_head SET sequence = :sequence, sha256 = :sha256")
+            .bind(":sequence", row.sequence).bind(":sha256", hash).run()
+    }
+
+    /// The number and the hash of the newest row that was written; 0 and zeros before the first.
+    func head() throws(StorageError) -> (sequence: Int64, hash: [UInt8]) {
+        let head = try connection.statement("SELECT sequence, sha256 FROM audit_head")
+            .first { (sequence: $0.integer(0), hash: $0.bytes(1)) }
+        guard let head else {
+            throw StorageError(code: .corrupt, message: "\(connection.path): the head of the audit log is missing")
+        }
+        return head
     }
 
     /// Ascending by sequence, those after `sequence`.
@@ -97,7 +111,6 @@ package struct AuditLog {
         return try quote.first { $0.text(0) } ?? "null"
     }
 
-    private static let selectLast: StaticString = "SELECT sequence, sha256 FROM audit ORDER BY sequence DESC LIMIT 1"
     private static let insert: StaticString = """
         INSERT INTO audit (sequence, at_ms, author, action, tenant_sha256, detail, detail_sha256, sha256)
         VALUES (:sequence, :at_ms, :author, :action, :tenant_sha256, :detail, :detail_sha256, :sha256)

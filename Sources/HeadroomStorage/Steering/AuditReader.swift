@@ -2,22 +2,14 @@ import HeadroomModel
 
 /// Reads the audit log, and checks that nobody has changed it.
 package actor AuditReader {
-    /// Why a row is not what was written.
-    package struct Fault: Equatable, Sendable {
-        /// The first row that is wrong, or that is missing.
-        package var sequence: Int64
-        package var detail: String
-    }
-
-    /// Rows between which others who read on the same thread get their turn.
+    /// Rows that are read at once; other readers on the same thread go in between.
     private static let rowsAtATime = 10_000
 
     private let connection: SQLiteConnection
     private let log: AuditLog
+    private var newest: AuditVerification?
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe connection.executor.asUnownedSerialExecutor()
-    }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     package init(connection: SQLiteConnection) {
         self.connection = connection
@@ -29,51 +21,109 @@ package actor AuditReader {
         try log.entries(after: sequence, limit: limit)
     }
 
-    /// Goes through the whole log; `nil` when every row is as it was written and none is missing.
-    package func verify() async throws(StorageError) -> Fault? {
+    /// What the last ``verify(at:)`` found; `nil` before it has ended.
+    package var lastVerification: AuditVerification? { newest }
+
+    /// Goes through the whole log, as far as it reaches now, and remembers what it found.
+    @discardableResult package func verify(at now: Timestamp) async throws(StorageError) -> AuditVerification {
+        // Before the rows: those that come meanwhile lie behind it.
+        let head = try log.head()
+        var verified = AuditVerification(at: now, sequence: 0, hash: "", fault: nil)
         var previous = AuditRow.origin
-        var last: Int64 = 0
         var erased: [[UInt8]: Int64] = [:]
-        while true {
-            var rows: [(row: AuditRow, hash: [UInt8])] = []
-            try connection.statement(AuditLog.select)
-                .bind(":after", last).bind(":limit", Int64(AuditReader.rowsAtATime))
-                .forEachRow { rows.append((AuditRow($0), $0.bytes(7))) }
+        while verified.fault == nil, verified.sequence < head.sequence {
+            let rows = try rows(after: verified.sequence, through: head.sequence)
             for (row, hash) in rows {
-                if row.sequence != last + 1 {
-                    return Fault(sequence: last + 1, detail: "row \(last + 1) is missing")
-                }
-                if let detail = try fault(in: row, hash: hash, after: previous, erased: &erased) {
-                    return Fault(sequence: row.sequence, detail: detail)
-                }
-                (previous, last) = (hash, row.sequence)
+                let next = verified.sequence + 1
+                if row.sequence != next { break }
+                verified.fault = try fault(in: row, hash: hash, after: previous, erased: &erased)
+                if verified.fault != nil { break }
+                (previous, verified.sequence) = (hash, next)
             }
-            if rows.count < AuditReader.rowsAtATime { break }
+            let found = rows.first { $0.row.sequence > verified.sequence }?.row.sequence
+            if verified.fault == nil, rows.isEmpty || found != nil {
+                verified.fault = missing(verified.sequence + 1, after: previous, found: found)
+            }
             await Task.yield()
         }
-        // The sequence remembers the highest number also when the rows that had it are gone.
+        if verified.fault == nil { verified.fault = try endFault(head, previous) }
+        verified.hash = SHA256.hexadecimal(previous)
+        newest = verified
+        return verified
+    }
+
+    private func rows(
+        after sequence: Int64, through last: Int64
+    ) throws(StorageError) -> [(row: AuditRow, hash: [UInt8])] {
+        var rows: [(row: AuditRow, hash: [UInt8])] = []
+        try connection.statement(AuditLog.select)
+            .bind(":after", sequence).bind(":limit", min(Int64(AuditReader.rowsAtATime), last - sequence))
+            .forEachRow { rows.append((AuditRow($0), $0.bytes(7))) }
+        return rows
+    }
+
+    private func missing(_ sequence: Int64, after hash: [UInt8], found: Int64?) -> AuditVerification.Fault {
+        let found = found.map { "found row \($0)" } ?? "found the end of the log"
+        return AuditVerification.Fault(
+            sequence: sequence,
+            detail: "row \(sequence) is missing: expected the row that follows \(SHA256.hexadecimal(hash)), \(found)")
+    }
+
+    /// All rows up to the head are in order; is the head the last of them, and is it the last that was written?
+    private func endFault(
+        _ head: (sequence: Int64, hash: [UInt8]), _ last: [UInt8]
+    ) throws(StorageError) -> AuditVerification.Fault? {
+        if head.hash != last {
+            return AuditVerification.Fault(
+                sequence: head.sequence,
+                detail: "row \(head.sequence) is not the last one that was written: expected SHA-256 "
+                    + "\(SHA256.hexadecimal(head.hash)), found \(SHA256.hexadecimal(last))")
+        }
+        // SQLite remembers the highest number also when the rows that had it are gone. A row that is written while this
+        // runs raises both, so that the head is read again.
         let written =
-            try connection.statement("SELECT seq FROM sqlite_sequence WHERE name = 'audit'")
-            .first { $0.integer(0) } ?? 0
-        return written > last ? Fault(sequence: last + 1, detail: "row \(last + 1) is missing") : nil
+            try connection.statement("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").first { $0.integer(0) }
+            ?? 0
+        let newest = try connection.statement("SELECT max(sequence) FROM audit").first { $0.integer(0) } ?? 0
+        let current = try log.head().sequence
+        guard max(written, newest) > current else { return nil }
+        return AuditVerification.Fault(
+            sequence: current + 1,
+            detail: "row \(current + 1) was not written by Headroom: expected \(current) rows, found the number "
+                + "\(max(written, newest))")
     }
 
     private func fault(
         in row: AuditRow, hash: [UInt8], after previous: [UInt8], erased: inout [[UInt8]: Int64]
-    ) throws(StorageError) -> String? {
-        if row.hash(after: previous) != hash { return "row \(row.sequence) is not what was written" }
+    ) throws(StorageError) -> AuditVerification.Fault? {
+        let expected = row.hash(after: previous)
+        if expected != hash {
+            return AuditVerification.Fault(
+                sequence: row.sequence,
+                detail: "row \(row.sequence) is not what was written: expected SHA-256 "
+                    + "\(SHA256.hexadecimal(expected)), found \(SHA256.hexadecimal(hash))")
+        }
         if let detail = row.detail {
-            return SHA256.digest(of: Array(detail.utf8)) == row.detailDigest
-                ? nil : "the detail of row \(row.sequence) is not what was written"
+            let digest = SHA256.digest(of: Array(detail.utf8))
+            return digest == row.detailDigest
+                ? nil
+                : AuditVerification.Fault(
+                    sequence: row.sequence,
+                    detail: "the detail of row \(row.sequence) is not what was written: expected SHA-256 "
+                        + "\(SHA256.hexadecimal(row.detailDigest)), found \(SHA256.hexadecimal(digest))")
         }
         // Only an erasure, which is a row of its own further on, takes details out.
-        guard let tenant = row.tenantDigest else { return "the detail of row \(row.sequence) is missing" }
-        if erased[tenant] == nil {
-            erased[tenant] = try connection.statement(AuditReader.selectErasure)
-                .bind(":tenant_sha256", tenant).first { $0.integer(0) }
+        if let tenant = row.tenantDigest {
+            if erased[tenant] == nil {
+                erased[tenant] = try connection.statement(AuditReader.selectErasure)
+                    .bind(":tenant_sha256", tenant).first { $0.integer(0) }
+            }
+            if row.sequence <= erased[tenant] ?? 0 { return nil }
         }
-        return row.sequence <= erased[tenant] ?? 0
-            ? nil : "the detail of row \(row.sequence) is missing, and no erasure tells why"
+        return AuditVerification.Fault(
+            sequence: row.sequence,
+            detail: "the detail of row \(row.sequence) is missing: expected SHA-256 "
+                + "\(SHA256.hexadecimal(row.detailDigest)), and no erasure of its tenant follows")
     }
 
     private static let selectErasure: StaticString = """

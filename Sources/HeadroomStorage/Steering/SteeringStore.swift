@@ -24,9 +24,7 @@ package actor SteeringStore: SteeringDesk {
     let time: TimeSource
     private var known: Known?
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe connection.executor.asUnownedSerialExecutor()
-    }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     package init(connection: SQLiteConnection, coding: SnapshotStore.Coding, time: TimeSource) {
         self.connection = connection

@@ -13,9 +13,7 @@ package actor TokenStore {
     /// When the use of each token was last noted, by name.
     private var noted: [String: Timestamp] = [:]
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe connection.executor.asUnownedSerialExecutor()
-    }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     package init(connection: SQLiteConnection) {
         self.connection = connection

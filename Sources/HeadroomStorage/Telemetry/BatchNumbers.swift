@@ -7,6 +7,8 @@ struct BatchNumbers {
         case new
         /// It was stored, and answered like this.
         case answered(TelemetryReceipt)
+        /// A batch of that number was stored, with other content.
+        case conflict
         /// It was stored; the answer is not kept any more.
         case stored
         /// It lies so far back that it is not known whether it was stored.
@@ -26,15 +28,21 @@ struct BatchNumbers {
         self.connection = connection
     }
 
-    func standing(of number: Int64, gateway: Int64) throws(StorageError) -> Standing {
+    /// - Parameter content: its SHA-256; of batches whose answer is remembered, it is compared.
+    func standing(of number: Int64, gateway: Int64, content: [UInt8]?) throws(StorageError) -> Standing {
         guard let progress = try progress(of: gateway), number <= progress.highest else { return .new }
         if try gap(around: number, gateway: gateway) != nil { return .new }
-        if let receipt = try receipt(number, gateway: gateway) { return .answered(receipt) }
+        if let known = try receipt(number, gateway: gateway) {
+            if let content, let stored = known.content, content != stored { return .conflict }
+            return .answered(known.receipt)
+        }
         return number <= progress.forgotten ? .forgotten : .stored
     }
 
     /// Enters a batch whose standing is `new`, with the answer to it.
-    func remember(_ number: Int64, gateway: Int64, receipt: TelemetryReceipt) throws(StorageError) {
+    func remember(
+        _ number: Int64, gateway: Int64, receipt: TelemetryReceipt, content: [UInt8]?
+    ) throws(StorageError) {
         let progress = try progress(of: gateway)
         let highest = progress?.highest ?? -1
         if number > highest {
@@ -48,7 +56,7 @@ struct BatchNumbers {
             if gap.lowerBound < number { try addGap(gap.lowerBound...number - 1, gateway: gateway) }
             if number < gap.upperBound { try addGap(number + 1...gap.upperBound, gateway: gateway) }
         }
-        try keep(receipt, number: number, gateway: gateway)
+        try keep(receipt, number: number, gateway: gateway, content: content)
     }
 
     private func progress(of gateway: Int64) throws(StorageError) -> (highest: Int64, forgotten: Int64)? {
@@ -81,28 +89,36 @@ struct BatchNumbers {
         return lowest.upperBound
     }
 
-    private func receipt(_ number: Int64, gateway: Int64) throws(StorageError) -> TelemetryReceipt? {
-        let found = try connection.statement(BatchNumbers.findReceipt)
+    private func receipt(
+        _ number: Int64, gateway: Int64
+    ) throws(StorageError) -> (receipt: TelemetryReceipt, content: [UInt8]?)? {
+        let found: (receipt: TelemetryReceipt, content: [UInt8]?)? =
+            try connection.statement(BatchNumbers.findReceipt)
             .bind(":gateway_id", gateway).bind(":number", number)
             .first { row in
-                TelemetryReceipt(
+                let receipt = TelemetryReceipt(
                     accepted: Int(row.integer(0)), duplicate: Int(row.integer(1)), late: Int(row.integer(2)),
                     rejected: [])
+                return (receipt, row.isNull(3) ? nil : row.bytes(3))
             }
-        guard var receipt = found else { return nil }
+        guard let found else { return nil }
+        var receipt = found.receipt
         try connection.statement(BatchNumbers.findFaults)
             .bind(":gateway_id", gateway).bind(":number", number)
             .forEachRow { row in
                 receipt.rejected.append(TelemetryReceipt.Fault(line: Int(row.integer(0)), detail: row.text(1)))
             }
-        return receipt
+        return (receipt, found.content)
     }
 
-    private func keep(_ receipt: TelemetryReceipt, number: Int64, gateway: Int64) throws(StorageError) {
+    private func keep(
+        _ receipt: TelemetryReceipt, number: Int64, gateway: Int64, content: [UInt8]?
+    ) throws(StorageError) {
         guard receipt.rejected.count <= BatchNumbers.maxFaults else { return }
         try connection.statement(BatchNumbers.insertReceipt)
             .bind(":gateway_id", gateway).bind(":number", number).bind(":accepted", Int64(receipt.accepted))
-            .bind(":duplicate", Int64(receipt.duplicate)).bind(":late", Int64(receipt.late)).run()
+            .bind(":duplicate", Int64(receipt.duplicate)).bind(":late", Int64(receipt.late))
+            .bind(":content_sha256", content).run()
         for fault in receipt.rejected {
             try connection.statement(BatchNumbers.insertFault)
                 .bind(":gateway_id", gateway).bind(":number", number).bind(":line", Int64(fault.line))
@@ -133,14 +149,15 @@ extension BatchNumbers {
         INSERT INTO batch_gap (gateway_id, first, last) VALUES (:gateway_id, :first, :last)
         """
     private static let findReceipt: StaticString = """
-        SELECT accepted, duplicate, late FROM batch_receipt WHERE gateway_id = :gateway_id AND number = :number
+        SELECT accepted, duplicate, late, content_sha256 FROM batch_receipt
+        WHERE gateway_id = :gateway_id AND number = :number
         """
     private static let findFaults: StaticString = """
         SELECT line, detail FROM batch_fault WHERE gateway_id = :gateway_id AND number = :number ORDER BY line
         """
     private static let insertReceipt: StaticString = """
-        INSERT INTO batch_receipt (gateway_id, number, accepted, duplicate, late)
-        VALUES (:gateway_id, :number, :accepted, :duplicate, :late)
+        INSERT INTO batch_receipt (gateway_id, number, accepted, duplicate, late, content_sha256)
+        VALUES (:gateway_id, :number, :accepted, :duplicate, :late, :content_sha256)
         """
     /// OR IGNORE: one fault a line is enough to answer with.
     private static let insertFault: StaticString = """

@@ -5,9 +5,7 @@ package actor TelemetryReader: TelemetrySource {
     private let connection: SQLiteConnection
     private let names: NameReader
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe connection.executor.asUnownedSerialExecutor()
-    }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     /// Opens `path`, which must have been migrated: call it when starting.
     package init(path: String) throws(StorageError) {

@@ -4,14 +4,14 @@ import HeadroomModel
 ///
 /// Batches that wait while one transaction is being committed go into the next one together: a commit costs the disk
 /// 0.1 to 4 ms however much is in it, and nobody waits for a timer. When it fails, nothing of any of them is stored and
-/// every sender is told.
+/// every sender hears of it.
 package actor TelemetryStore: TelemetrySink {
     /// Lines after which a transaction takes no further batch, some 100 ms of work.
     static let maxLinesPerCommit = 20_000
 
     private final class Submission {
         let batch: TelemetryBatch
-        var result: Result<TelemetryReceipt, StorageError>?
+        var result: Result<TelemetryReceipt, TelemetryError>?
         var waiter: CheckedContinuation<Void, Never>?
 
         init(_ batch: TelemetryBatch) {
@@ -23,9 +23,7 @@ package actor TelemetryStore: TelemetrySink {
     private let writer: TelemetryWriter
     private var waiting: [Submission] = []
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe connection.executor.asUnownedSerialExecutor()
-    }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     /// Reads what rows tell of the last minutes, on the connection's executor: call it when starting.
     package init(connection: SQLiteConnection, settings: TelemetrySettings, now: Timestamp) throws(StorageError) {
@@ -37,7 +35,7 @@ package actor TelemetryStore: TelemetrySink {
         }
     }
 
-    package func append(_ batch: TelemetryBatch) async throws(StorageError) -> TelemetryReceipt {
+    package func append(_ batch: TelemetryBatch) async throws(TelemetryError) -> TelemetryReceipt {
         let submission = Submission(batch)
         waiting.append(submission)
         if waiting.count == 1 {
@@ -83,19 +81,20 @@ package actor TelemetryStore: TelemetrySink {
 
     private func commit(_ group: ArraySlice<Submission>) {
         do throws(StorageError) {
-            let receipts = try connection.transaction { () throws(StorageError) in
+            let results = try connection.transaction { () throws(StorageError) in
                 let received = group.reduce(group[group.startIndex].batch.received) { min($0, $1.batch.received) }
                 try writer.begin(at: received)
-                var receipts: [TelemetryReceipt] = []
-                for submission in group { receipts.append(try writer.write(submission.batch)) }
+                var results: [Result<TelemetryReceipt, TelemetryError>] = []
+                for submission in group { results.append(try writer.write(submission.batch)) }
                 try writer.finish(at: received)
-                return receipts
+                return results
             }
             writer.committed()
-            for (submission, receipt) in zip(group, receipts) { submission.result = .success(receipt) }
+            for (submission, result) in zip(group, results) { submission.result = result }
         } catch {
             writer.rolledBack()
-            for submission in group { submission.result = .failure(error) }
+            let refusal = TelemetryError(.unavailable, error.message)
+            for submission in group { submission.result = .failure(refusal) }
         }
         for submission in group { submission.waiter?.resume() }
     }

@@ -29,23 +29,32 @@ final class TelemetryWriter {
         events = try EventTables(connection: connection)
     }
 
-    func write(_ batch: TelemetryBatch) throws(StorageError) -> TelemetryReceipt {
-        guard let gateway = batch.gateway, let number = batch.number else { return try store(batch) }
+    /// Fails, and writes nothing, when the batch's number has been used for other content.
+    func write(_ batch: TelemetryBatch) throws(StorageError) -> Result<TelemetryReceipt, TelemetryError> {
+        guard let gateway = batch.gateway, let number = batch.number else { return .success(try store(batch)) }
         let gatewayNumber = try names.id(of: gateway.text, .gateway)
-        switch try batchNumbers.standing(of: number, gateway: gatewayNumber) {
+        switch try batchNumbers.standing(of: number, gateway: gatewayNumber, content: batch.contentDigest) {
         case .answered(let receipt):
-            return receipt
+            return .success(receipt)
+        case .conflict:
+            return .failure(
+                TelemetryError(
+                    .conflict,
+                    "batch \(number) of gateway \(gateway) was stored before, with other content; nothing of this one "
+                        + "was: send it under a new, ascending number"))
         case .stored:
-            return TelemetryReceipt(accepted: 0, duplicate: batch.lines.count, late: 0, rejected: batch.faults)
+            return .success(
+                TelemetryReceipt(accepted: 0, duplicate: batch.lines.count, late: 0, rejected: batch.faults))
         case .forgotten:
             let detail =
                 "batch \(number) lies further back than the \(BatchNumbers.maxGaps) newest gaps in this gateway's "
                 + "batch numbers; send its lines under a new, ascending number"
-            return refusal(of: batch, detail: detail)
+            return .success(refusal(of: batch, detail: detail))
         case .new:
             let receipt = try store(batch)
-            try batchNumbers.remember(number, gateway: gatewayNumber, receipt: receipt)
-            return receipt
+            try batchNumbers.remember(
+                number, gateway: gatewayNumber, receipt: receipt, content: batch.contentDigest)
+            return .success(receipt)
         }
     }
 

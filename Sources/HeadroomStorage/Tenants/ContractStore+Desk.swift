@@ -31,7 +31,7 @@ extension ContractStore: ContractDesk {
         }
     }
 
-    /// The default author is whoever works on the database itself.
+    /// The default author stands for a command that works on the database itself.
     package func replaceAll(
         with contracts: [Contract], by author: String = AuditLog.commandLine, at now: Timestamp
     ) throws(SteeringError) {
@@ -53,7 +53,7 @@ extension ContractStore: ContractDesk {
 
     /// The tenant has no name, no contract and no vote from here on; its rows in the large tables go in steps, between
     /// which telemetry is committed, and are gone when this returns. Snapshots in the ledger keep it until they go by age,
-    /// and the loop forgets it at its next turn, or the first one after a start, and stores a checkpoint without it.
+    /// and the loop forgets it at its next tick, or the first one after a start, and stores a checkpoint without it.
     package func erase(_ tenant: TenantID, by author: String, at now: Timestamp) async throws(SteeringError) {
         try perform { () throws(StorageError) -> Result<Void, SteeringError> in
             let erasure = TenantErasure(connection: connection)

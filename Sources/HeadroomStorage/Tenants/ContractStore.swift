@@ -5,9 +5,7 @@ package actor ContractStore {
     let connection: SQLiteConnection
     let audit: AuditLog
 
-    package nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe connection.executor.asUnownedSerialExecutor()
-    }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     package init(connection: SQLiteConnection) {
         self.connection = connection

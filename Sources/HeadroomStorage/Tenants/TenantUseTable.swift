@@ -28,6 +28,12 @@ struct TenantUseTable {
             .bind(":output_tokens", use.outputTokens).run()
     }
 
+    /// There are days for ``prune(at:)`` to delete.
+    func hasPast(at now: Timestamp) throws(StorageError) -> Bool {
+        try connection.statement("SELECT 1 FROM tenant_use WHERE day < :day LIMIT 1")
+            .bind(":day", now.day - TenantUseTable.keptDays).first { _ in true } ?? false
+    }
+
     /// Inside a transaction.
     func prune(at now: Timestamp) throws(StorageError) {
         try connection.statement("DELETE FROM tenant_use WHERE day < :day")

@@ -104,6 +104,29 @@ extension JSONWriter {
         endObject()
     }
 
+    package mutating func auditVerification(_ verification: AuditVerification?) {
+        guard let verification else { return null() }
+        beginObject()
+        key("at")
+        instant(verification.at)
+        key("sequence")
+        integer(verification.sequence)
+        key("hash")
+        string(verification.hash)
+        key("fault")
+        if let fault = verification.fault {
+            beginObject()
+            key("sequence")
+            integer(fault.sequence)
+            key("detail")
+            string(fault.detail)
+            endObject()
+        } else {
+            null()
+        }
+        endObject()
+    }
+
     package mutating func auditEntry(_ entry: AuditEntry) {
         beginObject()
         key("sequence")

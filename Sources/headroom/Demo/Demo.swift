@@ -49,7 +49,7 @@ struct Demo {
     /// Contracts first: the service reads them when it starts.
     private func startService(_ path: String) async throws -> Service {
         let now = CommandDatabase.now()
-        let database = try Database(path: path, use: .command, coding: .wire, now: now)
+        let database = try Database(path: path, use: .command, coding: .wire, time: TimeSource { now })
         try await database.contracts.replaceAll(with: plan.roster.contracts(pool: DemoPlan.pool), at: now)
         var configuration = ServiceConfiguration()
         configuration.database = path

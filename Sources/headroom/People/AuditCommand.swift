@@ -5,8 +5,9 @@ enum AuditCommand {
     static let help = """
         usage: headroom audit [--after N] [--limit N] [--json]
 
-        The log of what people did, oldest first: one entry a line. Each entry's hash covers the one before it, so that
-        none can be changed or taken out unseen. Takes the role sre or admin.
+        The log of what people did, oldest first: one entry a line. Each entry's hash covers the one before it, and the
+        newest one's is kept apart as well, so that "headroom audit verify" finds what was changed, put in or taken out. A
+        service verifies the log when it starts. Takes the role sre or admin.
 
           --after N           only what follows the entry N; default 0
           --limit N           1 to 1000; default 100
@@ -33,7 +34,39 @@ enum AuditCommand {
             ])
         }
         Terminal.print(table.text)
+        report(answer.json["verified"])
         if let next = answer.json["next"]?.number { Terminal.error("more follows: --after \(Int64(next))") }
+        return 0
+    }
+
+    /// What the service found when it verified the log.
+    private static func report(_ verified: JSONNode?) {
+        guard let verified, let sequence = verified["sequence"]?.number else { return }
+        if let detail = verified["fault"]?["detail"]?.string {
+            return Terminal.error("NOT AS IT WAS WRITTEN: \(detail)")
+        }
+        Terminal.error("verified up to entry \(Int64(sequence)), \(AnswerText.string(verified["hash"]))")
+    }
+
+    static let verifyHelp = """
+        usage: headroom audit verify [--database FILE]
+
+        Goes through the whole audit log in FILE, beside a running service or without one, and says where it is not as it
+        was written. Exit code 1 then. Prints the number and the hash of the last entry: kept elsewhere, they show that
+        the log was not written anew from its beginning.
+
+          --database FILE   default \(Defaults.database)
+        """
+
+    static func runVerify(_ arguments: [String]) async throws -> Int32 {
+        let database = try CommandDatabase.open(
+            try Arguments(arguments, options: CommandDatabase.option), mustExist: true)
+        let found = try await database.audit.verify(at: CommandDatabase.now())
+        if let fault = found.fault {
+            throw CommandError("\(database.path): entry \(fault.sequence): \(fault.detail)")
+        }
+        Terminal.print("\(found.sequence) \(found.hash)")
+        Terminal.error("\(database.path): all \(found.sequence) entries are as they were written")
         return 0
     }
 }

@@ -16,7 +16,7 @@ enum CommandDatabase {
             throw CommandError(
                 "\(path): no such database; name it with --database FILE, or make one with \"headroom migrate\"")
         }
-        return try Database(path: path, use: .command, coding: coding, now: now())
+        return try Database(path: path, use: .command, coding: coding, time: TimeSource(now))
     }
 
     static let noSnapshots = SnapshotStore.Coding(

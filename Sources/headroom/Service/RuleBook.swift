@@ -34,7 +34,7 @@ actor RuleBook: RuleSource {
     }
 
     private let executor = DiskExecutor(label: "headroom.rules")
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.unowned }
 
     private let contracts: ContractStore
     private let steering: SteeringStore
@@ -57,6 +57,13 @@ actor RuleBook: RuleSource {
 
     var policy: Policy { origin.policy }
 
+    /// Takes the policy directory as it is, files that were removed included: what a person asks for by SIGHUP.
+    func reload() {
+        guard case .watched(var watcher) = origin else { return }
+        note(watcher.reload())
+        origin = .watched(watcher)
+    }
+
     func current() async throws -> Rules {
         let refusal = look()
         let counter = try await contracts.changeCounter()
@@ -70,13 +77,17 @@ actor RuleBook: RuleSource {
     /// Takes over a good change; returns why a bad one was refused for as long as it stands.
     private func look() -> String? {
         guard case .watched(var watcher) = origin else { return nil }
-        switch watcher.reloadIfChanged() {
+        note(watcher.reloadIfChanged())
+        origin = .watched(watcher)
+        return watcher.failure.map { "the changed policy was refused: \($0)" }
+    }
+
+    private func note(_ reload: PolicyWatcher.Reload) {
+        switch reload {
         case .unchanged: break
         case .changed(let policy): log(.info, "policy \(policy.name)@\(policy.digest) is in force")
         case .refused(let error): log(.warning, "the changed policy was refused, the old one stays:\n\(error)")
         }
-        origin = .watched(watcher)
-        return watcher.failure.map { "the changed policy was refused: \($0)" }
     }
 
     private static func byTenant(_ contracts: [Contract]) -> [TenantID: Contract] {

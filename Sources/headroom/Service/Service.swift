@@ -15,6 +15,8 @@ struct ServiceConfiguration: Sendable {
     var listen = ListenAddress.standard
     /// Somebody else ends TLS in front of this service.
     var tlsEndsAtProxy = false
+    /// The clock is right, however far ahead of what is stored it is.
+    var acceptsClock = false
     /// `/metrics` asks for no token, although there are some.
     var openMetrics = false
     /// What a person at the terminal should know.
@@ -23,8 +25,8 @@ struct ServiceConfiguration: Sendable {
 
 /// The running control plane: database, loop and HTTP server, put together and taken apart in order.
 final class Service: Sendable {
-    /// A turn of the loop's task, which takes one at a time.
-    private enum Turn: Sendable {
+    /// Work for the loop's task, which does one at a time.
+    private enum LoopWork: Sendable {
         case tick
         /// A gateway has joined.
         case join
@@ -35,7 +37,13 @@ final class Service: Sendable {
     let board: SnapshotBoard
     let time: TimeSource
 
+    private let timeline: Timeline
+    private let conditions = ServiceConditions()
     private let log: @Sendable (LogLevel, String) -> Void
+    /// The clock was in doubt at the start: nothing is deleted for being old.
+    private let keepsEverything: Bool
+    private let reloads: AsyncStream<Void>
+    private let reload: AsyncStream<Void>.Continuation
     private let http: HTTPService
     private let intake: TelemetryIntake
     private let access: AccessControl
@@ -47,15 +55,20 @@ final class Service: Sendable {
     /// Opens everything and listens; nothing moves before ``run()``. Errors say what would be right.
     init(_ configuration: ServiceConfiguration) async throws {
         log = configuration.log
-        time = TimeSource.anchored(atMillisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1000))
+        timeline = Timeline(wall: { Int64(Date().timeIntervalSince1970 * 1000) })
+        time = timeline.source
         // The policy first: a directory that cannot be read should not leave a new database behind.
         let origin = try RuleBook.open(configuration.policies)
         let telemetry = origin.policy.telemetry
         database = try Database(
             path: configuration.database, use: .service, coding: .wire,
             settings: TelemetrySettings(dedupeSeconds: telemetry.dedupeSeconds, retentionHours: telemetry.rawHours),
-            now: time.now())
+            time: time)
         for migration in database.applied { configuration.log(.info, "applied migration \(migration)") }
+
+        keepsEverything = try await Self.doubtsClock(
+            database, configuration, keepingHours: min(telemetry.rawHours, telemetry.ledgerHours), at: time.now(),
+            conditions)
 
         access = AccessControl(
             tokens: try await database.tokens.validTokens(at: time.now()),
@@ -71,13 +84,15 @@ final class Service: Sendable {
         intake = TelemetryIntake(
             decoder: TelemetryDecoder(
                 limits: TelemetryDecoder.Limits(origin.policy), classify: ProviderClassifier.classify),
-            sink: database.telemetry)
+            sink: database.telemetry, digest: { SHA256.digest(of: $0) })
         http = HTTPService(
             settings: ServerSettings(listen: configuration.listen), board: board, access: access,
             telemetry: intake,
             people: PeoplePorts(
-                steering: database.steering, contracts: database.contracts, records: database.records, rules: rules),
-            openMetrics: configuration.openMetrics)
+                steering: database.steering, contracts: database.contracts, records: database.records, rules: rules,
+                auditVerification: { [audit = database.audit] in await audit.lastVerification }),
+            conditions: conditions, openMetrics: configuration.openMetrics)
+        (reloads, reload) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         address = try http.start()
     }
@@ -105,22 +120,49 @@ final class Service: Sendable {
         }
     }
 
+    /// Compares the clock with what is stored, before anything is stored by it. True when it is so far ahead that all of
+    /// some kind of row would be deleted at once.
+    private static func doubtsClock(
+        _ database: Database, _ configuration: ServiceConfiguration, keepingHours hours: Double, at now: Timestamp,
+        _ conditions: ServiceConditions
+    ) async throws -> Bool {
+        if !configuration.acceptsClock, let seconds = try await database.clockMark.seconds(until: now),
+            seconds > hours * 3600
+        {
+            let warning =
+                "the clock is \(Int(seconds / 3600)) hours ahead of what is stored, and rows are kept for "
+                + "\(Int(hours)) hours: nothing is deleted; set the clock, or, if it is right, start with --accept-clock"
+            conditions.set(.retention, warning)
+            configuration.log(.warning, warning)
+            return true
+        }
+        try await database.clockMark.trust(now)
+        return false
+    }
+
     /// Serves until ``stop()``, then answers everyone, commits what is in flight and gives back unused generations.
     func run() async throws {
-        let (turns, turn) = AsyncStream.makeStream(of: Turn.self, bufferingPolicy: .bufferingOldest(4))
+        let (works, work) = AsyncStream.makeStream(of: LoopWork.self, bufferingPolicy: .bufferingOldest(4))
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.http.run() }
-            group.addTask { await self.takeTurns(turns) }
-            group.addTask { await self.keepTime(turn) }
-            group.addTask { for await _ in self.board.joined { turn.yield(.join) } }
+            group.addTask { await self.runLoop(works) }
+            group.addTask { await self.keepTime(work) }
+            group.addTask { for await _ in self.board.joined { work.yield(.join) } }
             group.addTask { await self.keepHouse() }
+            group.addTask { await self.verifyAudit() }
+            group.addTask { for await _ in self.reloads { await self.rules.reload() } }
             for await _ in stopped { break }
             await http.stop()
-            turn.finish()
+            work.finish()
+            reload.finish()
             group.cancelAll()
         }
         try await loop.stop()
+        try database.finish()
     }
+
+    /// Takes the policy directory as it is, files that were removed included. May be called from anywhere.
+    func reloadPolicies() { reload.yield() }
 
     /// May be called from anywhere, also before ``run()``, and more than once.
     func stop() { stopping.yield() }
@@ -129,14 +171,14 @@ final class Service: Sendable {
 
     private let isTicking = Atomic(false)
 
-    private func keepTime(_ turn: AsyncStream<Turn>.Continuation) async {
+    private func keepTime(_ work: AsyncStream<LoopWork>.Continuation) async {
         let clock = ContinuousClock()
         var next = clock.now
         while !Task.isCancelled {
             if isTicking.exchange(true, ordering: .acquiringAndReleasing) {
                 await loop.noteSkippedTick()
             } else {
-                turn.yield(.tick)
+                work.yield(.tick)
             }
             let period = await rules.policy.loop.periodSeconds
             // A machine that slept does not make up for the time.
@@ -146,9 +188,9 @@ final class Service: Sendable {
         }
     }
 
-    private func takeTurns(_ turns: AsyncStream<Turn>) async {
-        for await turn in turns {
-            switch turn {
+    private func runLoop(_ works: AsyncStream<LoopWork>) async {
+        for await work in works {
+            switch work {
             case .tick:
                 let began = ContinuousClock.now
                 await loop.tick(at: time.now())
@@ -163,15 +205,17 @@ final class Service: Sendable {
 
     // MARK: Housekeeping
 
-    /// Deletes a second at most: some 100,000 rows, more than can come in.
-    private static let maxBites = 20
+    /// Some 100,000 rows a second, more than can come in.
+    private static let maxPruneBatchesPerSecond = 20
 
-    /// Once a second looks for tokens that another process changed, notes which ones are used, and deletes a bounded part
-    /// of what is too old; once a minute gives back freed memory.
+    /// Once a second looks at tokens that another process changed, at the clock and at the database's files, notes which
+    /// tokens are used, and deletes a bounded part of what is too old; once a minute gives back freed memory.
     private func keepHouse() async {
         var tokens: Int64?
         var rounds = 0
         while !Task.isCancelled {
+            watchClock()
+            conditions.set(.databaseFiles, database.fileFault)
             do {
                 let counter = try await database.tokens.foreignChangeCounter()
                 if counter != tokens {
@@ -180,9 +224,12 @@ final class Service: Sendable {
                 }
                 let now = time.now()
                 try await database.tokens.noteUse(of: access.takeUsedNames(), at: now)
-                let policy = await rules.policy.telemetry
-                for _ in 0..<Self.maxBites {
-                    if try await database.prune(policy, at: now) == 0 { break }
+                if !keepsEverything {
+                    let policy = await rules.policy.telemetry
+                    for _ in 0..<Self.maxPruneBatchesPerSecond {
+                        if try await database.prune(policy, at: now) == 0 { break }
+                    }
+                    if rounds.isMultiple(of: 60) { try await database.clockMark.trust(now) }
                 }
             } catch {
                 log(.error, "housekeeping failed, and will be tried again: \(error)")
@@ -191,6 +238,29 @@ final class Service: Sendable {
             if rounds.isMultiple(of: FreedMemory.seconds) { FreedMemory.giveBack() }
             // Throws when the service stops; the loop's condition says so.
             try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    /// A clock that somebody sets while the service runs is followed without a step; until it is reached, `/readyz` says so.
+    private func watchClock() {
+        let ahead = timeline.follow()
+        let warning =
+            abs(ahead) < Timeline.stepSeconds
+            ? nil
+            : "the wall clock was set: it is \(Int(ahead.rounded())) seconds ahead of Headroom's time, which follows it by "
+                + "3 seconds a minute; telemetry is measured by the wall clock meanwhile"
+        if conditions.set(.clock, warning), let warning { log(.warning, warning) }
+    }
+
+    /// Once, beside the work of the service: a million rows take some seconds, and nobody waits for them.
+    private func verifyAudit() async {
+        do {
+            let found = try await database.audit.verify(at: time.now())
+            guard let fault = found.fault else { return }
+            conditions.set(.auditChain, "the audit log is not as it was written: \(fault.detail)")
+            log(.error, "the audit log is not as it was written: \(fault.detail)")
+        } catch {
+            conditions.set(.auditChain, "the audit log could not be verified: \(error)")
         }
     }
 }

@@ -1,0 +1,37 @@
+import Synchronization
+
+/// What is wrong with the service beside its loop: shown in `/readyz` and `/metrics` for as long as it holds.
+package final class ServiceConditions: Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
+        /// Files were removed or replaced: what is stored will be lost.
+        case databaseFiles = "database_files"
+        /// The audit log is not as it was written.
+        case auditChain = "audit_chain"
+        /// Somebody set the wall clock.
+        case clock
+        /// Nothing is deleted for being old, since the clock is in doubt.
+        case retention
+
+        /// What is served, or stored, cannot be relied on.
+        var isFatal: Bool { self == .databaseFiles }
+    }
+
+    private let reasons = Mutex<[Kind: String]>([:])
+
+    package init() {}
+
+    /// - Parameter reason: for people; `nil` when nothing is wrong.
+    /// - Returns: true when it was not so before.
+    @discardableResult package func set(_ kind: Kind, _ reason: String?) -> Bool {
+        reasons.withLock { reasons in
+            defer { reasons[kind] = reason }
+            return (reasons[kind] == nil) != (reason == nil)
+        }
+    }
+
+    /// In the order of ``Kind``; `nil` where nothing is wrong.
+    package var all: [(kind: Kind, reason: String?)] {
+        let reasons = reasons.withLock { $0 }
+        return Kind.allCases.map { ($0, reasons[$0]) }
+    }
+}

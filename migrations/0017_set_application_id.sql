@@ -1,0 +1,2 @@
+-- "Hdrm": tells this file from another program's without a look at its tables.
+PRAGMA application_id = 1214542445;
