@@ -34,10 +34,11 @@ package struct PolicyWatcher: Sendable {
             self.marks = marks
             let next = try directory.load()
             if !acceptsRemovals { try refuseRemovals(marks, next) }
+            let isMended = failure != nil
             failure = nil
             paths = Set(marks.map(\.path))
-            // Touched, or put back.
-            if next == policy { return .unchanged }
+            // Only touched.
+            if next == policy, !isMended { return .unchanged }
             policy = next
             return .changed(next)
         } catch {

@@ -29,7 +29,7 @@ package final class Database: Sendable {
 
     package let clockMark: ClockMark
 
-    private let writer: SQLiteConnection
+    private let checkpointer: SQLiteCheckpointer
     private let files: DatabaseFiles
     private let lock: DatabaseLock?
 
@@ -55,16 +55,15 @@ package final class Database: Sendable {
             lock = nil
         }
         let executor = DiskExecutor(label: "headroom.writer")
-        writer = try SQLiteConnection(
+        let writer = try SQLiteConnection(
             path: path, access: .readWrite, executor: executor,
             busyMilliseconds: use == .service ? Self.serviceBusyMilliseconds : Self.commandBusyMilliseconds)
-        let writer = writer
         applied = try executor.performAndWait { () throws(StorageError) in
             let applied = try Migrator(connection: writer).migrate(at: now)
             if use == .service { try writer.checkIntegrity() }
             return applied
         }
-        try SQLiteCheckpointer(writer: writer)
+        checkpointer = try SQLiteCheckpointer(writer: writer)
         telemetry = try TelemetryStore(connection: writer, settings: settings, now: now)
         telemetryReader = try TelemetryReader(path: path)
         contracts = ContractStore(connection: writer)
@@ -88,7 +87,7 @@ package final class Database: Sendable {
     /// Empties the write-ahead log, so that the database file alone is whole. The last call before a service ends;
     /// blocks for a second at most.
     package func finish() throws(StorageError) {
-        try writer.executor.performAndWait { () throws(StorageError) in try writer.truncateLog() }
+        try checkpointer.truncateLog()
     }
 
     /// Deletes a bounded part of what `policy` keeps no longer, some 10,000 rows of each kind at most, and returns how many rows: call again

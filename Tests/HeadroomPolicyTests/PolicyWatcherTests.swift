@@ -55,7 +55,7 @@ import Testing
         _ = watcher.reloadIfChanged()
         #expect(watcher.failure != nil)
         try folder.write("pools/b.json5", "{pool: 'b', nominal: {rpm: 1}}")
-        #expect(watcher.reloadIfChanged() == .unchanged)
+        #expect(watcher.reloadIfChanged() == .changed(watcher.policy))
         #expect(watcher.failure == nil)
 
         try FileManager.default.moveItem(

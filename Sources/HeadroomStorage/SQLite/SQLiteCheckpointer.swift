@@ -21,8 +21,15 @@ package final class SQLiteCheckpointer: Sendable {
         self.pagesPerCheckpoint = pagesPerCheckpoint
         self.maxPages = maxPages
         connection = try SQLiteConnection(
-            path: writer.path, access: .readWrite, executor: DiskExecutor(label: "headroom.checkpoint"))
+            path: writer.path, access: .readWrite, executor: DiskExecutor(label: "headroom.checkpoint"),
+            busyMilliseconds: 1_000)
         unsafe writer.setWriteAheadLogHook(afterCommit, owner: self)
+    }
+
+    /// Empties the log, so that the database file alone is whole; waits a second at most for others. On this thread, since
+    /// SQLite refuses the second of two checkpoints at a time.
+    func truncateLog() throws(StorageError) {
+        try connection.executor.performAndWait { () throws(StorageError) in try connection.truncateLog() }
     }
 
     /// On the writer's executor, after each commit.
