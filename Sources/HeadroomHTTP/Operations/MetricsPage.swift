@@ -15,16 +15,20 @@ actor MetricsPage {
     private let board: SnapshotBoard
     private let counters: TelemetryCounters
     private let signIns: FailedSignIns
+    private let conditions: ServiceConditions
     private nonisolated let page = Mutex<Page?>(nil)
 
     static let maxAgeSeconds = 5.0
     /// Gateways that have not been seen for this long are gone and no longer behind.
     private static let driftMemorySeconds = 600.0
 
-    init(board: SnapshotBoard, counters: TelemetryCounters, signIns: FailedSignIns) {
+    init(
+        board: SnapshotBoard, counters: TelemetryCounters, signIns: FailedSignIns, conditions: ServiceConditions
+    ) {
         self.board = board
         self.counters = counters
         self.signIns = signIns
+        self.conditions = conditions
     }
 
     /// Runs on a server thread: the text that is there, or the way to a newer one.
@@ -42,7 +46,7 @@ actor MetricsPage {
         let metrics = Metrics(
             loop: loop, drifts: board.drifts(since: now.adding(seconds: -Self.driftMemorySeconds)),
             telemetry: counters.all, refusals: counters.refusals, longPolls: board.waitingCount,
-            failedSignIns: signIns.total, slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
+            conditions: conditions.all, failedSignIns: signIns.total, slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
             now: now)
         let response = HTTPResponse(type: MetricsText.contentType, body: Array(metrics.render().utf8))
         page.withLock { $0 = Page(response: response, reportCount: loop.reportCount, at: now) }
