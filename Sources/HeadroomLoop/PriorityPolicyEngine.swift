@@ -80,7 +80,7 @@ package actor PriorityPolicyEngine {
             let decided = allocator.decide(
                 pool, capacity: capacity, demand: demand, under: rules,
                 restarts: before.sources[pool.pool] != failover.sources[pool.pool],
-                holding: held[pool.pool], at: now)
+                learningFrom: held[pool.pool], at: now)
             allocators[pool.pool] = allocator
             decision.add(decided)
         }

@@ -178,9 +178,7 @@ extension TenantConsumptionClassifier.Watched {
         let seconds = estimatedAt.map { min(60, max(0, now.seconds(since: $0))) } ?? 0
         estimatedAt = now
         advanceClocks(&demand, seconds: seconds, capacity: capacity.capacity, rules: rules)
-        let hasLostCapacity = capacity.nominal.resources.members.contains {
-            (capacity.capacity[$0] ?? 0) < 0.95 * (capacity.nominal[$0] ?? 0)
-        }
+        let hasLostCapacity = capacity.isBelowContract
         var verdicts: [TenantID: StarvationWatch.Verdict] = [:]
         var entitled = TenantWalk(entitlements)
         // By index: most tenants of a large table are idle, and each is a large struct to take out.

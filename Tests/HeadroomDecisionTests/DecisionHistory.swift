@@ -26,7 +26,7 @@ struct DecisionHistory {
 
     mutating func step() -> PoolDecision {
         tick += 1
-        if tick == learnsUntil { story.held = nil }
+        if tick == learnsUntil { story.lastKnown = nil }
         for _ in 0..<Int.random(in: 0..<3, using: &random) { disturb() }
         let decision = story.tick(afterSeconds: [0.5, 2, 2, 2, 5].randomElement(using: &random)!)
         answer(decision)

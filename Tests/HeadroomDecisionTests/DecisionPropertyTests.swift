@@ -29,7 +29,7 @@ import Testing
             if !safe.allSatisfy({ $0 >= 0 && $0 == $0.rounded() }) { return "safe \(resource.name) are not whole" }
             let fallback = pool.fallback[resource]!
             if safe.reduce(0, +) > fallback { return "the sum of safe \(resource.name)" }
-            if story.held == nil, fallback > 0.95 * story.capacity[resource]! { return "the fallback" }
+            if story.lastKnown == nil, fallback > 0.95 * story.capacity[resource]! { return "the fallback" }
             if pool.budget[resource]! > story.capacity[resource]! { return "a budget above capacity" }
             for tenant in pool.tenants {
                 if tenant.assured[resource]! > tenant.ceiling[resource] ?? .infinity {
@@ -46,7 +46,7 @@ import Testing
     private func missedFloor(_ decision: PoolDecision, _ story: DecisionStory) -> String? {
         let steering = story.rules.holding(at: story.now).steering
         let moves = story.policy.mode != .recommend && story.state != .open && steering.freezes.isEmpty
-        guard story.held == nil, moves else { return nil }
+        guard story.lastKnown == nil, moves else { return nil }
         let floors = story.rules.contracts.values.compactMap { contract -> (tenant: TenantID, floor: Rates)? in
             let floor = contract.terms[0].floor
             return floor.isEmpty ? nil : (contract.tenant, floor)
@@ -70,7 +70,7 @@ import Testing
     private func crossedGuardrail(_ decision: PoolDecision, _ story: DecisionStory) -> String? {
         let steering = story.rules.holding(at: story.now).steering
         // A person who applied a recommendation or keeps old numbers has decided.
-        guard story.held == nil, steering.freezes.isEmpty, story.policy.mode != .recommend else { return nil }
+        guard story.lastKnown == nil, steering.freezes.isEmpty, story.policy.mode != .recommend else { return nil }
         for tenant in decision.allocation.tenants {
             let approved = steering.proposals.last {
                 $0.kind == .guardrail && $0.tenant == tenant.tenant && $0.state == .approved
@@ -123,7 +123,7 @@ import Testing
             let pool = decision.allocation
             var fault: String?
             var sum = 0.0
-            for tenant in pool.tenants where tenant.burst != TenantAllocation.Burst.none && history.story.held == nil {
+            for tenant in pool.tenants where tenant.burst != TenantAllocation.Burst.none && history.story.lastKnown == nil {
                 bursts += 1
                 sum += tenant.burst.rates[.tokens] ?? 0
                 let begun = since[tenant.tenant] ?? history.story.now

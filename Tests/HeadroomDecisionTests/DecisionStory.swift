@@ -26,7 +26,8 @@ struct DecisionStory {
     var state = PoolState.healthy
     /// Tenants that are seen.
     var needs: [TenantID: Needs] = [:]
-    var held: PoolAllocation?
+    /// While the loop learns.
+    var lastKnown: PoolAllocation?
     private(set) var now = Self.start
     private(set) var last: PoolDecision?
     /// As they would be stored.
@@ -43,7 +44,7 @@ struct DecisionStory {
     mutating func restart() {
         let stored = credits.keys.sorted().map { credits[$0]! }
         allocator = PoolAllocator(pool: "demo:pool", credits: stored, at: now)
-        held = last?.allocation
+        lastKnown = last?.allocation
     }
 
     @discardableResult
@@ -71,7 +72,7 @@ struct DecisionStory {
             policy,
             capacity: PoolCapacity(pool: policy.pool, capacity: capacity, nominal: policy.nominal, state: state),
             demand: PoolDemand(pool: policy.pool, tenants: tenants), under: rules.holding(at: now),
-            holding: held, at: now)
+            learningFrom: lastKnown, at: now)
         last = decision
         for balance in decision.credits { credits[balance.tenant] = balance }
         return decision

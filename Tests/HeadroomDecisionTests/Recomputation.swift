@@ -38,6 +38,8 @@ struct Recomputation {
 
     private func bound(_ band: String) -> Double {
         let demand = tenant.credibleDemand
+        // In a pool that does not move by itself nobody's demand counts: all that is applied stands in its place.
+        if pool.mode == .recommend, band.hasPrefix("demand") { return .infinity }
         switch band {
         case "least": return tenant.least
         case "floor": return ratio(tenant.floor) ?? 0

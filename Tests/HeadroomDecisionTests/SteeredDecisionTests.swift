@@ -131,6 +131,30 @@ import Testing
         #expect(abs(story.assured("big") - asked.to[.tokens]!) <= 1000)
     }
 
+    @Test func `a recommending pool explains the demand that counts, and not what is applied`() throws {
+        var story = story(mode: .recommend)
+        story.needs["big"] = DecisionStory.Needs(interactive: 500_000)
+        let facts = try #require(story.tick().changes.first { $0.tenant == "big" })
+        #expect(facts.constraint == .mode)
+        #expect(abs(facts.credibleDemand.total[.tokens]! - 500_000) < 1)
+        #expect(facts.assured[.tokens]! > 3_000_000)
+    }
+
+    @Test func `a tenant that comes to an empty frozen pool starts as an idle one does`() {
+        var story = DecisionStory()
+        story.rules.steering.freezes = [
+            Freeze(
+                id: 1,
+                authorship: Authorship(
+                    author: "sre", reason: "audit", at: story.now, until: story.now.adding(seconds: 600)))
+        ]
+        story.tick()
+        story.needs["late"] = DecisionStory.Needs(interactive: 1e6)
+        story.run(seconds: 60)
+        #expect(story.assured("late") > 0)
+        #expect(story.assured("late") <= 0.004 * 6_000_000 + 1000)
+    }
+
     @Test func `a guarded pool moves only what its holder has not wanted for a window`() {
         var story = DecisionStory(mode: .guarded)
         for tenant in ["a", "b", "c"] as [TenantID] { story.needs[tenant] = DecisionStory.Needs(interactive: 3e6) }

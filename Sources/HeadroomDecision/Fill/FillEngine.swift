@@ -29,17 +29,27 @@ public struct FillEngine: Sendable {
     public mutating func solve(_ problem: FillProblem) -> FillResult {
         let capacity = FillCapacity(problem.capacity)
         let tiers = Array(Set(problem.bands.flatMap { $0.tiers ?? [] })).sorted()
-        let rows = problem.tenants.map { FillRow(of: $0, in: capacity, tiers: tiers) }
-        let outcome = solve(rows, problem.bands.map { FillRaise($0, tiers: tiers) }, in: problem.capacity)
+        let directions = problem.tenants.map { FillDirection(shape: $0.shape, demand: $0.demand.total, in: capacity) }
+        let rows = zip(problem.tenants, directions).map { FillRow(of: $0, $1, tiers: tiers) }
+        let demands = zip(problem.tenants, directions).map { FillDemand(of: $0, $1) }
+        let intervals = problem.tenants.map(\.interval)
+        let outcome = solve(
+            rows, demands, within: intervals, problem.bands.map { FillRaise($0, tiers: tiers) }, in: problem.capacity)
         return FillResult(
-            bands: outcome.bands, tenants: FillShares(outcome, of: rows, in: Array(problem.capacity.resources.members)))
+            bands: outcome.bands,
+            tenants: FillShares(
+                outcome, of: rows, demands, intervals, in: Array(problem.capacity.resources.members)))
     }
 
     /// The same for rows, which stand for tenants of a pool with the resources of `capacity`.
-    /// - Parameter findsSlack: whether the outcome's slack is asked for; else it is 1.
+    /// - Parameters:
+    ///   - demands: one a row, as are `intervals`.
+    ///   - findsSlack: whether the outcome's slack is needed; else it is 1.
     mutating func solve(
-        _ rows: [FillRow], _ raises: [FillRaise], in capacity: Rates, findsSlack: Bool = true
+        _ rows: [FillRow], _ demands: [FillDemand], within intervals: [FillInterval], _ raises: [FillRaise],
+        in capacity: Rates, findsSlack: Bool = true
     ) -> FillOutcome {
+        precondition(demands.count == rows.count && intervals.count == rows.count, "columns of different lengths")
         let resources = Array(capacity.resources.members)
         if let exhausted = resources.first(where: { capacity[$0] == 0 }) {
             // A pool that has none of it gives nothing to anybody.
@@ -48,7 +58,7 @@ public struct FillEngine: Sendable {
                 activities: Array(repeating: 0, count: rows.count), slack: SIMD4(repeating: 1),
                 stop: FillStop(bands: []))
         }
-        load(rows, raises, FillCapacity(capacity), resources)
+        load(rows, demands, intervals, raises, FillCapacity(capacity), resources)
 
         var bands: [FillResult.Band] = []
         var bandsRun = 0
@@ -170,7 +180,8 @@ public struct FillEngine: Sendable {
 
     /// Turns the rows into columns, a few at a time: they are read once, and by column from the nearest cache.
     private mutating func load(
-        _ rows: [FillRow], _ raises: [FillRaise], _ capacity: FillCapacity, _ resources: [Resource]
+        _ rows: [FillRow], _ demands: [FillDemand], _ intervals: [FillInterval], _ raises: [FillRaise],
+        _ capacity: FillCapacity, _ resources: [Resource]
     ) {
         let width = FillLanes.scalarCount
         let blocks = (rows.count + width - 1) / width
@@ -186,8 +197,10 @@ public struct FillEngine: Sendable {
             let chunk = first..<min(first + 16, blocks)
             loadCosts(chunk, rows, capacity, resources)
             // Where they may rise to at all stands in `low` meanwhile.
-            for block in chunk { low[block] = FillEngine.lanes(block, rows.count) { rows[$0].most } }
-            for column in raises.indices { loadLimits(column, chunk, rows, raises[column]) }
+            for block in chunk {
+                low[block] = FillEngine.lanes(block, rows.count) { min(rows[$0].ceiling, intervals[$0].most) }
+            }
+            for column in raises.indices { loadLimits(column, chunk, rows, demands, intervals, raises[column]) }
             for block in chunk { high[block] = .zero }
         }
         // What is missing in the last block is the last row again, until it is taken out.
@@ -216,7 +229,10 @@ public struct FillEngine: Sendable {
 
     /// A bound of more than twice the capacity is one of twice the capacity: that never fits either, and keeps infinity
     /// out of the sums.
-    private mutating func loadLimits(_ column: Int, _ chunk: Range<Int>, _ rows: [FillRow], _ raise: FillRaise) {
+    private mutating func loadLimits(
+        _ column: Int, _ chunk: Range<Int>, _ rows: [FillRow], _ demands: [FillDemand], _ intervals: [FillInterval],
+        _ raise: FillRaise
+    ) {
         let two = FillLanes(repeating: 2)
         @inline(__always) func set(_ bound: (Int) -> Double) {
             for block in chunk {
@@ -225,15 +241,15 @@ public struct FillEngine: Sendable {
             }
         }
         switch (raise.bound, raise.criticality) {
-        case (.least, _): set { rows[$0].interval.least }
+        case (.least, _): set { intervals[$0].least }
         case (.floor, _): set { rows[$0].floor }
-        case (.start, _): set { rows[$0].start }
-        case (.demand, .interactive): set { rows[$0].interactive }
-        case (.demand, .nearRealTime): set { rows[$0].nearRealTime }
-        case (.demand, _): set { rows[$0].batch }
-        case (.burst, _): set { rows[$0].burst }
+        case (.start, _): set { demands[$0].start }
+        case (.demand, .interactive): set { demands[$0].interactive }
+        case (.demand, .nearRealTime): set { demands[$0].nearRealTime }
+        case (.demand, _): set { demands[$0].batch }
+        case (.burst, _): set { demands[$0].burst }
         case (.ceiling, _): set { _ in .infinity }
-        case (.floorInDemand, _): set { rows[$0].bound(raise) }
+        case (.floorInDemand, _): set { raise.bound(of: rows[$0], demands[$0], intervals[$0]) }
         }
         if raise.isRestricted {
             for block in chunk {

@@ -60,12 +60,19 @@ public struct FillShare: Equatable, Sendable {
 /// The tenants' parts, each put together when asked for: the search needs one number per tenant.
 public struct FillShares: RandomAccessCollection, Sendable {
     private let rows: [FillRow]
+    private let demands: [FillDemand]
+    private let intervals: [FillInterval]
     private let resources: [Resource]
     private let outcome: FillOutcome
 
-    init(_ outcome: FillOutcome, of rows: [FillRow], in resources: [Resource]) {
+    init(
+        _ outcome: FillOutcome, of rows: [FillRow], _ demands: [FillDemand], _ intervals: [FillInterval],
+        in resources: [Resource]
+    ) {
         self.outcome = outcome
         self.rows = rows
+        self.demands = demands
+        self.intervals = intervals
         self.resources = resources
     }
 
@@ -74,7 +81,8 @@ public struct FillShares: RandomAccessCollection, Sendable {
 
     public subscript(index: Int) -> FillShare {
         let row = rows[index]
-        let (activity, constraint) = outcome.stop.of(row, at: outcome.activities[index])
+        let (activity, constraint) = outcome.stop.of(
+            row, demands[index], intervals[index], at: outcome.activities[index])
         var (fill, limit) = (Rates.none, Rates.none)
         for resource in resources {
             let used = activity * row.cost[resource.rawValue]

@@ -1,12 +1,13 @@
 import HeadroomModel
 
-/// A tenant as the search for a level sees it: what a unit of its activity costs, and each of its bounds as an activity.
+/// A tenant as the search for a level sees it: what a unit of its activity costs, and the bounds on its activity that
+/// stay from one fill to the next.
 ///
-/// Bare numbers, nothing that counts references, and nothing that depends on how much capacity there is: a loop over all
-/// tenants streams them, and whoever solves one fill after another for the same tenants changes what has changed.
+/// Plain numbers without references, none of which depends on the capacity: a loop over all tenants streams them.
+/// Demands and intervals differ from fill to fill, so they are arguments of the fill beside the rows.
 struct FillRow: Sendable {
     var weight = 1.0
-    /// The place of its tier among those that ``FillRaise`` was given.
+    /// The index of its tier among those that ``FillRaise`` was given.
     var tier = 0
     /// As ``FillDirection/cost``.
     @Halved var cost = SIMD4<Double>(repeating: 1)
@@ -15,26 +16,43 @@ struct FillRow: Sendable {
     /// The activity that the ceilings allow.
     var ceiling = Double.infinity
     var floor = 0.0
+
+    init() {}
+
+    /// - Parameter tiers: `tier` is the index of the tenant's tier among these.
+    init(of tenant: FillTenant, _ direction: FillDirection, tiers: [String]) {
+        weight = tenant.weight
+        tier = tiers.firstIndex(of: tenant.tier) ?? tiers.count
+        cost = direction.cost
+        ceilings = tenant.ceiling.orUnlimited
+        ceiling = direction.activity(within: tenant.ceiling)
+        floor = direction.activity(upTo: tenant.floor)
+    }
+
+    /// The floor, as far as the ceilings let the tenant have it.
+    @inline(__always)
+    var promised: Double { min(floor, ceiling) }
+
+    /// True without a floor: a floor is there the moment it is needed.
+    @inline(__always)
+    var startsAtOnce: Bool { floor == 0 }
+}
+
+/// What one tenant wants of one fill, as activities.
+struct FillDemand: Sendable {
     /// Demand up to and including each criticality.
     var interactive = 0.0
     var nearRealTime = 0.0
     var batch = 0.0
+    /// What the `start` band raises to.
     var start = 0.0
+    /// What the `burst` band raises to.
     var burst = 0.0
-    var interval = FillInterval()
 
     init() {}
 
-    /// - Parameter tiers: where its tier has its place.
-    init(of tenant: FillTenant, in capacity: FillCapacity, tiers: [String]) {
+    init(of tenant: FillTenant, _ direction: FillDirection) {
         let demand = tenant.demand
-        let direction = FillDirection(shape: tenant.shape, demand: demand.total, in: capacity)
-        weight = tenant.weight
-        tier = tiers.firstIndex(of: tenant.tier) ?? tiers.count
-        cost = direction.cost
-        self.ceilings = tenant.ceiling.orUnlimited
-        ceiling = direction.activity(within: tenant.ceiling)
-        floor = direction.activity(upTo: tenant.floor)
         interactive = direction.activity(upTo: demand.interactive)
         nearRealTime = direction.activity(
             upTo: PerCriticality(interactive: demand.interactive, nearRealTime: demand.nearRealTime, batch: .none).total
@@ -42,37 +60,10 @@ struct FillRow: Sendable {
         batch = direction.activity(upTo: demand.total)
         start = tenant.start
         burst = tenant.burst
-        interval = tenant.interval
-    }
-
-    /// The most that it may have, whatever the band.
-    @inline(__always)
-    var most: Double { min(ceiling, interval.most) }
-
-    /// The floor, as far as the ceilings let the tenant have it.
-    @inline(__always)
-    var promised: Double { min(floor, ceiling) }
-
-    /// Without a floor, which would be there the moment it is needed.
-    @inline(__always)
-    var startsAtOnce: Bool { floor == 0 }
-
-    /// How far the band raises it, its ceiling aside.
-    @inline(__always)
-    func bound(_ raise: FillRaise) -> Double {
-        switch raise.bound {
-        case .least: interval.least
-        case .floor: floor
-        case .floorInDemand: min(floor, demand(through: raise.criticality))
-        case .start: start
-        case .demand: demand(through: raise.criticality)
-        case .burst: burst
-        case .ceiling: .infinity
-        }
     }
 
     @inline(__always)
-    private func demand(through criticality: Criticality?) -> Double {
+    func through(_ criticality: Criticality?) -> Double {
         switch criticality {
         case .interactive: interactive
         case .nearRealTime: nearRealTime
@@ -81,7 +72,7 @@ struct FillRow: Sendable {
     }
 }
 
-/// A band, with its tiers as places.
+/// A band, with its tiers as indices.
 struct FillRaise: Sendable {
     let band: FillBand
     /// By tier; empty raises everyone.
@@ -100,6 +91,20 @@ struct FillRaise: Sendable {
 
     /// False when it raises everyone.
     var isRestricted: Bool { !raised.isEmpty }
+
+    /// How far the band raises a tenant, its ceiling aside.
+    @inline(__always)
+    func bound(of row: FillRow, _ demand: FillDemand, _ interval: FillInterval) -> Double {
+        switch bound {
+        case .least: interval.least
+        case .floor: row.floor
+        case .floorInDemand: min(row.floor, demand.through(criticality))
+        case .start: demand.start
+        case .demand: demand.through(criticality)
+        case .burst: demand.burst
+        case .ceiling: .infinity
+        }
+    }
 }
 
 extension Rates {

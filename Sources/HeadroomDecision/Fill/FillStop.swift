@@ -10,22 +10,24 @@ struct FillStop: Sendable {
     ///
     /// It is the arm of the clamp that binds: the ceiling; else the bound to which the last band that reached it
     /// raised it, unless that was but a part of its demand; else the level.
-    func of(_ row: FillRow, at activity: Double) -> (activity: Double, constraint: Constraint) {
+    func of(
+        _ row: FillRow, _ demand: FillDemand, _ interval: FillInterval, at activity: Double
+    ) -> (activity: Double, constraint: Constraint) {
         func isHere(_ bound: Double) -> Bool { Swift.abs(bound - activity) <= activity * 1e-12 }
 
-        let most = row.most
-        if isHere(most) { return (most, most == row.interval.most ? row.interval.mostConstraint : .ceiling) }
+        let most = Swift.min(row.ceiling, interval.most)
+        if isHere(most) { return (most, most == interval.most ? interval.mostConstraint : .ceiling) }
         for band in bands.reversed() {
-            let bound = Swift.min(row.bound(band), most)
+            let bound = Swift.min(band.bound(of: row, demand, interval), most)
             guard isHere(bound), band.raises(row) else { continue }
             switch band.bound {
             case .demand, .floorInDemand:
-                if isHere(row.batch) || row.batch < activity { return (bound, .demand) }
+                if isHere(demand.batch) || demand.batch < activity { return (bound, .demand) }
                 return (bound, band.bound == .floorInDemand && bound > 0 ? .floor : .level)
             case .floor, .start:
                 if bound > 0 { return (bound, .floor) }
             case .least:
-                if bound > 0 { return (bound, row.interval.leastConstraint) }
+                if bound > 0 { return (bound, interval.leastConstraint) }
             case .burst:
                 if bound > 0 { return (bound, .burst) }
             case .ceiling:

@@ -5,8 +5,6 @@ struct Course: Sendable {
     /// 1 up, -1 down, 0 nowhere yet.
     fileprivate(set) var direction = 0.0
     fileprivate(set) var since: Timestamp
-    /// Which way it went last, unless that was a loss of capacity.
-    var moved = 0.0
 
     init(at now: Timestamp) {
         since = now
@@ -51,8 +49,10 @@ struct Dampening: Sendable {
     /// - Parameters:
     ///   - mean: of the target over the observation window; `target` now.
     ///   - dominantCost: the part of capacity that one unit takes.
+    ///   - lastMove: the sign of its last move, unless that was a loss of capacity; 0 without one.
     func interval(
-        from current: Double, toward mean: Double, target: Double, dominantCost: Double, course: inout Course
+        from current: Double, toward mean: Double, target: Double, dominantCost: Double, lastMove: Double,
+        course: inout Course
     ) -> FillInterval {
         let deviation = mean - current
         guard abs(deviation) > max(current, mean) * Dampening.settled else {
@@ -64,7 +64,7 @@ struct Dampening: Sendable {
             course.direction = direction
             course.since = now
         }
-        let turnsBack = direction * course.moved < 0 && now.seconds(since: course.since) < observationSeconds
+        let turnsBack = direction * lastMove < 0 && now.seconds(since: course.since) < observationSeconds
         if current > 0, turnsBack || abs(deviation) <= deadband(since: course.since) * current {
             return FillInterval(
                 least: current, leastConstraint: .deadband, most: current, mostConstraint: .deadband)

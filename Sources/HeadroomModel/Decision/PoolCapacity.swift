@@ -36,6 +36,11 @@ public struct PoolCapacity: Equatable, Sendable {
         self.upstream = upstream
     }
 
+    /// True when the pool grants clearly less than its contract in some resource: capacity is lost.
+    public var isBelowContract: Bool {
+        nominal.resources.members.contains { (capacity[$0] ?? 0) < 0.95 * (nominal[$0] ?? 0) }
+    }
+
     /// Part of the usual slew with which rates may rise: below 1 while the provider says that we grow too fast.
     public var growth: Double { upstream.growth }
 }

@@ -46,7 +46,7 @@ package struct ExplanationText {
         let credible = facts.credibleDemand.total[resource] ?? 0
         if asked == 0 { return "\(facts.tenant) asked for nothing." }
         var text = "\(facts.tenant) asked for \(amount(asked))"
-        if isBelow(credible, asked), pool.mode != .recommend {
+        if isBelow(credible, asked) {
             text += ", of which \(GroupedNumber.whole(credible)) count"
             text +=
                 facts.confidence < 0.9

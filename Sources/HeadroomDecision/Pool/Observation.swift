@@ -1,5 +1,72 @@
 import HeadroomModel
 
+/// What a pool observes of its tenants over the observation window: the mean of each one's target, and of the part of it
+/// that the tenant needs.
+struct Observation: Sendable {
+    private(set) var clock: ObservationClock
+    private var windows: [MemberWindows] = []
+
+    init(at now: Timestamp) {
+        clock = ObservationClock(at: now)
+    }
+
+    mutating func admit(_ origins: [Int?]) {
+        let clock = clock
+        windows = windows.moved(origins) { _ in MemberWindows(at: clock) }
+    }
+
+    mutating func advance(to now: Timestamp, _ dampening: DampeningPolicy) {
+        clock.advance(to: now, window: dampening.observationSeconds, first: dampening.slewSeconds)
+    }
+
+    /// Forgets what was observed: it speaks of other circumstances.
+    mutating func restart() {
+        for index in windows.indices { windows[index] = MemberWindows(at: clock) }
+    }
+
+    /// Means over the window, one a member.
+    struct Means: Sendable {
+        /// Of the target, as activity.
+        var targets: [Double]
+        /// Of the part of the target that the tenant needs, without room to grow; a share of nominal capacity.
+        var needs: [Double]
+    }
+
+    /// A pool whose breaker is open says nothing of what its tenants need, since they work elsewhere: there the numbers
+    /// in force count as wanted.
+    mutating func observe(_ target: PoolTarget, _ input: DecisionInput, inForce: PublishedNumbers) -> Means {
+        let (rows, members) = (input.members.rows, input.members.members)
+        let isOpen = input.conditions.isOpen
+        var means = Means(targets: target.activities, needs: Array(repeating: 0, count: rows.count))
+        for index in rows.indices {
+            let (cost, activity) = (members[index].nominalCost, means.targets[index])
+            let share = isOpen ? inForce.rows[index].share : activity * cost
+            let needed = max(input.demand.rows[index].credible, rows[index].promised * cost)
+            let seconds = windows[index].seconds(at: clock)
+            means.needs[index] = windows[index].needs.observe(min(share, needed), over: seconds, at: clock)
+            let mean = windows[index].target.observe(share, over: seconds, at: clock) / cost
+            if !isOpen, abs(mean - activity) > mean * 1e-9 { means.targets[index] = mean }
+        }
+        return means
+    }
+}
+
+/// One tenant's windows.
+private struct MemberWindows: Sendable {
+    var target = ObservationWindow()
+    var needs = ObservationWindow()
+    private let since: Timestamp
+
+    init(at clock: ObservationClock) {
+        since = clock.now.adding(seconds: -clock.elapsed)
+    }
+
+    /// How much of the observation window it has been here.
+    func seconds(at clock: borrowing ObservationClock) -> Double {
+        min(clock.observed, clock.now.seconds(since: since))
+    }
+}
+
 /// The time of a pool's observation windows: a dozen buckets of equal length. One for all tenants of a pool, since they
 /// are observed at the same instants.
 struct ObservationClock: Sendable {
@@ -18,7 +85,7 @@ struct ObservationClock: Sendable {
     fileprivate private(set) var bucket = 0
     fileprivate private(set) var lastBucket = 0
     /// Another bucket than at the observation before, or one that begins anew.
-    fileprivate private(set) var hasTurned = false
+    fileprivate private(set) var isOtherBucket = false
     private var number: Int64?
 
     init(at now: Timestamp) {
@@ -37,7 +104,7 @@ struct ObservationClock: Sendable {
         for offset in 0..<min(begun < 0 ? .max : begun, count) { kept[Int((current - offset) % count)] = 0 }
         lastBucket = bucket
         bucket = Int(current % count)
-        hasTurned = begun != 0
+        isOtherBucket = begun != 0
         seconds.keep(kept)
         seconds[bucket] += elapsed
         observed = seconds.total
@@ -55,12 +122,12 @@ struct ObservationWindow: Sendable {
     /// Of the present bucket, and of all others: while the bucket stays the same, nothing else is touched.
     private var present = 0.0
     private var others = 0.0
-    /// By bucket; the present one's as of when it was turned to.
+    /// By bucket; the present one's as of when it became the present one.
     private var sums = ObservationClock.Buckets(repeating: 0)
 
     /// Takes in what held since the observation before, and returns the mean over `seconds`.
     mutating func observe(_ value: Double, over seconds: Double, at clock: borrowing ObservationClock) -> Double {
-        if clock.hasTurned { turn(clock) }
+        if clock.isOtherBucket { changeBucket(clock) }
         present += value * clock.elapsed
         guard seconds > 0 else { return value }
         let mean = (others + present) / seconds
@@ -68,7 +135,7 @@ struct ObservationWindow: Sendable {
         return abs(mean - value) <= value * 1e-9 ? value : mean
     }
 
-    private mutating func turn(_ clock: borrowing ObservationClock) {
+    private mutating func changeBucket(_ clock: borrowing ObservationClock) {
         sums[clock.lastBucket] = present
         sums.keep(clock.kept)
         present = sums[clock.bucket]

@@ -1,17 +1,18 @@
 import HeadroomModel
 
-/// What one decision of a pool goes by, and does not change. A class, since it is a kilobyte that every step reads.
-final class PoolTurn {
+/// The conditions of one decision of a pool: its policy, its capacity, the rules in force, and what follows from them for
+/// every tenant alike. The same for all steps of the decision.
+struct PoolConditions: Sendable {
     let pool: PoolPolicy
     let capacity: PoolCapacity
     let rules: Rules
     let now: Timestamp
-    /// Of the rules, what is asked for every tenant: they are a kilobyte, and reading one number copies them.
+    /// Parts of the rules that are needed for every tenant.
     let dampening: Dampening
     let guardrails: GuardrailPolicy
     let deadband: Double
     let flaggedDemandFactor: Double
-    /// What is left since the last decision of what falls by the half-life of demand.
+    /// The part that is left, since the last decision, of what falls by the half-life of demand.
     let demandKept: Double
     let fallbackShare: Double
     /// What one idle tenant may start with at most.
@@ -20,21 +21,20 @@ final class PoolTurn {
     /// The bands of the policy, inside the intervals.
     let bands: [FillRaise]
 
-    /// Whole: what there is, less what stays in the float.
+    /// In whole numbers: the capacity less what stays in the float.
     let budget: Rates
     let float: Rates
     let unlisted: Rates
-    /// The budget less what `unlisted` takes: what listed tenants share …
+    /// The budget less the part of `unlisted`: what listed tenants share …
     let whole: Rates
-    /// … and the part of it that is assured to them; more where floors need it.
-    private(set) var assurable: Rates
+    /// … and the part of it that is assured to them; floors may need more (``assurable(covering:)``).
+    private let assurableShare: Double
     let shared: FillCapacity
     let nominal: FillCapacity
 
-    /// Questions that wait, or that were decided and still hold, about this pool.
+    /// Questions about this pool that are pending, or decided and still in force.
     let proposals: [Proposal]
-    /// Of these the changes beyond the guardrails that were approved, and the recommendations that were applied; the
-    /// newest of each tenant.
+    /// Of these the approved changes beyond the guardrails, and the applied recommendations; the newest of each tenant.
     let approved: [TenantID: Proposal]
     let applied: [TenantID: Proposal]
 
@@ -66,7 +66,7 @@ final class PoolTurn {
             max(0, rate - (unlisted[resource] ?? 0))
         }
         (self.float, self.budget, self.unlisted) = (float, budget, unlisted)
-        assurable = whole * rules.policy.dampening.assuredShare
+        assurableShare = rules.policy.dampening.assuredShare
         shared = FillCapacity(whole)
         nominal = FillCapacity(pool.nominal)
         let proposals = rules.steering.proposals.filter { $0.pool == pool.pool && $0.kind != .override }
@@ -79,19 +79,14 @@ final class PoolTurn {
         applied = approved(.recommendation)
     }
 
-    /// What is promised is assured up to all there is.
-    func cover(_ floors: SIMD4<Double>) {
+    /// What the fill divides: the assured share of what listed tenants share, and more where `floors` need it, up to all.
+    func assurable(covering floors: SIMD4<Double>) -> Rates {
+        var assurable = whole * assurableShare
         for resource in whole.resources.members {
             let needed = floors[resource.rawValue] * (1 + 1e-12)
             assurable[resource] = min(whole[resource] ?? 0, max(assurable[resource] ?? 0, needed))
         }
-    }
-
-    /// True when the pool grants clearly less than its contract: else the target tells what nominal capacity gives.
-    var hasLostCapacity: Bool {
-        capacity.nominal.resources.members.contains {
-            (capacity.capacity[$0] ?? 0) < 0.95 * (capacity.nominal[$0] ?? 0)
-        }
+        return assurable
     }
 }
 

@@ -1,0 +1,180 @@
+import HeadroomModel
+
+/// Bounds where each rate may go in this step (Model §5.2, §5.4): by dampening, guardrails, the pool's mode, a freeze or
+/// an open breaker. It gives intervals, and the fill runs inside them.
+struct StepBounds: Sendable {
+    /// One a member.
+    private var courses: [Course] = []
+
+    mutating func admit(_ origins: [Int?], at now: Timestamp) {
+        courses = courses.moved(origins) { _ in Course(at: now) }
+    }
+
+    /// What the dampened fill runs on. One of each a member.
+    struct Step: Sendable {
+        /// In force before the step, as activity.
+        var before: [Double]
+        var intervals: [FillInterval]
+        var demands: [FillDemand]
+        /// Capacity was lost: no lower end holds, and the fill takes from everyone in the order of its bands.
+        var isEmergency = false
+        var capacity: Rates
+    }
+
+    mutating func bound(
+        _ target: PoolTarget, _ means: Observation.Means, inForce: PublishedNumbers, freeze: FreezeKeeper,
+        _ input: DecisionInput
+    ) -> Step {
+        let conditions = input.conditions
+        let (members, rows) = (input.members.members, input.members.rows)
+        let (mode, dampening) = (conditions.pool.mode, conditions.dampening)
+        let isRecommending = mode == .recommend
+        let applied = isRecommending ? HypotheticalFill(input).applied() : []
+        var step = Step(
+            before: inForce.activities(of: input.members),
+            intervals: Array(repeating: FillInterval(), count: rows.count), demands: input.demand.fill,
+            capacity: input.assurable)
+        for index in rows.indices {
+            var interval: FillInterval
+            if freeze.isFrozen {
+                interval = freeze.interval(of: index, current: step.before[index], input)
+            } else if conditions.isOpen, !inForce.rows[index].isNew {
+                interval = FillInterval(exactly: step.before[index], .breaker)
+            } else if isRecommending {
+                interval = FillInterval(exactly: applied[index], .mode)
+            } else {
+                interval = dampening.interval(
+                    from: step.before[index], toward: means.targets[index], target: target.activities[index],
+                    dominantCost: conditions.shared.dominantCost(of: rows[index].cost),
+                    lastMove: inForce.rows[index].chosenMove, course: &courses[index])
+                // Room to grow is kept for nobody while others want it: it is what lies beyond the deadband about the mean
+                // of what the tenant needed. Its need of the moment says little: a rate that followed it would soon turn back.
+                let needed = means.needs[index] * (1 + conditions.deadband)
+                interval.lowerLeast(
+                    to: max(needed / members[index].nominalCost, input.demand.fill[index].start), .level)
+                bound(&interval, of: index, target.activities[index], current: step.before[index], input)
+            }
+            // Whatever else keeps a rate up: a ceiling that came down is a bound at once.
+            if rows[index].ceiling < interval.most {
+                interval.lowerMost(to: rows[index].ceiling, input.members.ceilingConstraint(of: index))
+            }
+            step.intervals[index] = interval
+        }
+        // In a pool that does not move by itself nobody's demand counts: a shortage takes from what is applied.
+        if isRecommending {
+            for index in rows.indices { step.demands[index].raise(to: step.intervals[index].most) }
+        }
+        fit(&step, input)
+        return step
+    }
+
+    /// What contracts, guardrails and the pool's mode say besides.
+    private func bound(
+        _ interval: inout FillInterval, of index: Int, _ target: Double, current: Double, _ input: DecisionInput
+    ) {
+        // A floor is there the moment it is promised or fits again.
+        let floor = input.members.rows[index].promised
+        if floor > interval.least, floor <= target * (1 + 1e-9) {
+            (interval.least, interval.leastConstraint) = (floor, .floor)
+            if floor > interval.most { (interval.most, interval.mostConstraint) = (floor, .floor) }
+        }
+        if input.conditions.pool.mode == .guarded {
+            let demand = input.demand.rows[index].credible / input.members.members[index].nominalCost
+            interval.raiseLeast(to: GuardedMode.least(of: index, current: current, input), .mode)
+            interval.lowerMost(to: max(current, demand, floor), .mode)
+        }
+        let guardrail = input.guardrails[index]
+        interval.lowerMost(to: guardrail.most, .guardrail)
+        interval.raiseLeast(to: min(guardrail.least, interval.most), .guardrail)
+    }
+
+    /// Lets everyone fall if the lower ends do not fit. They may take all that listed tenants share: the part that is
+    /// lent takes the small movements of the estimate.
+    private func fit(_ step: inout Step, _ input: DecisionInput) {
+        let (rows, whole) = (input.members.rows, input.conditions.whole)
+        var least = SIMD4<Double>.zero
+        for index in rows.indices { least += rows[index].cost * step.intervals[index].least }
+        for resource in whole.resources.members {
+            let needed = least[resource.rawValue]
+            let most = whole[resource] ?? 0
+            if needed > most * (1 + 1e-9) {
+                step.isEmergency = true
+                for index in rows.indices { step.intervals[index].least = 0 }
+                step.capacity = input.assurable
+                return
+            }
+            step.capacity[resource] = min(most, max(input.assurable[resource] ?? 0, needed * (1 + 1e-12)))
+        }
+    }
+}
+
+/// The fill inside the intervals of a step.
+struct DampenedFill: Sendable {
+    private var engine = FillEngine()
+
+    struct Result: Sendable {
+        /// What the fill ran on.
+        let capacity: Rates
+        let outcome: FillOutcome
+        /// One a member; the search's, without its rounding.
+        let activities: [Double]
+    }
+
+    mutating func solve(_ step: StepBounds.Step, _ input: DecisionInput) -> Result {
+        let outcome = engine.solve(
+            input.members.rows, step.demands, within: step.intervals, input.conditions.bands, in: step.capacity)
+        var activities = outcome.activities
+        for index in activities.indices {
+            // Without the rounding of the search where an end of the interval binds: who is held does not drift.
+            let (activity, interval) = (activities[index], step.intervals[index])
+            if abs(activity - interval.most) <= 1e-9 * interval.most {
+                activities[index] = interval.most
+            } else if abs(activity - interval.least) <= 1e-9 * interval.least {
+                activities[index] = interval.least
+            }
+        }
+        return Result(capacity: step.capacity, outcome: outcome, activities: activities)
+    }
+}
+
+/// Pools in `guarded` mode: by itself only that part of an assured rate moves which its holder does not want.
+enum GuardedMode {
+    /// What a tenant keeps, as activity: what it is assured, as far as it wants it, or less where a person said so.
+    static func least(of index: Int, current: Double, _ input: DecisionInput) -> Double {
+        let wanted = input.demand.rows[index].credible / input.members.members[index].nominalCost
+        let least = min(current, wanted)
+        guard !input.conditions.applied.isEmpty,
+            let applied = input.conditions.applied[input.members.tenants[index]]
+        else { return least }
+        return min(least, input.members.activity(within: applied.to, of: index))
+    }
+}
+
+extension FillInterval {
+    init(exactly activity: Double, _ constraint: Constraint) {
+        self.init(least: activity, leastConstraint: constraint, most: activity, mostConstraint: constraint)
+    }
+
+    fileprivate mutating func raiseLeast(to bound: Double, _ constraint: Constraint) {
+        guard bound > least else { return }
+        (least, leastConstraint) = (bound, constraint)
+        most = max(most, least)
+    }
+
+    fileprivate mutating func lowerLeast(to bound: Double, _ constraint: Constraint) {
+        if bound < least { (least, leastConstraint) = (bound, constraint) }
+    }
+
+    fileprivate mutating func lowerMost(to bound: Double, _ constraint: Constraint) {
+        guard bound < most else { return }
+        (most, mostConstraint) = (bound, constraint)
+        if least > bound { (least, leastConstraint) = (bound, constraint) }
+    }
+}
+
+extension FillDemand {
+    /// All of it urgent.
+    fileprivate mutating func raise(to activity: Double) {
+        (interactive, nearRealTime, batch) = (activity, activity, activity)
+    }
+}
