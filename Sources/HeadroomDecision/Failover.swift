@@ -48,7 +48,7 @@ public struct Failover: Sendable {
                 both.profile = nil
                 next += 1
             } else {
-                // Its gateways, queue and tasks are told where they are.
+                // Its gateways, queue and tasks are reported in their own pool.
                 both = TenantDemand(
                     tenant: tenant.tenant, demand: PerCriticality(repeating: .none), shape: tenant.shape,
                     consumed: tenant.consumed, confidence: tenant.confidence, repayment: tenant.repayment,

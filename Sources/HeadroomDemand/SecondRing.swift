@@ -7,31 +7,32 @@ import HeadroomModel
 public struct SecondRing: Sendable {
     /// A power of two of them, so that a second's place is found without a division.
     private var slots: [SIMD4<Float>]
+    private var clock: RingClock
+
     /// The newest second that the ring holds.
-    private(set) var newest: Int64
+    var newest: Int64 { clock.newest }
 
     /// Holds at least `seconds` seconds, the newest of them `second`.
     public init(seconds: Int, endingAt second: Int64) {
         var count = 1
         while count < seconds { count *= 2 }
         slots = [SIMD4<Float>](repeating: .zero, count: count)
-        newest = second
+        clock = RingClock(newest: second)
     }
 
     /// How many it holds.
     public var seconds: Int { slots.count }
 
     public mutating func add(_ work: Work, at second: Int64) {
-        advance(to: second)
-        guard second > newest - Int64(slots.count) else { return }
-        slots[index(second)] += SIMD4<Float>(work.amounts)
+        for new in clock.advance(to: second, of: slots.count) { slots[index(new)] = .zero }
+        if let slot = clock.slot(of: second, of: slots.count) { slots[slot] += SIMD4<Float>(work.amounts) }
     }
 
     /// The sum over the `count` seconds that end with `second`.
     public func sum(ofSeconds count: Int, endingAt second: Int64) -> Work {
         var sum = SIMD4<Double>.zero
-        var s = max(second - Int64(count) + 1, newest - Int64(slots.count) + 1)
-        let last = min(second, newest)
+        var s = max(second - Int64(count) + 1, clock.newest - Int64(slots.count) + 1)
+        let last = min(second, clock.newest)
         while s <= last {
             sum += SIMD4<Double>(slots[index(s)])
             s += 1
@@ -39,22 +40,15 @@ public struct SecondRing: Sendable {
         return Work(amounts: sum)
     }
 
-    private mutating func advance(to second: Int64) {
-        guard second > newest else { return }
-        let steps = min(second - newest, Int64(slots.count))
-        for step in 0..<steps { slots[index(second - step)] = .zero }
-        newest = second
-    }
-
-    private func index(_ second: Int64) -> Int { Int(second & Int64(slots.count - 1)) }
+    private func index(_ second: Int64) -> Int { RingClock.slot(of: second, of: slots.count) }
 }
 
 extension SecondRing {
     /// Only the seconds that hold something: most rings are nearly empty.
     func write(to writer: inout ByteWriter) {
         writer.write(newest)
-        let held = (0..<Int64(slots.count)).filter { slots[index(newest - $0)] != .zero }
-        writer.write(held) { writer, age in
+        let filled = (0..<Int64(slots.count)).filter { slots[index(newest - $0)] != .zero }
+        writer.write(filled) { writer, age in
             writer.write(UInt16(age))
             for lane in 0..<4 { writer.write(slots[index(newest - age)][lane]) }
         }
@@ -67,7 +61,7 @@ extension SecondRing {
             var work = SIMD4<Float>.zero
             for lane in 0..<4 { work[lane] = try reader.readShare() }
             guard age < Int64(slots.count) else { throw .outOfRange }
-            slots[index(newest - age)] = work
+            slots[index(clock.newest - age)] = work
         }
     }
 }

@@ -51,7 +51,7 @@ extension PoolReport {
             assured: assured, consumed: needs.demand.consumed,
             calls: Dictionary(
                 uniqueKeysWithValues: Outcome.allCases.map { ($0, capacity.calls[$0.rawValue]) }),
-            waits: needs.waits, upstream: capacity.upstream, tenants: tenants)
+            waits: needs.waits, untracked: needs.demand.untracked, upstream: capacity.upstream, tenants: tenants)
     }
 }
 

@@ -11,7 +11,7 @@ package actor TenantConsumptionClassifier {
         /// Seconds of the pool's capacity served to each tenant, divided by its weight.
         package var serviceClocks: [TenantID: Double]
         /// Of those that are underserved.
-        package var starvation: [TenantID: StarvationWatch.Verdict]
+        package var starvation: [TenantID: StarvationWatch.Finding]
         /// Since the start, by tier.
         package var waits: [(tier: String, seconds: PerCriticality<Histogram>)] = []
     }
@@ -57,7 +57,7 @@ package actor TenantConsumptionClassifier {
                     policy: pool, demand: DemandEstimator(pool: pool, settings: settings, at: now),
                     starvation: StarvationWatch(settings: policy.starvation))
             watched.policy = pool
-            watched.demand.follow(pool, settings)
+            watched.demand.follow(pool, settings, contracts: rules.contracts)
             watched.starvation.settings = policy.starvation
             followed.append(watched)
         }
@@ -73,9 +73,13 @@ package actor TenantConsumptionClassifier {
     package func fold(_ records: [TelemetryRecord], at now: Timestamp) {
         // In place: most are of queues, and a record is as large as a call.
         let records = records.span
+        // A tenant takes memory in each pool that it is seen in, so the bound is on all tables together.
+        var roomLeft = rules.policy.loop.maxTenantsTotal - pools.reduce(0) { $0 + $1.demand.tenantCount }
         for index in records.indices {
             guard let place = places[records[index].pool] else { continue }
+            pools[place].demand.roomLeft = roomLeft
             pools[place].demand.fold(records[index], at: now)
+            roomLeft = pools[place].demand.roomLeft
             if case .call(let call) = records[index], call.outcome == .ok, let wait = call.queuedMilliseconds {
                 let tier = rules.tier(of: call.tenant, in: call.pool)
                 pools[place].waits.note(wait / 1000, tier: tier.name, call.criticality)
@@ -115,35 +119,23 @@ package actor TenantConsumptionClassifier {
 
     /// The state, for ``restore(_:at:)`` in another process.
     package func checkpoint() -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(Self.version)
-        writer.write(pools) { writer, watched in
-            var pool = ByteWriter()
-            watched.write(to: &pool)
-            writer.write(watched.policy.pool.text)
-            writer.write(bytes: pool.bytes)
-        }
-        return writer.bytes
+        PoolStates.bytes(
+            version: Self.version,
+            pools.map { watched in
+                var state = ByteWriter()
+                watched.write(to: &state)
+                return (watched.policy.pool, state)
+            })
     }
 
     /// Before the first ``follow(_:at:)``. Bytes of another version, or damaged ones, change nothing. Returns whether they
     /// were read.
     @discardableResult
     package func restore(_ bytes: [UInt8], at instant: Timestamp) -> Bool {
-        do {
-            var reader = ByteReader(bytes)
-            guard try reader.read(UInt32.self) == Self.version else { return false }
-            var found: [PoolID: [UInt8]] = [:]
-            for _ in 0..<(try reader.readCount(leastBytes: 6)) {
-                let pool = try reader.readIdentifier(PoolID.self)
-                found[pool] = try reader.readBytes()
-            }
-            restored = found
-            restoredAt = instant
-            return true
-        } catch {
-            return false
-        }
+        guard let states = PoolStates.read(bytes, version: Self.version) else { return false }
+        restored = states
+        restoredAt = instant
+        return true
     }
 
     /// What is not in the store yet; ascending by pool, start, tenant, criticality.
@@ -179,7 +171,7 @@ extension TenantConsumptionClassifier.Watched {
         estimatedAt = now
         advanceClocks(&demand, seconds: seconds, capacity: capacity.capacity, rules: rules)
         let hasLostCapacity = capacity.isBelowContract
-        var verdicts: [TenantID: StarvationWatch.Verdict] = [:]
+        var verdicts: [TenantID: StarvationWatch.Finding] = [:]
         var entitled = TenantWalk(entitlements)
         // By index: most tenants of a large table are idle, and each is a large struct to take out.
         for index in demand.tenants.indices where demand.tenants[index].wanted.perMinute != .zero {

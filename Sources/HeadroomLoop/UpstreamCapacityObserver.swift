@@ -56,34 +56,22 @@ package actor UpstreamCapacityObserver {
 
     /// The state, for ``restore(_:)`` in another process.
     package func checkpoint() -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(Self.version)
-        writer.write(pools.sorted { $0.key < $1.key }) { writer, entry in
-            var pool = ByteWriter()
-            entry.value.write(to: &pool)
-            writer.write(entry.key.text)
-            writer.write(bytes: pool.bytes)
-        }
-        return writer.bytes
+        PoolStates.bytes(
+            version: Self.version,
+            pools.sorted { $0.key < $1.key }.map { pool, estimator in
+                var state = ByteWriter()
+                estimator.write(to: &state)
+                return (pool, state)
+            })
     }
 
     /// Before the first ``follow(_:at:)``. Bytes of another version, or damaged ones, change nothing; a pool whose limits
     /// are others now starts over. Returns whether they were read.
     @discardableResult
     package func restore(_ bytes: [UInt8]) -> Bool {
-        do {
-            var reader = ByteReader(bytes)
-            guard try reader.read(UInt32.self) == Self.version else { return false }
-            var found: [PoolID: [UInt8]] = [:]
-            for _ in 0..<(try reader.readCount(leastBytes: 6)) {
-                let pool = try reader.readIdentifier(PoolID.self)
-                found[pool] = try reader.readBytes()
-            }
-            restored = found
-            return true
-        } catch {
-            return false
-        }
+        guard let states = PoolStates.read(bytes, version: Self.version) else { return false }
+        restored = states
+        return true
     }
 
     private func restoredEstimator(

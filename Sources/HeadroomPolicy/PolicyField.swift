@@ -60,6 +60,9 @@ extension LoopPolicy {
         PolicyField("grace_seconds", \.graceSeconds, 0...600, "seconds"),
         PolicyField("fallback_share", \.fallbackShare, 0...1, "part of capacity"),
         PolicyField("max_tenants", whole: \.maxTenants, 1...1_000_000, "tenants per pool"),
+        PolicyField("max_tenants_total", whole: \.maxTenantsTotal, 1...10_000_000, "tenants over all pools"),
+        PolicyField(
+            "max_new_tenants_per_gateway", whole: \.maxNewTenantsPerGateway, 1...1_000_000, "tenants per pool"),
         PolicyField("unlisted_share", \.unlistedShare, 0...0.5, "part of the budget"),
         PolicyField("max_parts", whole: \.maxParts, 1...1024, "parts per pool"),
         PolicyField("expected_gateways", whole: \.expectedGateways, 1...10_000, "gateways"),

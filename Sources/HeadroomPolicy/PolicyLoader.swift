@@ -26,19 +26,18 @@ package enum PolicyLoader {
         return loading.policy
     }
 
-    /// FNV-1a, 64 bits, over the files' names and bytes: it distinguishes versions and does not protect against forgery.
+    /// A ``Fingerprint`` of the files' names and bytes.
     private static func digest(of files: [CheckedFile]) -> String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        var fingerprint = Fingerprint()
         // File names without their folder: the same files give the same digest wherever they lie.
         let named = files.map { (name: $0.path.split(separator: "/").last ?? "", bytes: $0.bytes) }
         for file in named.sorted(by: { $0.name < $1.name }) {
-            for byte in file.name.utf8 { add(byte) }
-            add(0)
-            for byte in file.bytes { add(byte) }
-            add(0)
+            fingerprint.add(file.name.utf8)
+            fingerprint.add(UInt8(0))
+            fingerprint.add(file.bytes)
+            fingerprint.add(UInt8(0))
         }
-        let digits = String(hash, radix: 16)
+        let digits = String(fingerprint.value, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 

@@ -21,8 +21,8 @@ import Testing
     /// Ticks of two seconds.
     private func run(
         _ credit: inout BurstCredit, _ claims: [BurstCredit.Claim], seconds: Double, from second: Double
-    ) -> [BurstCredit.Grant] {
-        var grants: [BurstCredit.Grant] = []
+    ) -> [BurstCredit.GrantedBurst] {
+        var grants: [BurstCredit.GrantedBurst] = []
         for tick in stride(from: 0, through: seconds, by: 2) {
             grants = credit.decide(
                 claims, budget: budget, policy: CreditPolicy(), at: start.adding(seconds: second + tick))
@@ -51,7 +51,7 @@ import Testing
         _ = run(&credit, [idle("a")], seconds: 60, from: 0)
         let grants = run(&credit, [bursting("a", needs: 20_000)], seconds: 0, from: 62)
         // 20,000 tokens over 120 s.
-        #expect(grants == [BurstCredit.Grant(tenant: "a", perMinute: 10_000, until: start.adding(seconds: 182))])
+        #expect(grants == [BurstCredit.GrantedBurst(tenant: "a", perMinute: 10_000, until: start.adding(seconds: 182))])
         let before = try #require(credit.balance(of: "a")).spent
         _ = run(&credit, [bursting("a", needs: 20_000)], seconds: 58, from: 64)
         // A minute of it; less than a token is carried.

@@ -123,7 +123,8 @@ import Testing
             let pool = decision.allocation
             var fault: String?
             var sum = 0.0
-            for tenant in pool.tenants where tenant.burst != TenantAllocation.Burst.none && history.story.lastKnown == nil {
+            for tenant in pool.tenants
+            where tenant.burst != TenantAllocation.Burst.none && history.story.lastKnown == nil {
                 bursts += 1
                 sum += tenant.burst.rates[.tokens] ?? 0
                 let begun = since[tenant.tenant] ?? history.story.now

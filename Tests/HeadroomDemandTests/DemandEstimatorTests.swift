@@ -182,7 +182,36 @@ import Testing
         for n in 0..<150 { fold(call(1, tenant: TenantID(unchecked: "t\(n)"), request: "r\(n)")) }
         let found = estimator.estimate(at: Self.start.adding(seconds: 2))
         #expect(found.tenants.count == 100)
-        #expect(found.untracked == 50)
+        #expect(found.untracked.lines == 50)
+        #expect(found.untracked.last?.bound == .pool)
+    }
+
+    @Test mutating func `one gateway's invented names leave room for the tenants of another and for contracts`() {
+        var policy = Policy(loop: LoopPolicy(maxTenants: 100, maxNewTenantsPerGateway: 20))
+        policy.demand.idleSeconds = 600
+        let pool = PoolPolicy(pool: Self.pool, nominal: Rates(rpm: 6_000, tpm: 6_000_000))
+        estimator.follow(
+            pool, .init(policy),
+            contracts: ["acme": Contract(tenant: "acme", tier: nil)])
+        for n in 0..<1_000 { fold(call(1, tenant: TenantID(unchecked: "invented-\(n)"))) }
+        fold(call(1, tenant: "acme"))
+        fold(call(1, tenant: "honest", gateway: "gw-2"))
+        var found = estimator.estimate(at: Self.start.adding(seconds: 2))
+        #expect(found.tenants.count == 22)
+        #expect(found.tenants.contains { $0.tenant == "acme" } && found.tenants.contains { $0.tenant == "honest" })
+        #expect(found.untracked.lines == 980)
+        #expect(found.untracked.last?.bound == .gateway && found.untracked.last?.gateway == "gw-1")
+        // Names that have long been idle make room for others of the same gateway, also after a restart.
+        var writer = ByteWriter()
+        estimator.write(to: &writer)
+        var reader = ByteReader(writer.bytes)
+        let settings = DemandEstimator.Settings(policy)
+        estimator = DemandEstimator(pool: pool, settings: settings, at: Self.start)
+        #expect(throws: Never.self) { try estimator.restore(from: &reader) }
+        for n in 0..<30 { fold(call(700, tenant: TenantID(unchecked: "later-\(n)"))) }
+        found = estimator.estimate(at: Self.start.adding(seconds: 701))
+        #expect(found.tenants.map(\.tenant.text).filter { $0.hasPrefix("later") }.count == 20)
+        #expect(found.untracked.lines == 990)
     }
 
     @Test mutating func `traffic tells where a tenant's work arrives`() throws {

@@ -17,9 +17,9 @@ import Testing
     /// One verdict a second for `seconds`, the last of them returned.
     private func verdict(
         demand: Double, consumed: Double, entitlement: Double, lost: Bool = false, seconds: Int
-    ) -> StarvationWatch.Verdict {
+    ) -> StarvationWatch.Finding {
         var watch = StarvationWatch(settings: StarvationPolicy(seconds: 300, share: 0.7))
-        var last = StarvationWatch.Verdict(underservedSeconds: 0, starvation: nil)
+        var last = StarvationWatch.Finding(underservedSeconds: 0, starvation: nil)
         for second in 0...seconds {
             last = watch.judge(
                 tenant(demand: demand, consumed: consumed),
@@ -49,14 +49,14 @@ import Testing
 
     @Test func `one good moment starts the count anew`() {
         var watch = StarvationWatch(settings: StarvationPolicy(seconds: 300, share: 0.7))
-        var last = StarvationWatch.Verdict(underservedSeconds: 0, starvation: nil)
+        var last = StarvationWatch.Finding(underservedSeconds: 0, starvation: nil)
         for second in 0...500 {
             last = watch.judge(
                 tenant(demand: 100_000, consumed: second == 250 ? 100_000 : 10_000),
                 entitlement: Rates(rpm: 200, tpm: 200_000), nominal: nominal, hasLostCapacity: false,
                 at: start.adding(seconds: Double(second)))
         }
-        #expect(last == StarvationWatch.Verdict(underservedSeconds: 249, starvation: nil))
+        #expect(last == StarvationWatch.Finding(underservedSeconds: 249, starvation: nil))
     }
 
     @Test func `a call that waits for too long lowers what else it takes, and is nothing by itself`() {
@@ -67,7 +67,7 @@ import Testing
             var watch = StarvationWatch(settings: StarvationPolicy(seconds: 300, share: 0.7))
             var tenant = tenant(demand: 500_000, consumed: Double(consumed))
             tenant.queue.batch = TenantReport.Queue(depth: 1, oldestSeconds: Double(oldest))
-            var last: StarvationWatch.Verdict?
+            var last: StarvationWatch.Finding?
             for second in 0...360 {
                 last = watch.judge(
                     tenant, entitlement: Rates(rpm: 100, tpm: 100_000), nominal: nominal, hasLostCapacity: false,
@@ -93,6 +93,6 @@ import Testing
         try other.restore(from: &reader, at: start.adding(seconds: 200))
         let verdict = other.judge(
             hungry, entitlement: entitlement, nominal: nominal, hasLostCapacity: false, at: start.adding(seconds: 301))
-        #expect(verdict == StarvationWatch.Verdict(underservedSeconds: 301, starvation: .delivery))
+        #expect(verdict == StarvationWatch.Finding(underservedSeconds: 301, starvation: .delivery))
     }
 }

@@ -196,7 +196,7 @@ import Testing
         for n in 0..<2 { pool.call(200, by: TenantID(unchecked: "new-\(n)")) }
         let found = pool.demand(at: 201)
         #expect(found.tenants.map(\.tenant) == ["new-0", "new-1"])
-        #expect(found.untracked == 0)
+        #expect(found.untracked.lines == 0)
         let stored = Set(pool.estimator.unstoredRollups().map(\.tenant))
         #expect(stored.count == 22)
     }

@@ -131,6 +131,43 @@ import Testing
         }
     }
 
+    @Test func `tenants that were turned away are a warning for ten minutes, and a metric`() async throws {
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7)
+            func report(_ bound: UntrackedTenants.Bound) {
+                var untracked = UntrackedTenants(lines: 980)
+                untracked.last = (bound, "gw-1", fixture.clock.now)
+                fixture.board.report(
+                    LoopReport(
+                        at: fixture.clock.now,
+                        pools: [
+                            PoolReport(
+                                pool: "demo:pool", state: .healthy, nominal: Rates(rpm: 10), estimated: Rates(rpm: 10),
+                                capacityReason: .contract, confidence: 1, budget: Rates(rpm: 10),
+                                assured: Rates(rpm: 10), consumed: .none, calls: [:], untracked: untracked, tenants: [])
+                        ]))
+            }
+            let client = try fixture.client()
+            func warnings() async throws -> [String?] {
+                let reply = try await client.get("/readyz")
+                return try JSONNode.parse(reply.body)["warnings"]?.array?.map(\.string) ?? []
+            }
+            report(.gateway)
+            #expect(
+                try await warnings() == [
+                    "pool demo:pool: 980 lines were of tenants beyond loop.max_new_tenants_per_gateway, which share "
+                        + "`unlisted`; the last came from gateway gw-1"
+                ])
+            #expect(
+                try await client.get("/metrics").text.contains(#"headroom_untracked_lines_total{pool="demo:pool"} 980"#)
+            )
+            report(.total)
+            #expect(try await warnings().first??.contains("beyond loop.max_tenants_total,") == true)
+            fixture.clock.advance(seconds: 601)
+            #expect(try await !warnings().contains { $0?.contains("beyond loop.") == true })
+        }
+    }
+
     @Test func `telemetry that storage refuses is a reason until it takes some again`() async throws {
         try await ServiceFixture.run { fixture in
             fixture.publish(7)

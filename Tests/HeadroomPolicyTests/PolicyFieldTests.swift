@@ -13,6 +13,8 @@ import Testing
         ("loop", "grace_seconds", 6, { $0.loop.graceSeconds }),
         ("loop", "fallback_share", 0.9, { $0.loop.fallbackShare }),
         ("loop", "max_tenants", 500, { Double($0.loop.maxTenants) }),
+        ("loop", "max_tenants_total", 700, { Double($0.loop.maxTenantsTotal) }),
+        ("loop", "max_new_tenants_per_gateway", 40, { Double($0.loop.maxNewTenantsPerGateway) }),
         ("loop", "unlisted_share", 0.02, { $0.loop.unlistedShare }),
         ("loop", "max_parts", 32, { Double($0.loop.maxParts) }),
         ("loop", "expected_gateways", 4, { Double($0.loop.expectedGateways) }),

@@ -46,7 +46,7 @@ public struct BurstCredit: Sendable {
     }
 
     /// A lease on more than the assured rate: it ends with the task or the clock.
-    public struct Grant: Equatable, Sendable {
+    public struct GrantedBurst: Equatable, Sendable {
         public var tenant: TenantID
         /// In the unit of credit.
         public var perMinute: Double
@@ -65,9 +65,9 @@ public struct BurstCredit: Sendable {
         var accruing = 0.0
         var expiring = 0.0
         var spending = 0.0
-        var grant: Grant?
-        /// No other grant before: a burst is followed by at least as long without one, else it is no burst.
-        var restsUntil: Timestamp?
+        var grant: GrantedBurst?
+        /// No other grant before: a burst is followed by at least as long without one.
+        var cooldownUntil: Timestamp?
         var lastSeen: Timestamp
         /// Since it was taken last by ``BurstCredit/takeChanges(at:)``.
         var hasChanged = false
@@ -105,7 +105,7 @@ public struct BurstCredit: Sendable {
     /// - Returns: the grants in force, ascending by tenant.
     public mutating func decide(
         _ claims: [Claim], budget: Rates, policy: CreditPolicy, at now: Timestamp
-    ) -> [Grant] {
+    ) -> [GrantedBurst] {
         let elapsed = max(0, settledAt.map { now.seconds(since: $0) } ?? 0)
         settledAt = now
         find(claims, at: now)
@@ -145,8 +145,8 @@ public struct BurstCredit: Sendable {
 
     // MARK: Accounts
 
-    /// Notes where each claim's account stands, and opens one for whoever has none: it starts from what the others have
-    /// by now, per weight; the first ones from nothing.
+    /// Notes where each claim's account stands, and opens the missing ones. A new account starts from the mean of the
+    /// others, per weight; the first ones from nothing.
     private mutating func find(_ claims: [Claim], at now: Timestamp) {
         guard !locate(claims) else { return }
         var (credit, weight) = (0.0, 0.0)
@@ -216,13 +216,13 @@ public struct BurstCredit: Sendable {
             if let grant = accounts[place].grant {
                 if now >= grant.until || claims[index].needed == nil || accounts[place].balance.balance <= 0 {
                     accounts[place].grant = nil
-                    accounts[place].restsUntil = now.adding(seconds: policy.grantSeconds)
+                    accounts[place].cooldownUntil = now.adding(seconds: policy.grantSeconds)
                 } else {
                     granted += grant.perMinute
                 }
             } else if !rests, let needed = claims[index].needed, claims[index].isShort,
                 claims[index].repayment >= policy.leastRepayment, accounts[place].balance.balance > 0,
-                accounts[place].restsUntil.map({ $0 <= now }) ?? true
+                accounts[place].cooldownUntil.map({ $0 <= now }) ?? true
             {
                 candidates.append((index, min(needed, Double(accounts[place].balance.balance))))
             }
@@ -237,7 +237,7 @@ public struct BurstCredit: Sendable {
             let perMinute = min(claimable * 60 / policy.grantSeconds, most - granted)
             guard perMinute >= 1 else { continue }
             granted += perMinute
-            accounts[places[index]].grant = Grant(
+            accounts[places[index]].grant = GrantedBurst(
                 tenant: claims[index].tenant, perMinute: perMinute,
                 until: now.adding(seconds: policy.grantSeconds))
         }

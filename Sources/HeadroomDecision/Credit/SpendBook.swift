@@ -26,9 +26,9 @@ public struct SpendBook: Sendable {
     public mutating func add(_ more: [TenantUse]) {
         for use in more {
             var sum = uses[use.tenant]?[use.pool]?[use.day] ?? Sum()
-            sum.requests = sum.requests.addingWithin(use.requests)
-            sum.inputTokens = sum.inputTokens.addingWithin(use.inputTokens)
-            sum.outputTokens = sum.outputTokens.addingWithin(use.outputTokens)
+            sum.requests.addSaturating(use.requests)
+            sum.inputTokens.addSaturating(use.inputTokens)
+            sum.outputTokens.addSaturating(use.outputTokens)
             uses[use.tenant, default: [:]][use.pool, default: [:]][use.day] = sum
         }
     }
@@ -69,13 +69,5 @@ public struct SpendBook: Sendable {
         let until = Timestamp(day: days.upperBound)
         return CostAllowance(
             terms: terms, spent: spent, until: until, minutesLeft: max(1, until.seconds(since: now) / 60))
-    }
-}
-
-extension Int64 {
-    /// What telemetry says may be anything; a sum of such stays at the largest there is.
-    fileprivate func addingWithin(_ more: Int64) -> Int64 {
-        let (sum, isOver) = addingReportingOverflow(Swift.max(0, more))
-        return isOver ? .max : sum
     }
 }

@@ -159,7 +159,8 @@ private struct Inquiry {
         let largest = changed.sorted { (-size($0), $0) < (-size($1), $1) }.prefix(ApprovalQuestions.maxEffects).sorted()
         let effects = largest.map { index in
             Proposal.Effect(
-                tenant: members.tenants[index], from: whole(before[index], of: index), to: whole(after[index], of: index))
+                tenant: members.tenants[index], from: whole(before[index], of: index),
+                to: whole(after[index], of: index))
         }
         let resource = resources.contains(.tokens) ? .tokens : resources.members.first ?? .requests
         let unit = "\(resource.name.split(separator: "_").joined(separator: " ")) a minute"
@@ -194,7 +195,9 @@ private struct Inquiry {
                 until: conditions.now.adding(seconds: conditions.rules.policy.guardrails.pendingHours * 3600)))
     }
 
-    private func whole(_ activity: Double, of index: Int) -> Rates { members.rates(activity, of: index).map { $1.rounded() } }
+    private func whole(_ activity: Double, of index: Int) -> Rates {
+        members.rates(activity, of: index).map { $1.rounded() }
+    }
 
     private func differs(_ new: Rates, _ old: Rates, by part: Double) -> Bool {
         conditions.pool.nominal.resources.members.contains { resource in

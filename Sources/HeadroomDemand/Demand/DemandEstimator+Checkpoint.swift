@@ -1,16 +1,16 @@
 import HeadroomModel
 
 /// A start restores the state as it was and reads the rows since. All sums are then what they would have been; what
-/// fades from turn to turn, demand above all, may differ by what the turns between the checkpoint and the end of the
+/// fades from tick to tick, demand above all, may differ by what the ticks between the checkpoint and the end of the
 /// process would have raised it to: at most one half-life of a checkpoint's period.
 extension DemandEstimator {
-    private static let version: UInt16 = 4
+    private static let version: UInt16 = 5
 
     public func write(to writer: inout ByteWriter) {
         writer.write(DemandEstimator.version)
         writer.write(pool.pool.text)
         writer.write(begun)
-        writer.write(untracked)
+        writer.write(untracked.lines)
         writer.write(gateways) { $0.write($1.text) }
         for arrivals in gatewayArrivals { arrivals.write(to: &writer) }
         writer.write(hourlyMeans) { $0.write($1) }
@@ -32,7 +32,7 @@ extension DemandEstimator {
         guard try reader.read(UInt16.self) == DemandEstimator.version else { throw .otherVersion }
         guard try reader.readString() == pool.pool.text else { throw .otherVersion }
         begun = try reader.readTimestamp()
-        untracked = try reader.read()
+        untracked.lines = try reader.read()
         gateways = try reader.readArray(leastBytes: 2) { (reader) throws(ByteCodingError) in
             try reader.readIdentifier()
         }
@@ -52,6 +52,12 @@ extension DemandEstimator {
         places = Dictionary(
             profiles.indices.map { (profiles[$0].tenant, Int32($0)) }, uniquingKeysWith: { first, _ in first })
         order = []
+        for profile in profiles where profile.broughtBy != TenantProfile.nobody {
+            guard profile.broughtBy < gateways.count || profile.broughtBy == DemandEstimator.maxGateways else {
+                throw .outOfRange
+            }
+            broughtCounts[Int(profile.broughtBy)] += 1
+        }
         try requests.restore(from: &reader)
         denials = try RecentContents(from: &reader)
         controls = try RecentContents(from: &reader)

@@ -13,7 +13,7 @@ extension DemandEstimator {
         var result = PoolDemand(
             pool: pool.pool, untracked: untracked, retryStorm: storm.storm, retry: storm.retry)
         result.tenants.reserveCapacity(order.count)
-        let moment = TenantProfile.Moment(
+        let terms = TenantProfile.EstimateTerms(
             now: now, windowSeconds: observedSeconds(at: now), pool: pool, settings: settings, gaming: gaming,
             gateways: gateways, storm: storm)
         var sums = TenantProfile.Sums(gateways: gateways.count)
@@ -21,13 +21,13 @@ extension DemandEstimator {
         estimated.removeAll(keepingCapacity: true)
         for place in order {
             // One call that works in place: to look at a profile through the table is to copy it.
-            profiles[Int(place)].estimate(moment, entitlements, &entitled, into: &result.tenants, &sums)
+            profiles[Int(place)].estimate(terms, entitlements, &entitled, into: &result.tenants, &sums)
             if result.tenants.count > estimated.count { estimated.append(place) }
         }
         requests.release(at: now.second)
         denials.release(at: now)
         controls.release(at: now)
-        result.consumed = sums.consumed.rates(overSeconds: Double(moment.windowSeconds), of: pool.nominal.resources)
+        result.consumed = sums.consumed.rates(overSeconds: Double(terms.windowSeconds), of: pool.nominal.resources)
         result.gateways = gatewayTraffic(backlog: sums.backlog, at: now)
         result.hourlyGateways = hourlyTraffic(at: now)
         return result
@@ -39,7 +39,7 @@ extension DemandEstimator {
     ///   - allocations: Of the decision in force, ascending by tenant.
     public mutating func accumulate(
         _ demand: PoolDemand, allocations: [TenantAllocation],
-        starvation: [TenantID: StarvationWatch.Verdict], seconds: Double, at now: Timestamp
+        starvation: [TenantID: StarvationWatch.Finding], seconds: Double, at now: Timestamp
     ) {
         guard seconds > 0 else { return }
         var assured = TenantWalk(allocations)
@@ -87,9 +87,9 @@ extension DemandEstimator {
         for silenced in tasks.sweep(at: now) {
             let index = Int(silenced.place)
             silenced.end(in: &profiles[index].tasks)
-            // Who waits for want of room has reason to be silent.
-            if silenced.wasTold, profiles[index].watch.isGranted {
-                profiles[index].watch.note(TaskBook.Verdict(broken: 1))
+            // A task that waits for want of room has a reason to be silent.
+            if silenced.wasReported, profiles[index].watch.isGranted {
+                profiles[index].watch.note(TaskBook.ClaimOutcome(broken: 1))
             }
         }
     }

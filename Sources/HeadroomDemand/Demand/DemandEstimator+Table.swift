@@ -2,36 +2,68 @@ import HeadroomModel
 
 /// The tables of tenants and gateways: bounded, and the longest silent make room.
 extension DemandEstimator {
-    /// Of a tenant's profile, made if there is room for it.
-    mutating func place(of tenant: TenantID, at instant: Timestamp) -> Int32? {
+    /// The place of a tenant's profile, made if there is room for it. A tenant without one shares `unlisted`, and its line
+    /// is counted.
+    mutating func place(
+        of tenant: TenantID, from gateway: GatewayID, at instant: Timestamp, readAt now: Timestamp
+    ) -> Int32? {
         if let known = places[tenant] { return known }
-        if vacant.isEmpty, profiles.count >= settings.maxTenants { evictIdle(at: instant) }
+        let number = number(of: gateway, at: instant) ?? UInt16(Self.maxGateways)
+        let isContracted = contracts[tenant] != nil
+        if let bound = bound(on: number, isContracted: isContracted) {
+            evictIdle(broughtBy: bound == .gateway ? number : nil, at: now)
+        }
+        if let bound = bound(on: number, isContracted: isContracted) {
+            untracked.lines += 1
+            untracked.last = (bound, gateway, now)
+            return nil
+        }
+        var profile = TenantProfile(tenant, at: instant)
+        if !isContracted {
+            if roomLeft < .max { roomLeft -= 1 }
+            profile.broughtBy = number
+            broughtCounts[Int(number)] += 1
+        }
         let place: Int32
         if let free = vacant.popLast() {
-            profiles[Int(free)] = TenantProfile(tenant, at: instant)
+            profiles[Int(free)] = profile
             place = free
-        } else if profiles.count < settings.maxTenants {
+        } else {
             // By an eighth, and not by doubling: half a kilobyte each is too much to hold in advance.
             if profiles.count == profiles.capacity {
                 profiles.reserveCapacity(profiles.count + max(16, profiles.count / 8))
             }
-            profiles.append(TenantProfile(tenant, at: instant))
+            profiles.append(profile)
             place = Int32(profiles.count - 1)
-        } else {
-            untracked += 1
-            return nil
         }
         places[tenant] = place
         order = []
         return place
     }
 
+    /// The bound that keeps another tenant out; `nil` where there is room. Gateways beyond ``maxGateways`` share one count.
+    private func bound(on gateway: UInt16, isContracted: Bool) -> UntrackedTenants.Bound? {
+        if places.count >= settings.maxTenants { return .pool }
+        if isContracted { return nil }
+        if roomLeft <= 0 { return .total }
+        return Int(broughtCounts[Int(gateway)]) >= settings.maxNewTenantsPerGateway ? .gateway : nil
+    }
+
+    /// The tenant no longer counts against the gateway that brought it.
+    private mutating func release(_ place: Int32) {
+        let number = profiles[Int(place)].broughtBy
+        if number != TenantProfile.nobody { broughtCounts[Int(number)] -= 1 }
+        profiles[Int(place)].broughtBy = TenantProfile.nobody
+    }
+
     /// Makes room for up to a tenth of the table: those idle for longest leave, if they are idle for long.
-    private mutating func evictIdle(at now: Timestamp) {
+    /// - Parameter gateway: only tenants that it brought leave; `nil` for all.
+    private mutating func evictIdle(broughtBy gateway: UInt16?, at now: Timestamp) {
         // A table full of busy tenants is not searched for each line.
         if let evictedAt, now.seconds(since: evictedAt) < 10 { return }
         evictedAt = now
         let idle = places.values
+            .filter { gateway == nil || profiles[Int($0)].broughtBy == gateway }
             .filter { now.seconds(since: profiles[Int($0)].lastSeen) > settings.demand.idleSeconds }
             .map { (place: $0, lastSeen: profiles[Int($0)].lastSeen, tenant: profiles[Int($0)].tenant) }
             .sorted { ($0.lastSeen, $0.tenant) < ($1.lastSeen, $1.tenant) }
@@ -42,20 +74,24 @@ extension DemandEstimator {
         rollups.settle(leaving, of: pool.pool) { names[Int($0)] }
         tasks.remove(leaving)
         for place in idle {
+            release(place)
+            if roomLeft < .max { roomLeft += 1 }
             places[profiles[Int(place)].tenant] = nil
             // The smallest profile there is.
             profiles[Int(place)] = TenantProfile(profiles[Int(place)].tenant, at: now)
         }
-        vacant = idle.reversed()
+        vacant += idle.reversed()
         order = []
     }
 
-    /// Forgets whoever has one of these names, and all that is not stored of it yet; returns who that was. Whoever comes
-    /// under such a name from now on is a newcomer.
+    /// Forgets the tenants with one of these names, and all that is not stored of them yet. A tenant that comes under such
+    /// a name from now on is a newcomer.
+    /// - Returns: the tenants that were known.
     public mutating func erase(_ fingerprints: Set<UInt64>, at now: Timestamp) -> [TenantID] {
         let erased = places.values.filter { fingerprints.contains(profiles[Int($0)].fingerprint) }.sorted()
         let names = erased.map { profiles[Int($0)].tenant }
         for (place, name) in zip(erased, names) {
+            release(place)
             places[name] = nil
             rollups.erase(place, name)
             profiles[Int(place)] = TenantProfile(TenantID(unchecked: ""), at: now)
@@ -79,6 +115,7 @@ extension DemandEstimator {
             guard let silent else { return nil }
             number = UInt16(silent)
             for index in profiles.indices { profiles[index].forget(gateway: number) }
+            broughtCounts[silent] = 0
             gatewayNumbers[gateways[silent]] = nil
             gateways[silent] = gateway
             gatewayArrivals[silent] = GatewayArrivals(at: now)

@@ -17,6 +17,7 @@ public struct DemandEstimator: Sendable {
         /// Of the loop.
         public var periodSeconds: Double
         public var maxTenants: Int
+        public var maxNewTenantsPerGateway: Int
         /// Older lines enter the roll-ups only.
         public var lateSeconds: Double
 
@@ -25,13 +26,14 @@ public struct DemandEstimator: Sendable {
             trust = policy.trust
             periodSeconds = policy.loop.periodSeconds
             maxTenants = policy.loop.maxTenants
+            maxNewTenantsPerGateway = policy.loop.maxNewTenantsPerGateway
             lateSeconds = policy.telemetry.lateSeconds
         }
     }
 
     /// A gateway's word on a queue is believed for this long.
     static let queueSeconds = 30.0
-    /// The most gateways whose traffic is told apart; the rest count, but earn no part of their own.
+    /// Gateways whose traffic is kept apart; that of further ones counts for the tenant, and earns them no part.
     static let maxGateways = 256
     /// The pool's budget follows about 10 s of arrivals, a tenant's rates about a minute of them.
     static let poolHalfLife = 7.0
@@ -67,8 +69,15 @@ public struct DemandEstimator: Sendable {
     var storm: RetryStormWatch
     var rollups = RollupBook()
     var begun: Timestamp
-    var untracked = 0
+    var untracked = UntrackedTenants()
     var evictedAt: Timestamp?
+    /// Tenants with a contract: no gateway's bound applies to them.
+    var contracts: [TenantID: Contract] = [:]
+    /// By gateway's number, and the last one for all others: tenants of the table that it brought.
+    var broughtCounts = [Int32](repeating: 0, count: DemandEstimator.maxGateways + 1)
+    /// Tenants without a contract that the table may still take in by the bound over all pools. The owner of the pools'
+    /// estimators sets it.
+    public var roomLeft = Int.max
 
     public init(pool: PoolPolicy, settings: Settings, at now: Timestamp) {
         self.pool = pool
@@ -80,9 +89,14 @@ public struct DemandEstimator: Sendable {
         storm = RetryStormWatch(at: now)
     }
 
+    /// How many tenants are in the table.
+    public var tenantCount: Int { places.count }
+
     /// Goes by other terms from now on; what is known of tenants stays.
-    public mutating func follow(_ pool: PoolPolicy, _ settings: Settings) {
+    /// - Parameter contracts: tenants to which no gateway's bound applies.
+    public mutating func follow(_ pool: PoolPolicy, _ settings: Settings, contracts: [TenantID: Contract] = [:]) {
         self.pool = pool
+        self.contracts = contracts
         guard settings != self.settings else { return }
         let wasShorter = ringSeconds
         self.settings = settings
@@ -103,10 +117,10 @@ public struct DemandEstimator: Sendable {
     /// reach enters the roll-ups only.
     public mutating func fold(_ record: TelemetryRecord, at now: Timestamp) {
         switch record {
-        case .call(let call): fold(call, at: min(call.at, now), isLate: isLate(call.at, now))
-        case .window(let window): fold(window, at: min(window.end, now), isLate: isLate(window.end, now))
-        case .queue(let queue): fold(queue, at: min(queue.at, now), isLate: isLate(queue.at, now))
-        case .task(let task): fold(task, at: min(task.at, now), isLate: isLate(task.at, now))
+        case .call(let call): fold(call, at: min(call.at, now), isLate: isLate(call.at, now), readAt: now)
+        case .window(let window): fold(window, at: min(window.end, now), isLate: isLate(window.end, now), readAt: now)
+        case .queue(let queue): fold(queue, at: min(queue.at, now), isLate: isLate(queue.at, now), readAt: now)
+        case .task(let task): fold(task, at: min(task.at, now), isLate: isLate(task.at, now), readAt: now)
         case .response, .model: break
         }
     }
@@ -115,8 +129,8 @@ public struct DemandEstimator: Sendable {
         now.seconds(since: instant) > settings.lateSeconds
     }
 
-    private mutating func fold(_ call: CallRecord, at instant: Timestamp, isLate: Bool) {
-        guard let place = place(of: call.tenant, at: instant) else { return }
+    private mutating func fold(_ call: CallRecord, at instant: Timestamp, isLate: Bool, readAt now: Timestamp) {
+        guard let place = place(of: call.tenant, from: call.gateway, at: instant, readAt: now) else { return }
         rollups.add(to: instant.minute, tenant: place, call.criticality) { $0.count(call) }
         // What the gateway answered by itself is no work for the upstream.
         guard !isLate, call.outcome != .cached else { return }
@@ -174,8 +188,8 @@ public struct DemandEstimator: Sendable {
         }
     }
 
-    private mutating func fold(_ window: WindowRecord, at instant: Timestamp, isLate: Bool) {
-        guard let place = place(of: window.tenant, at: instant) else { return }
+    private mutating func fold(_ window: WindowRecord, at instant: Timestamp, isLate: Bool, readAt now: Timestamp) {
+        guard let place = place(of: window.tenant, from: window.gateway, at: instant, readAt: now) else { return }
         rollups.add(to: instant.adding(seconds: -0.001).minute, tenant: place, window.criticality) { $0.count(window) }
         guard !isLate else { return }
         let index = Int(place)
@@ -214,8 +228,8 @@ public struct DemandEstimator: Sendable {
         noteArrivals(wanted.seconds(of: pool.nominal), of: index, from: window.gateway, at: instant)
     }
 
-    private mutating func fold(_ record: QueueRecord, at instant: Timestamp, isLate: Bool) {
-        guard let place = place(of: record.tenant, at: instant) else { return }
+    private mutating func fold(_ record: QueueRecord, at instant: Timestamp, isLate: Bool, readAt now: Timestamp) {
+        guard let place = place(of: record.tenant, from: record.gateway, at: instant, readAt: now) else { return }
         rollups.add(to: instant.minute, tenant: place, record.criticality) { sums in
             sums.oldestQueuedSeconds = max(sums.oldestQueuedSeconds, record.oldestAgeMilliseconds / 1000)
         }
@@ -224,8 +238,10 @@ public struct DemandEstimator: Sendable {
         profiles[Int(place)].note(record, gateway: gateway, names: gateways, at: instant)
     }
 
-    private mutating func fold(_ record: TaskRecord, at instant: Timestamp, isLate: Bool) {
-        guard !isLate, let place = place(of: record.tenant, at: instant) else { return }
+    private mutating func fold(_ record: TaskRecord, at instant: Timestamp, isLate: Bool, readAt now: Timestamp) {
+        guard !isLate, let place = place(of: record.tenant, from: record.gateway, at: instant, readAt: now) else {
+            return
+        }
         profiles[Int(place)].hear(at: instant)
         let owner = TaskBook.Owner(place: place, fingerprint: profiles[Int(place)].fingerprint)
         let isGranted = profiles[Int(place)].watch.isGranted

@@ -2,8 +2,8 @@ import HeadroomModel
 
 /// Which content ended when lately, so that what comes again at once is known: two generations, as ``RecentRequests``.
 ///
-/// Whoever resends does so within seconds; what comes a minute later is as well the next of many prompts of one size.
-/// But it is told only when it ends: a batch call may wait for minutes before.
+/// A client that resends does so within seconds; what comes a minute later is as well the next of many prompts of one size.
+/// But it is reported only when it ends: a batch call may wait for minutes before.
 struct RecentContents: Sendable {
     /// Just below three quarters of a power of two, where a table doubles.
     private static let capacity = 98_000

@@ -2,9 +2,8 @@ import HeadroomModel
 
 /// Which pieces of work were seen in the last minutes, so that a retry is not new demand.
 ///
-/// Two generations of 64-bit fingerprints (FNV-1a): the older one goes when the newer one is a minute old or full,
-/// so a request is remembered for at least a minute unless more than `capacity` others come in that time. Two
-/// different requests share a fingerprint once in about 10^14 pairs.
+/// Two generations of ``Fingerprint``s: the older one goes when the newer one is a minute old or full, so a request is
+/// remembered for at least a minute unless more than `capacity` others come in that time.
 public struct RecentRequests: Sendable {
     private let capacity: Int
     private let seconds: Double
@@ -47,7 +46,7 @@ public struct RecentRequests: Sendable {
 
     /// Of several numbers, in their order.
     static func fingerprint(of numbers: UInt64...) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        var hash = Fingerprint().value
         for number in numbers {
             hash = (hash ^ number) &* 0x9E37_79B9_7F4A_7C15
             hash ^= hash >> 32

@@ -13,7 +13,7 @@ public struct StarvationWatch: Sendable {
     }
 
     /// One tenant's standing at a tick.
-    public struct Verdict: Equatable, Sendable {
+    public struct Finding: Equatable, Sendable {
         /// 0 when it is not underserved.
         public var underservedSeconds: Double
         public var starvation: Starvation?
@@ -36,20 +36,20 @@ public struct StarvationWatch: Sendable {
     public mutating func judge(
         _ tenant: TenantDemand, entitlement: Rates, nominal: Rates, hasLostCapacity: Bool,
         longestWait: Double = .infinity, at now: Timestamp
-    ) -> Verdict {
+    ) -> Finding {
         let due = min(cost(tenant.wanted, nominal), cost(entitlement, nominal))
         let got = cost(tenant.consumed, nominal)
         let waitsLong = Criticality.allCases.contains { tenant.queue[$0].oldestSeconds > longestWait }
         let share = waitsLong ? (settings.share + 1) / 2 : settings.share
         guard due > 0, got < share * due else {
             if !spells.isEmpty { spells[tenant.tenant] = nil }
-            return Verdict(underservedSeconds: 0, starvation: nil)
+            return Finding(underservedSeconds: 0, starvation: nil)
         }
         let since = spells[tenant.tenant]?.since ?? now
         spells[tenant.tenant] = Spell(since: since, lastSeen: now)
         let seconds = now.seconds(since: since)
         let starvation: Starvation? = seconds > settings.seconds ? (hasLostCapacity ? .shortage : .delivery) : nil
-        return Verdict(underservedSeconds: seconds, starvation: starvation)
+        return Finding(underservedSeconds: seconds, starvation: starvation)
     }
 
     public mutating func forget(_ tenant: TenantID) { spells[tenant] = nil }

@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// What a tenant's claims are worth in counted tokens.
 ///
-/// Work that was not served is told by an estimate, input + `max_tokens`, and callers ask for five to ten times the
+/// Work that was not served is reported as an estimate, input + `max_tokens`, and callers ask for five to ten times the
 /// output that they get. Counted as claimed, a tenant that is denied would look several times its size. Two things are
 /// learned: how much of `max_tokens` its answers use, from calls that tell both; and what its unserved work claims on
 /// average, for queues and windows, which tell sums only.
@@ -10,7 +10,7 @@ struct TokenCorrection: Sendable {
     /// Each call counts 0.98 of the one after it: the last fifty or so.
     private static let memoryPerCall: Float = 0.98
     /// Large calls wait longer than small ones, so unserved work is rightly larger on average. Where nobody tells
-    /// `max_tokens`, four times is taken for an estimate's fault; where they are told, 0.6 of what they would claim.
+    /// `max_tokens`, four times is taken for an estimate's fault; where they are reported, 0.6 of what they would claim.
     private static let honestExcess: Float = 4
     private static let likeness: Float = 0.6
 
@@ -35,7 +35,7 @@ struct TokenCorrection: Sendable {
         claimedItems = claimedItems * kept + items
     }
 
-    /// The part of `max_tokens` that is used; `nil` while no call has told.
+    /// The part of `max_tokens` that is used; `nil` while no call has reported it.
     var outputShare: Float? { maxTokens > 0 ? min(1, outputTokens / maxTokens) : nil }
 
     /// What to multiply sums of claimed tokens by, for work of which a served request takes `served` tokens.

@@ -58,10 +58,10 @@ struct GamingWatch: Sendable {
     private var latePhases = SIMD4<Float>.zero
     private var earlyPeriods = SIMD16<UInt8>.zero
     private var latePeriods = SIMD16<UInt8>.zero
-    private var newestPeriod: Int64 = 0
+    private var periodClock = RingClock(newest: 0)
 
     private(set) var flags: [GamingFlag] = []
-    /// At the last turn of the loop there was room for all that it wanted.
+    /// At the last tick there was room for all that it wanted.
     var isGranted = false
 
     init(at now: Timestamp) {
@@ -100,7 +100,7 @@ struct GamingWatch: Sendable {
         if isGranted { dropped += Float(calls) }
     }
 
-    mutating func note(_ claims: TaskBook.Verdict) {
+    mutating func note(_ claims: TaskBook.ClaimOutcome) {
         claimsKept += Float(claims.kept)
         claimsBroken += Float(claims.broken)
     }
@@ -129,18 +129,14 @@ struct GamingWatch: Sendable {
         guard length >= 500, instant.milliseconds >= 0 else { return }
         let period = instant.milliseconds / length
         phases[Int(instant.milliseconds % length * 8 / length)] += 1
-        if period > newestPeriod {
-            for step in 0..<min(32, period - newestPeriod) { periods[Int((period - step) & 31)] = 0 }
-            newestPeriod = period
-        }
-        guard period > newestPeriod - 32 else { return }
-        let place = Int(period & 31)
-        periods[place] = periods[place] &+ (periods[place] < .max ? 1 : 0)
+        for new in periodClock.advance(to: period, of: 32) { periods[RingClock.slot(of: new, of: 32)] = 0 }
+        guard let slot = periodClock.slot(of: period, of: 32) else { return }
+        periods[slot] = periods[slot] &+ (periods[slot] < .max ? 1 : 0)
     }
 
     // MARK: Judgement
 
-    /// Once a turn. `mix` is lately, `usualMix` over the last hour; `nil` while there is no hour to compare with.
+    /// Once a tick. `mix` is lately, `usualMix` over the last hour; `nil` while there is no hour to compare with.
     mutating func review(mix: Mix, usualMix: Mix?, _ settings: Settings, at now: Timestamp) {
         fade(settings, at: now)
         guard !flags.isEmpty || hasEvidence || usualMix != nil else { return }
@@ -210,10 +206,10 @@ struct GamingWatch: Sendable {
         for bin in 0..<8 { most = max(most, phases[bin] + phases[(bin + 1) & 7]) }
         var spiky = 0
         for place in 0..<32 where periods[place] >= 3 { spiky += 1 }
-        // Chance puts a quarter into two of eight parts, and a timer of another period does not hit every turn.
+        // Chance puts a quarter into two of eight parts, and a timer of another period does not hit every period.
         guard most >= (0.7 + 0.15 * strength) * sum, Float(spiky) >= 19 * strength else { return nil }
         return "\(whole(100 * most / sum)) % of its calls arrived within the same quarter of the loop's "
-            + "\(settings.periodSeconds) s, in spikes in \(spiky) of the last 32 turns"
+            + "\(settings.periodSeconds) s, in spikes in \(spiky) of the last 32 periods"
     }
 
     private func interactiveJump(_ mix: Mix, usual: Mix, _ strength: Float) -> String? {
@@ -239,7 +235,7 @@ extension GamingWatch {
         writer.write(phases.lowHalf)
         writer.write(phases.highHalf)
         for place in 0..<32 { writer.write(periods[place]) }
-        writer.write(newestPeriod)
+        writer.write(periodClock.newest)
         writer.write(isGranted)
         writer.write(flags) { writer, flag in
             writer.write(flag.kind.rawValue)
@@ -259,7 +255,7 @@ extension GamingWatch {
         phases.lowHalf = try reader.readAmounts()
         phases.highHalf = try reader.readAmounts()
         for place in 0..<32 { periods[place] = try reader.read() }
-        newestPeriod = try reader.read()
+        periodClock = RingClock(newest: try reader.read())
         isGranted = try reader.readBool()
         flags = try reader.readArray(leastBytes: 12) { (reader) throws(ByteCodingError) in
             guard let kind = GamingFlag.Kind(rawValue: try reader.readString()) else { throw .outOfRange }

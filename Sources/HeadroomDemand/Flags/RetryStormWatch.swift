@@ -7,18 +7,19 @@ import HeadroomModel
 /// four times their mean (chance, a Poisson process, makes it about once). The period is the lag at which the seconds
 /// are most like themselves.
 struct RetryStormWatch: Sendable {
-    private struct Second: Sendable {
+    /// What was attempted in one second.
+    private struct Attempts: Sendable {
         var retries: Float = 0
-        var attempts: Float = 0
+        var all: Float = 0
     }
 
-    private static let seconds: Int64 = 128
-    /// Judged over these, the newest of which are told in part.
+    private static let seconds = 128
+    /// Judged over these; the newest of them may not be reported in full yet.
     private static let judged: Int64 = 120
-    private static let leastRetries: Float = 60
-    private static let leastShare: Float = 0.2
-    private static let leastTenants = 3
-    private static let leastDispersion: Float = 4
+    private static let minRetries: Float = 60
+    private static let minShare: Float = 0.2
+    private static let minTenants = 3
+    private static let minDispersion: Float = 4
     /// It is over when it has not been seen for so long.
     private static let quietSeconds = 60.0
     /// Windows of retries lie within this.
@@ -26,33 +27,29 @@ struct RetryStormWatch: Sendable {
     /// The fractional parts of multiples of the golden ratio's inverse are spread evenly, however many there are.
     private static let goldenStep = 0.6180339887498949
 
-    private var ring = [Second](repeating: Second(), count: Int(RetryStormWatch.seconds))
-    private var newest: Int64
+    private var ring = [Attempts](repeating: Attempts(), count: RetryStormWatch.seconds)
+    private var clock: RingClock
     private(set) var storm: RetryStorm?
     private var lastSeen: Timestamp?
     private var offsets: [TenantID: Int64] = [:]
 
     init(at now: Timestamp) {
-        newest = now.second
+        clock = RingClock(newest: now.second)
     }
 
     mutating func note(isRetry: Bool, count: Float = 1, at second: Int64) {
-        if second > newest {
-            for step in 0..<min(second - newest, RetryStormWatch.seconds) {
-                ring[Int((second - step) & (RetryStormWatch.seconds - 1))] = Second()
-            }
-            newest = second
+        for new in clock.advance(to: second, of: Self.seconds) {
+            ring[RingClock.slot(of: new, of: Self.seconds)] = Attempts()
         }
-        guard second > newest - RetryStormWatch.seconds else { return }
-        let place = Int(second & (RetryStormWatch.seconds - 1))
-        ring[place].attempts += count
-        if isRetry { ring[place].retries += count }
+        guard let slot = clock.slot(of: second, of: Self.seconds) else { return }
+        ring[slot].all += count
+        if isRetry { ring[slot].retries += count }
     }
 
-    /// Once a turn.
+    /// Once a tick.
     /// - Parameter tenants: those that lately tried again, most often first; needed while there are ``waves(through:)``.
     mutating func review(_ waves: Waves?, tenants: [TenantID], at now: Timestamp) {
-        if let waves, tenants.count >= RetryStormWatch.leastTenants {
+        if let waves, tenants.count >= RetryStormWatch.minTenants {
             lastSeen = now
             storm = RetryStorm(
                 since: storm?.since ?? now, periodSeconds: waves.periodSeconds, share: waves.share,
@@ -92,22 +89,21 @@ struct RetryStormWatch: Sendable {
     }
 
     func waves(through second: Int64) -> Waves? {
-        let last = min(second, newest)
-        let counts = (0..<RetryStormWatch.judged).map { age -> Second in
-            last - age > newest - RetryStormWatch.seconds
-                ? ring[Int((last - age) & (RetryStormWatch.seconds - 1))] : Second()
+        let last = min(second, clock.newest)
+        let counts = (0..<Self.judged).map { age -> Attempts in
+            clock.slot(of: last - age, of: Self.seconds).map { ring[$0] } ?? Attempts()
         }
         // Nothing for two minutes leaves nothing to judge, though the ring has not moved.
         guard second - last < RetryStormWatch.judged else { return nil }
         let retries = counts.reduce(0) { $0 + $1.retries }
-        let attempts = counts.reduce(0) { $0 + $1.attempts }
-        guard retries >= RetryStormWatch.leastRetries, retries >= RetryStormWatch.leastShare * attempts else {
+        let attempts = counts.reduce(0) { $0 + $1.all }
+        guard retries >= RetryStormWatch.minRetries, retries >= RetryStormWatch.minShare * attempts else {
             return nil
         }
         let mean = retries / Float(counts.count)
         let deviations = counts.map { $0.retries - mean }
         let variance = deviations.reduce(0) { $0 + $1 * $1 } / Float(counts.count)
-        guard variance >= RetryStormWatch.leastDispersion * mean else { return nil }
+        guard variance >= RetryStormWatch.minDispersion * mean else { return nil }
         var best = (lag: 1, likeness: -Float.infinity)
         for lag in 2...30 {
             let pairs = deviations.count - lag

@@ -20,7 +20,7 @@ struct Burstiness: Sendable {
     private var peak: Float = 0
     private var days = InlineArray<7, Peak>(repeating: Peak())
 
-    /// `wanted`: requests and tokens of a minute that is told in full.
+    /// `wanted`: requests and tokens of a minute that is reported in full.
     mutating func close(_ minute: Int64, wanted: SIMD2<Float>) {
         let kept = MinuteSeries.keptPerMinute
         let amount = wanted.max()

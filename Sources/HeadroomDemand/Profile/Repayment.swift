@@ -23,7 +23,7 @@ struct Repayment: Sendable {
     var score: Double { Double((repaid + 1) / (repaid + defaulted + 2)) }
 
     /// - Parameters:
-    ///   - amount: of a minute that is told in full.
+    ///   - amount: of a minute that is reported in full.
     ///   - mean: of the minutes before it, of which there were so many as `weight` says.
     mutating func close(_ amount: Float, mean: Float, weight: Float) {
         guard meanBefore > 0 else {

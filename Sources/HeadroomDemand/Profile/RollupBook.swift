@@ -105,45 +105,37 @@ extension RollupBook.Sums {
     mutating func count(_ call: CallRecord) {
         switch call.outcome {
         case .ok:
-            ok.add(1)
-            inputTokens.add(call.inputTokens ?? 0)
-            outputTokens.add(call.outputTokens ?? 0)
-            countedTokens.add(call.tokens)
-        case .quota: quota.add(1)
-        case .overload: overload.add(1)
+            ok.addSaturating(1)
+            inputTokens.addSaturating(call.inputTokens ?? 0)
+            outputTokens.addSaturating(call.outputTokens ?? 0)
+            countedTokens.addSaturating(call.tokens)
+        case .quota: quota.addSaturating(1)
+        case .overload: overload.addSaturating(1)
         case .denied:
-            denied.add(1)
-            deniedTokens.add(call.tokens)
-        case .ramp, .billing, .auth, .client, .server, .error: error.add(1)
+            denied.addSaturating(1)
+            deniedTokens.addSaturating(call.tokens)
+        case .ramp, .billing, .auth, .client, .server, .error: error.addSaturating(1)
         case .cached: return  // It never reached the upstream.
         }
-        if call.attempt > 1 { retries.add(1) }
+        if call.attempt > 1 { retries.addSaturating(1) }
     }
 
     mutating func count(_ window: WindowRecord) {
-        ok.add(window.ok)
-        quota.add(window.quota)
-        overload.add(window.overload)
-        error.add(window.error)
-        retries.add(window.retries)
-        denied.add(window.denied)
-        deniedTokens.add(window.deniedTokens)
-        inputTokens.add(window.inputTokens)
-        outputTokens.add(window.outputTokens)
-        countedTokens.add(window.inputTokens)
-        countedTokens.add(window.outputTokens)
+        ok.addSaturating(window.ok)
+        quota.addSaturating(window.quota)
+        overload.addSaturating(window.overload)
+        error.addSaturating(window.error)
+        retries.addSaturating(window.retries)
+        denied.addSaturating(window.denied)
+        deniedTokens.addSaturating(window.deniedTokens)
+        inputTokens.addSaturating(window.inputTokens)
+        outputTokens.addSaturating(window.outputTokens)
+        countedTokens.addSaturating(window.inputTokens)
+        countedTokens.addSaturating(window.outputTokens)
     }
 }
 
 extension CallRecord {
     /// As counted, in whole tokens; a number that no provider would charge is cut.
     fileprivate var tokens: Int64 { Int64(min(max(0, work[.tokens]), 1e15)) }
-}
-
-extension Int64 {
-    /// What a row of telemetry says may be anything; a sum of such stays at the largest there is.
-    fileprivate mutating func add(_ more: Int64) {
-        let (sum, isOver) = addingReportingOverflow(Swift.max(0, more))
-        self = isOver ? .max : sum
-    }
 }

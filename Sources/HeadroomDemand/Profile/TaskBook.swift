@@ -9,8 +9,8 @@ struct TaskTally: Sendable {
     private var requests: Float = 0
     private var tokens: Float = 0
     private var fanOut: Float = 0
-    /// Of the tasks whose course was told, how many ended, and how many of these by completing.
-    private var told: Float = 0
+    /// Of the tasks whose course was reported, how many ended, and how many of these by completing.
+    private var reported: Float = 0
     private var completed: Float = 0
     fileprivate(set) var open: Int32 = 0
     /// What open tasks say that they still need. Whole numbers, so that adding and taking away leaves nothing behind.
@@ -21,11 +21,11 @@ struct TaskTally: Sendable {
         guard ended > 0 else { return nil }
         return TaskCost(
             requests: Double(requests), tokens: Double(tokens), fanOut: Double(fanOut),
-            completion: told > 0 ? Double(completed / told) : nil, open: Int(open))
+            completion: reported > 0 ? Double(completed / reported) : nil, open: Int(open))
     }
 
     /// How far its claims are believed: the mean of a Beta distribution that starts from one completed task.
-    var trust: Double { Double((completed + 1) / (told + 1)) }
+    var trust: Double { Double((completed + 1) / (reported + 1)) }
 
     fileprivate mutating func end(_ task: TaskBook.Task, isCompleted: Bool) {
         ended = min(TaskTally.memory, ended + 1)
@@ -34,8 +34,8 @@ struct TaskTally: Sendable {
         tokens += (task.tokens - tokens) * step
         fanOut += (Float(task.children) - fanOut) * step
         if task.isTold {
-            let kept: Float = told < TaskTally.memory ? 1 : 1 - 1 / TaskTally.memory
-            told = told * kept + 1
+            let kept: Float = reported < TaskTally.memory ? 1 : 1 - 1 / TaskTally.memory
+            reported = reported * kept + 1
             completed = completed * kept + (isCompleted ? 1 : 0)
         }
         open -= 1
@@ -78,14 +78,14 @@ struct TaskBook: Sendable {
         let place: Int32
         fileprivate let task: Task
 
-        /// It had told its course before.
-        var wasTold: Bool { task.isTold }
+        /// It had reported its course before.
+        var wasReported: Bool { task.isTold }
 
         func end(in tally: inout TaskTally) { tally.end(task, isCompleted: false) }
     }
 
     /// Claims that were found kept or broken.
-    struct Verdict: Equatable {
+    struct ClaimOutcome: Equatable {
         var kept = 0
         var broken = 0
     }
@@ -117,16 +117,16 @@ struct TaskBook: Sendable {
     /// What a task says of itself. `isGranted`: there was room for what the tenant wanted.
     mutating func note(
         _ record: TaskRecord, of tenant: Owner, isGranted: Bool, in tally: inout TaskTally
-    ) -> Verdict {
+    ) -> ClaimOutcome {
         guard let key = open(record.task, parent: record.parent, of: tenant, at: record.at, in: &tally) else {
-            return Verdict()
+            return ClaimOutcome()
         }
         var task = tasks[key]!
         task.isTold = true
         if record.state == .completed || record.state == .failed {
             tasks[key] = nil
             tally.end(task, isCompleted: record.state == .completed)
-            return Verdict(kept: record.state == .completed ? 1 : 0)
+            return ClaimOutcome(kept: record.state == .completed ? 1 : 0)
         }
         // At most a million calls and 10¹² tokens: a claim beyond it says nothing.
         let requests = min(max(0, record.remainingRequests ?? 0), 1_000_000)
@@ -137,7 +137,7 @@ struct TaskBook: Sendable {
         task.remainingTokens = tokens
         let isBroken = task.check(isGranted: isGranted, at: record.at)
         tasks[key] = task
-        return Verdict(broken: isBroken ? 1 : 0)
+        return ClaimOutcome(broken: isBroken ? 1 : 0)
     }
 
     /// Takes out what nothing has named for long, oldest first.
@@ -205,7 +205,7 @@ extension TaskBook.Task {
 extension TaskTally {
     func write(to writer: inout ByteWriter) {
         writer.write(SIMD4(ended, requests, tokens, fanOut))
-        writer.write(SIMD4(told, completed, 0, 0))
+        writer.write(SIMD4(reported, completed, 0, 0))
         writer.write(open)
         writer.write(remainingRequests)
         writer.write(remainingTokens)
@@ -215,7 +215,7 @@ extension TaskTally {
         let means = try reader.readAmounts()
         let shares = try reader.readAmounts()
         (ended, requests, tokens, fanOut) = (means.x, means.y, means.z, means.w)
-        (told, completed) = (shares.x, shares.y)
+        (reported, completed) = (shares.x, shares.y)
         open = try reader.read()
         remainingRequests = try reader.read()
         remainingTokens = try reader.read()

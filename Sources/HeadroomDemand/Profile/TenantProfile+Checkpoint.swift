@@ -4,6 +4,7 @@ extension TenantProfile {
     func write(to writer: inout ByteWriter) {
         writer.write(tenant.text)
         writer.write(lastSeen)
+        writer.write(broughtBy)
         writer.write(flows) { writer, flow in
             writer.write(UInt8(flow.criticality.rawValue))
             writer.write(flow.wanted) { $1.write(to: &$0) }
@@ -43,6 +44,7 @@ extension TenantProfile {
 
     init(from reader: inout ByteReader, ringSeconds: Int, gateways: Int) throws(ByteCodingError) {
         self.init(try reader.readIdentifier(), at: try reader.readTimestamp())
+        broughtBy = try reader.read()
         flows = try reader.readArray(leastBytes: 200) { (reader) throws(ByteCodingError) in
             var flow = Flow(criticality: try reader.readCriticality())
             flow.wanted = try reader.readOptional { (reader) throws(ByteCodingError) in

@@ -3,7 +3,7 @@ import HeadroomModel
 /// What a profile amounts to at one moment.
 extension TenantProfile {
     /// What the estimate of all tenants of a pool has in common.
-    struct Moment {
+    struct EstimateTerms {
         var now: Timestamp
         var windowSeconds: Int
         var pool: PoolPolicy
@@ -49,33 +49,33 @@ extension TenantProfile {
     /// Adds what there is of it to what there is of others; nothing if it was silent for the policy's idle time.
     /// - Parameter entitlements: What the last decision entitles tenants to, and the walk through them.
     mutating func estimate(
-        _ moment: Moment, _ entitlements: [Entitlement],
+        _ terms: EstimateTerms, _ entitlements: [Entitlement],
         _ walk: inout TenantWalk<Entitlement>,
         into tenants: inout [TenantDemand], _ sums: inout Sums
     ) {
-        guard moment.now.seconds(since: lastSeen) <= moment.settings.demand.idleSeconds else {
-            return release(at: moment.now)
+        guard terms.now.seconds(since: lastSeen) <= terms.settings.demand.idleSeconds else {
+            return release(at: terms.now)
         }
-        guard isActive(at: moment.now) else {
-            release(at: moment.now)
-            tenants.append(TenantDemand(tenant: tenant, demand: moment.nothing, consumed: moment.nothing.interactive))
-            describeIdle(&tenants[tenants.count - 1], moment)
+        guard isActive(at: terms.now) else {
+            release(at: terms.now)
+            tenants.append(TenantDemand(tenant: tenant, demand: terms.nothing, consumed: terms.nothing.interactive))
+            describeIdle(&tenants[tenants.count - 1], terms)
             return
         }
         let entitlement = walk.place(of: tenant).map { entitlements[$0].rates }
         // Filled in its place: it is large.
-        tenants.append(TenantDemand(tenant: tenant, demand: moment.nothing))
-        describeActive(&tenants[tenants.count - 1], moment, entitlement: entitlement, &sums)
+        tenants.append(TenantDemand(tenant: tenant, demand: terms.nothing))
+        describeActive(&tenants[tenants.count - 1], terms, entitlement: entitlement, &sums)
     }
 
     private mutating func describeActive(
-        _ result: inout TenantDemand, _ moment: Moment, entitlement: Rates?, _ sums: inout Sums
+        _ result: inout TenantDemand, _ terms: EstimateTerms, entitlement: Rates?, _ sums: inout Sums
     ) {
-        let now = moment.now
+        let now = terms.now
         advance(to: now.minute)
-        let waiting = waiting(moment, in: &result, backlog: &sums.backlog)
-        let resources = moment.pool.nominal.resources
-        let faded = decay(now.seconds(since: demandAt), halfLife: moment.settings.demand.halfLifeSeconds)
+        let waiting = waiting(terms, in: &result, backlog: &sums.backlog)
+        let resources = terms.pool.nominal.resources
+        let faded = decay(now.seconds(since: demandAt), halfLife: terms.settings.demand.halfLifeSeconds)
         demandAt = max(demandAt, now)
         // A queue may be all that there is of a flow.
         for criticality in Criticality.allCases where waiting[criticality] != .zero { _ = flow(criticality) }
@@ -83,16 +83,16 @@ extension TenantProfile {
         var wanted = Work.zero
         for index in flows.indices {
             let criticality = flows[index].criticality
-            let served = flows[index].served?.sum(ofSeconds: moment.windowSeconds, endingAt: now.second) ?? .zero
-            let arrived = flows[index].wanted?.sum(ofSeconds: moment.windowSeconds, endingAt: now.second) ?? .zero
+            let served = flows[index].served?.sum(ofSeconds: terms.windowSeconds, endingAt: now.second) ?? .zero
+            let arrived = flows[index].wanted?.sum(ofSeconds: terms.windowSeconds, endingAt: now.second) ?? .zero
             let present =
-                arrived * (60 / Double(moment.windowSeconds))
-                + waiting[criticality] * (60 / moment.settings.demand.backlogSeconds)
+                arrived * (60 / Double(terms.windowSeconds))
+                + waiting[criticality] * (60 / terms.settings.demand.backlogSeconds)
             // Below a request an hour it is noise: an idle tenant's demand reaches 0.
             let held = flows[index].demand * faded
             flows[index].demand = Work(
                 amounts: pointwiseMax(
-                    (present * moment.settings.demand.margin).amounts,
+                    (present * terms.settings.demand.margin).amounts,
                     held[.requests] > 1.0 / 60 ? held.amounts : .zero))
             result.demand[criticality] = flows[index].demand.rates(overSeconds: 60, of: resources)
             result.retries[criticality] = Int(flows[index].retries)
@@ -101,42 +101,42 @@ extension TenantProfile {
             wanted += present
         }
         result.wanted = wanted.rates(overSeconds: 60, of: resources)
-        result.consumed = consumed.rates(overSeconds: Double(moment.windowSeconds), of: resources)
+        result.consumed = consumed.rates(overSeconds: Double(terms.windowSeconds), of: resources)
         result.served = servedLately
         servedLately = .zero
         result.gateways = arrivals.map { arrival in
             GatewayTraffic(
-                gateway: moment.gateways[Int(arrival.gateway)],
+                gateway: terms.gateways[Int(arrival.gateway)],
                 weight: Double(arrival.amount.value(at: now, halfLife: DemandEstimator.tenantHalfLife)))
         }
-        judge(wanted: result.wanted, entitlement: entitlement, moment)
-        describe(&result, moment)
-        releaseSilentRings(moment)
+        judge(wanted: result.wanted, entitlement: entitlement, terms)
+        describe(&result, terms)
+        releaseSilentRings(terms)
         sums.consumed += consumed
     }
 
     /// No work, no arithmetic: what is kept of it.
-    private func describeIdle(_ result: inout TenantDemand, _ moment: Moment) {
+    private func describeIdle(_ result: inout TenantDemand, _ terms: EstimateTerms) {
         for flow in flows {
             result.retries[flow.criticality] = Int(flow.retries)
             result.tokens[flow.criticality] = flow.tokens
         }
-        describe(&result, moment)
+        describe(&result, terms)
     }
 
     /// What waits, at what such work turned out to cost.
     private mutating func waiting(
-        _ moment: Moment, in result: inout TenantDemand, backlog: inout [Double]
+        _ terms: EstimateTerms, in result: inout TenantDemand, backlog: inout [Double]
     ) -> PerCriticality<Work> {
         var waiting = PerCriticality<Work>(repeating: .zero)
         guard !queues.isEmpty else { return waiting }
-        queues.removeAll { moment.now.seconds(since: $0.at) > DemandEstimator.queueSeconds }
+        queues.removeAll { terms.now.seconds(since: $0.at) > DemandEstimator.queueSeconds }
         let factor = Double(correction.factor(served: Float(shape.mean[.tokens])))
         for queue in queues {
             var work = split(tokens: Double(queue.tokens) * factor)
             work[.requests] = Double(queue.depth)
             waiting[queue.criticality] += work
-            backlog[Int(queue.gateway)] += work.seconds(of: moment.pool.nominal)
+            backlog[Int(queue.gateway)] += work.seconds(of: terms.pool.nominal)
             result.queue[queue.criticality].depth += queue.depth
             result.queue[queue.criticality].oldestSeconds = max(
                 result.queue[queue.criticality].oldestSeconds, Double(queue.oldestSeconds))
@@ -144,7 +144,7 @@ extension TenantProfile {
         return waiting
     }
 
-    private mutating func judge(wanted: Rates, entitlement: Rates?, _ moment: Moment) {
+    private mutating func judge(wanted: Rates, entitlement: Rates?, _ terms: EstimateTerms) {
         watch.isGranted =
             entitlement.map { entitlement in
                 wanted.resources.members.allSatisfy { (entitlement[$0] ?? .infinity) >= wanted.perMinute[$0.rawValue] }
@@ -153,7 +153,7 @@ extension TenantProfile {
         var usual = GamingWatch.Mix(interactive: 0, rest: 0)
         var hasPast = false
         for flow in flows {
-            let lately = fast(flow, at: moment.now).x
+            let lately = fast(flow, at: terms.now).x
             let before = slow(flow)?.x ?? 0
             hasPast = hasPast || before > 0
             if flow.criticality == .interactive {
@@ -164,24 +164,24 @@ extension TenantProfile {
                 usual.rest += before
             }
         }
-        // Who has only ever done one kind of work, and still does, has not renamed any.
+        // A tenant that has only ever done one kind of work has not renamed any.
         let mayHaveRenamed = hasPast && usual.rest > 0 && mix.interactive > 0
-        watch.review(mix: mix, usualMix: mayHaveRenamed ? usual : nil, moment.gaming, at: moment.now)
+        watch.review(mix: mix, usualMix: mayHaveRenamed ? usual : nil, terms.gaming, at: terms.now)
     }
 
-    private func describe(_ result: inout TenantDemand, _ moment: Moment) {
-        let now = moment.now
+    private func describe(_ result: inout TenantDemand, _ terms: EstimateTerms) {
+        let now = terms.now
         result.shape = shape.isKnown ? shape.mean : nil
         let evidence = Double(evidence.value(at: now, halfLife: DemandEstimator.evidenceHalfLife))
-        let half = moment.settings.trust.halfConfidenceCalls
-        // Who needs no calls to be known is known before the first.
+        let half = terms.settings.trust.halfConfidenceCalls
+        // Without a least number of calls a tenant is known before its first.
         result.confidence = half > 0 ? evidence / (evidence + half) : 1
         result.repayment = repayment.score
         if tasks.remainingRequests > 0 || tasks.remainingTokens > 0 { result.midTask = stillNeeded }
         result.flags = watch.flags.map(\.kind.rawValue)
         result.isDiscounted = !watch.flags.isEmpty
-        result.retryOffsetMilliseconds = moment.storm.offset(of: tenant)
-        result.profile = report(result, moment)
+        result.retryOffsetMilliseconds = terms.storm.offset(of: tenant)
+        result.profile = report(result, terms)
     }
 
     private var stillNeeded: Work {
@@ -195,10 +195,10 @@ extension TenantProfile {
         return work * tasks.trust
     }
 
-    private func report(_ result: TenantDemand, _ moment: Moment) -> TenantProfileReport {
-        let now = moment.now
-        let resources = moment.pool.nominal.resources
-        let isIdle = now.seconds(since: lastSeen) > moment.settings.demand.idleSeconds || !shape.isKnown
+    private func report(_ result: TenantDemand, _ terms: EstimateTerms) -> TenantProfileReport {
+        let now = terms.now
+        let resources = terms.pool.nominal.resources
+        let isIdle = now.seconds(since: lastSeen) > terms.settings.demand.idleSeconds || !shape.isKnown
         var perMinute = 0.0
         let flows = flows.map { flow in
             let fast = fast(flow, at: now)
@@ -234,9 +234,9 @@ extension TenantProfile {
     }
 
     /// Rings in which nothing is left to sum make room.
-    private mutating func releaseSilentRings(_ moment: Moment) {
+    private mutating func releaseSilentRings(_ terms: EstimateTerms) {
         for index in flows.indices {
-            let oldest = moment.now.second - Int64(moment.windowSeconds) - 1
+            let oldest = terms.now.second - Int64(terms.windowSeconds) - 1
             if let ring = flows[index].wanted, ring.newest < oldest { flows[index].wanted = nil }
             if let ring = flows[index].served, ring.newest < oldest { flows[index].served = nil }
         }

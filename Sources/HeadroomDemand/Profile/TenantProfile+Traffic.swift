@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What gateways tell of a tenant besides its calls.
+/// The reports of gateways on a tenant besides its calls: queues and windows.
 extension TenantProfile {
     private static let maxQueues = 3 * DemandEstimator.maxGateways
 
@@ -49,15 +49,16 @@ extension TenantProfile {
     mutating func forget(gateway: UInt16) {
         arrivals.removeAll { $0.gateway == gateway }
         queues.removeAll { $0.gateway == gateway }
+        if broughtBy == gateway { broughtBy = Self.nobody }
     }
 
-    /// A queue or a window tells tokens in sum; their split into input and output follows the tenant's shape.
+    /// A queue or a window reports tokens in sum; their split into input and output follows the tenant's shape.
     func split(tokens: Double) -> Work {
         let mean = shape.mean
         let whole = mean[.inputTokens] + mean[.outputTokens]
         let part = whole > 0 ? mean[.inputTokens] / whole : 0.5
         // Where the provider counts fewer tokens than there are, cached ones say, there are more of them.
-        let told = mean[.tokens] > 0 ? tokens * whole / mean[.tokens] : tokens
-        return Work(tokens: tokens, inputTokens: told * part, outputTokens: told * (1 - part))
+        let reported = mean[.tokens] > 0 ? tokens * whole / mean[.tokens] : tokens
+        return Work(tokens: tokens, inputTokens: reported * part, outputTokens: reported * (1 - part))
     }
 }

@@ -46,6 +46,9 @@ struct TenantProfile: Sendable {
     /// Of its name.
     let fingerprint: UInt64
     var lastSeen: Timestamp
+    /// The gateway that reported it first, where that counts against the gateway's bound; else ``nobody``.
+    var broughtBy = TenantProfile.nobody
+    static let nobody = UInt16.max
     /// In the order of ``Criticality``; those that it has used.
     var flows: [Flow] = []
     /// Over all flows.
@@ -119,16 +122,16 @@ struct TenantProfile: Sendable {
         if isOpen(minute: second / 60) { flows[flow].minutes.add(wanted: work, at: second / 60) }
     }
 
-    /// Work that was not served is told by an estimate, or not at all.
+    /// Work that was not served is reported as an estimate, or not at all.
     /// - Parameter poolShare: of `max_tokens`, what all tenants' answers use: for one that is new.
     mutating func claim(_ call: CallRecord, poolShare: Float?) -> Work {
         let mean = shape.mean
         let input = call.inputTokens.map(Double.init) ?? 0
-        let isInputTold = input > 0
+        let isInputReported = input > 0
         // What the provider charges of a token, as cached ones may be free.
         let split = mean[.inputTokens] + mean[.outputTokens]
         let charged = split > 0 ? mean[.tokens] / split : 1
-        let knownInput = isInputTold ? input : mean[.inputTokens]
+        let knownInput = isInputReported ? input : mean[.inputTokens]
         if let bound = call.maxTokens, bound > 0, let part = correction.outputShare ?? poolShare {
             let output = Double(bound) * Double(part)
             return Work(
@@ -138,8 +141,9 @@ struct TenantProfile: Sendable {
             correction.learn(claimedTokens: Float(counted), items: 1)
             let tokens = Double(counted) * Double(correction.factor(served: Float(mean[.tokens])))
             let part = split > 0 ? mean[.inputTokens] / split : 0.5
-            let told = isInputTold ? min(input, tokens) : tokens * part
-            return Work(requests: 1, tokens: tokens, inputTokens: told, outputTokens: max(0, tokens - told))
+            let inputTokens = isInputReported ? min(input, tokens) : tokens * part
+            return Work(
+                requests: 1, tokens: tokens, inputTokens: inputTokens, outputTokens: max(0, tokens - inputTokens))
         }
         let output = max(Double(call.outputTokens ?? 0), mean[.outputTokens])
         return Work(
@@ -178,10 +182,10 @@ struct TenantProfile: Sendable {
         let newestClosed = minute - Int64(MinuteSeries.open)
         newestMinute = minute
         guard oldest <= newestClosed else { return }
-        let told = min(newestClosed, oldest + Int64(MinuteSeries.open) - 1)
-        for closing in oldest...told { close(closing) }
-        guard newestClosed > told else { return }
-        let kept = Float(decay(Double(newestClosed - told), halfLife: MinuteSeries.halfLifeMinutes))
+        let last = min(newestClosed, oldest + Int64(MinuteSeries.open) - 1)
+        for closing in oldest...last { close(closing) }
+        guard newestClosed > last else { return }
+        let kept = Float(decay(Double(newestClosed - last), halfLife: MinuteSeries.halfLifeMinutes))
         for index in flows.indices { flows[index].minutes.closeIdle(keeping: kept) }
         burstiness.closeIdle(keeping: kept)
         closedWeight = closedWeight * kept + (1 - kept)

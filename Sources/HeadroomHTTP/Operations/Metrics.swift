@@ -140,6 +140,10 @@ package struct Metrics {
                 }
             }
         }
+        text.family(
+            "headroom_untracked_lines_total", .counter,
+            "Lines of tenants beyond the bounds on their number, since the start: they share `unlisted`.")
+        for pool in pools { text.sample(pool.untracked.lines, ["pool": pool.pool.text]) }
         text.family("headroom_open_questions", .gauge, "Approvals and recommendations that wait for a person.")
         for pool in pools { text.sample(pool.openQuestions, ["pool": pool.pool.text]) }
     }

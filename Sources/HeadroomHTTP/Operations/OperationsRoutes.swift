@@ -14,6 +14,8 @@ struct OperationsRoutes: Sendable {
 
     /// A loop that has not reported for this long is taken for stuck: five times the longest period that is sensible.
     private static let maxReportAgeSeconds = 60.0
+    /// Tenants that were turned away are an alarm for this long.
+    private static let untrackedSeconds = 600.0
 
     var all: [Route] {
         [
@@ -48,11 +50,7 @@ struct OperationsRoutes: Sendable {
         writer.endArray()
         writer.key("warnings")
         writer.beginArray()
-        if let refusal = report?.rulesRefusal { writer.string(refusal) }
-        for (kind, reason) in conditions.all where !kind.isFatal {
-            if let reason { writer.string(reason) }
-        }
-        for delay in loop.delays(at: now) { writer.string(delay) }
+        for warning in warnings(report, now) { writer.string(warning) }
         writer.endArray()
         if let version = board.current?.version {
             writer.key("epoch")
@@ -69,6 +67,22 @@ struct OperationsRoutes: Sendable {
         }
         writer.endObject()
         return HTTPResponse(status: reasons.isEmpty ? 200 : 503, type: "application/json", body: writer.bytes)
+    }
+
+    /// What does not make the service unready, and needs a person's eye.
+    private func warnings(_ report: LoopReport?, _ now: Timestamp) -> [String] {
+        var warnings = report?.rulesRefusal.map { [$0] } ?? []
+        for (kind, reason) in conditions.all where !kind.isFatal {
+            if let reason { warnings.append(reason) }
+        }
+        warnings += board.loop.delays(at: now)
+        for pool in report?.pools ?? [] {
+            guard let last = pool.untracked.last, now.seconds(since: last.at) < Self.untrackedSeconds else { continue }
+            warnings.append(
+                "pool \(pool.pool): \(pool.untracked.lines) lines were of tenants beyond \(last.bound.setting), which "
+                    + "share `unlisted`; the last came from gateway \(last.gateway)")
+        }
+        return warnings
     }
 
     private func reasons(_ report: LoopReport?, _ now: Timestamp) -> [String] {
@@ -88,5 +102,16 @@ struct OperationsRoutes: Sendable {
             reasons.append("the control loop last ran \(Int(age)) seconds ago")
         }
         return reasons
+    }
+}
+
+extension UntrackedTenants.Bound {
+    /// The key of the policy that sets it.
+    fileprivate var setting: String {
+        switch self {
+        case .pool: "loop.max_tenants"
+        case .total: "loop.max_tenants_total"
+        case .gateway: "loop.max_new_tenants_per_gateway"
+        }
     }
 }

@@ -74,6 +74,8 @@ public struct PoolReport: Sendable {
     public var openQuestions: Int
     /// `nil` while there is none.
     public var retryStorm: RetryStorm?
+    /// Telemetry of tenants beyond the bounds on their number.
+    public var untracked: UntrackedTenants
     public var upstream: UpstreamReport
     /// Ascending by id.
     public var tenants: [TenantReport]
@@ -83,7 +85,7 @@ public struct PoolReport: Sendable {
         confidence: Double, budget: Rates, assured: Rates, consumed: Rates, calls: [Outcome: Int],
         overcommittedTokens: Double = 0, reversals: Int = 0,
         waits: [(tier: String, seconds: PerCriticality<Histogram>)] = [], openQuestions: Int = 0,
-        retryStorm: RetryStorm? = nil,
+        retryStorm: RetryStorm? = nil, untracked: UntrackedTenants = UntrackedTenants(),
         upstream: UpstreamReport = UpstreamReport(),
         tenants: [TenantReport]
     ) {
@@ -102,6 +104,7 @@ public struct PoolReport: Sendable {
         self.waits = waits
         self.openQuestions = openQuestions
         self.retryStorm = retryStorm
+        self.untracked = untracked
         self.upstream = upstream
         self.tenants = tenants
     }

@@ -90,8 +90,8 @@ public struct PoolDemand: Equatable, Sendable {
     /// Mean arrivals of the last hour or so. Ascending by gateway.
     public var hourlyGateways: [GatewayTraffic]
     public var consumed: Rates
-    /// Tenants that found no place in the table since the estimator began.
-    public var untracked: Int
+    /// Telemetry of tenants that are not tracked: they share `unlisted`.
+    public var untracked: UntrackedTenants
     /// `nil` while there is none.
     public var retryStorm: RetryStorm?
     /// When gateways may try refused work again: wider while a storm lasts, so that it does not come back as one.
@@ -100,7 +100,7 @@ public struct PoolDemand: Equatable, Sendable {
     public init(
         pool: PoolID, tenants: [TenantDemand] = [], gateways: [GatewayTraffic] = [],
         hourlyGateways: [GatewayTraffic] = [], consumed: Rates = .none,
-        untracked: Int = 0, retryStorm: RetryStorm? = nil,
+        untracked: UntrackedTenants = UntrackedTenants(), retryStorm: RetryStorm? = nil,
         retry: PoolAllocation.Retry = PoolAllocation.Retry(afterMilliseconds: 1000, jitterMilliseconds: 1000)
     ) {
         self.pool = pool

@@ -119,7 +119,7 @@ public struct GamingFlag: Equatable, Sendable {
     public enum Kind: String, CaseIterable, Sendable, Hashable {
         /// What it queues goes away unserved, although there was room for it.
         case vanishingDemand = "vanishing_demand"
-        /// Its work comes in spikes, one to each turn of the loop.
+        /// Its work comes in spikes, one to each period of the loop.
         case loopSynchronised = "loop_synchronised"
         /// Its tasks say that they are mid-way and never complete.
         case unfinishedTasks = "unfinished_tasks"

@@ -7,7 +7,7 @@ public struct UpstreamReport: Equatable, Sendable {
     public var whole: Signals
     /// By model and endpoint, ascending; at most 16, then one without names for the rest.
     public var channels: [Channel]
-    /// What others than Headroom's tenants take of the same account, per minute; absent where headers do not tell.
+    /// What others than Headroom's tenants take of the same account, per minute; absent where headers do not say.
     public var otherConsumers: Rates
     /// Provider windows other than a minute that bound the estimate or soon will, by resource and length.
     public var longWindows: [LongWindow]
@@ -85,9 +85,9 @@ public struct UpstreamReport: Equatable, Sendable {
         public var endpoint: String?
         /// Of the model's breaker.
         public var state: PoolState
-        /// As a `model` line told; `nil` before one.
+        /// As a `model` line reported it; `nil` before one.
         public var version: String?
-        /// When a new version of the model was told, or noticed by its name; `nil` before.
+        /// When a new version of the model was reported, or noticed by its name; `nil` before.
         public var changedAt: Timestamp?
         public var signals: Signals
 

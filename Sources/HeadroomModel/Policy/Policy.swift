@@ -147,6 +147,11 @@ public struct LoopPolicy: Equatable, Sendable {
     public var fallbackShare: Double
     /// Tenants beyond this many per pool are folded into `unlisted`.
     public var maxTenants: Int
+    /// Tenants beyond this many over all pools are folded into `unlisted`; one in two pools counts twice, since memory is
+    /// per pool. Tenants with a contract are admitted beyond it.
+    public var maxTenantsTotal: Int
+    /// Tenants without a contract that one gateway may bring into a pool's table; its others are folded into `unlisted`.
+    public var maxNewTenantsPerGateway: Int
     /// Part of a pool that tenants without an entry share.
     public var unlistedShare: Double
     /// Named parts a pool is divided into; gateways beyond it share one.
@@ -163,7 +168,8 @@ public struct LoopPolicy: Equatable, Sendable {
 
     public init(
         periodSeconds: Double = 2, leaseSeconds: Double = 15, graceSeconds: Double = 5, fallbackShare: Double = 0.95,
-        maxTenants: Int = 100_000, unlistedShare: Double = 0.01, maxParts: Int = 64, expectedGateways: Int = 1,
+        maxTenants: Int = 100_000, maxTenantsTotal: Int = 100_000, maxNewTenantsPerGateway: Int = 5_000,
+        unlistedShare: Double = 0.01, maxParts: Int = 64, expectedGateways: Int = 1,
         learningSeconds: Double = 10, floatShare: Double = 0, safeSeconds: Double = 3600
     ) {
         self.periodSeconds = periodSeconds
@@ -171,6 +177,8 @@ public struct LoopPolicy: Equatable, Sendable {
         self.graceSeconds = graceSeconds
         self.fallbackShare = fallbackShare
         self.maxTenants = maxTenants
+        self.maxTenantsTotal = maxTenantsTotal
+        self.maxNewTenantsPerGateway = maxNewTenantsPerGateway
         self.unlistedShare = unlistedShare
         self.maxParts = maxParts
         self.expectedGateways = expectedGateways

@@ -9,7 +9,7 @@ public protocol ContractDesk: Sendable {
     func put<Fault: Sendable>(
         _ contract: Contract, by author: String, at now: Timestamp, checking check: @Sendable ([Contract]) -> [Fault]
     ) async throws(SteeringError) -> [Fault]
-    /// All of them, or none when it throws. Ascending by tenant, each tenant once; whoever calls has checked them against
+    /// All of them, or none when it throws. Ascending by tenant, each tenant once; the caller has checked them against
     /// the policy.
     func replaceAll(with contracts: [Contract], by author: String, at now: Timestamp) async throws(SteeringError)
     /// Removes the contract and all that is stored of the tenant: telemetry, roll-ups, credit, chains. What the audit log

@@ -57,7 +57,8 @@ package struct RunRecord: Sendable {
     package var audit: AuditReport?
     /// Of every attempt and every limit, in order: the same run has the same digest on every machine and in every
     /// build.
-    package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+    package var digest: UInt64 { fingerprint.value }
+    private var fingerprint = Fingerprint()
 
     /// What one turn of the loop made of the tenants.
     mutating func note(_ report: LoopReport, at second: Double) {
@@ -123,12 +124,5 @@ package struct RunRecord: Sendable {
         for rate in tokens { mix(rate.bitPattern) }
     }
 
-    /// FNV-1a over the bytes of `bits`.
-    mutating func mix(_ bits: UInt64) {
-        var bits = bits
-        for _ in 0..<8 {
-            digest = (digest ^ (bits & 0xFF)) &* 0x100_0000_01B3
-            bits >>= 8
-        }
-    }
+    mutating func mix(_ bits: UInt64) { fingerprint.add(bits) }
 }
