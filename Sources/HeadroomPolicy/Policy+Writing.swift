@@ -8,16 +8,13 @@ extension Policy {
     package func encodedRules() -> [UInt8] {
         var writer = JSONWriter(capacity: 4096)
         writer.beginObject()
-        writer.key("name")
-        writer.string(name)
+        writer.field("name", name)
         writer.key("tiers")
         writer.beginArray()
         for tier in tiers { writer.tier(tier) }
         writer.endArray()
-        writer.key("default_tier")
-        writer.string(defaultTier)
-        writer.key("strategic_factor")
-        writer.number(strategicFactor)
+        writer.field("default_tier", defaultTier)
+        writer.field("strategic_factor", strategicFactor)
         writer.key("bands")
         writer.beginArray()
         for band in bands { writer.band(band) }
@@ -54,26 +51,20 @@ extension JSONWriter {
 
     fileprivate mutating func tier(_ tier: TierPolicy) {
         beginObject()
-        key("name")
-        string(tier.name)
-        key("weight")
-        number(tier.weight)
+        field("name", tier.name)
+        field("weight", tier.weight)
         if let share = tier.ceilingShare {
-            key("ceiling_share")
-            number(share)
+            field("ceiling_share", share)
         }
-        key("longest_wait_seconds")
-        number(tier.longestWaitSeconds)
+        field("longest_wait_seconds", tier.longestWaitSeconds)
         endObject()
     }
 
     fileprivate mutating func band(_ band: Band) {
         beginObject()
-        key("fill")
-        string(band.bound.name)
+        field("fill", band.bound.name)
         if let criticality = band.criticality {
-            key("criticality")
-            string(criticality.name)
+            field("criticality", criticality.name)
         }
         if let tiers = band.tiers {
             key("tiers")
@@ -90,8 +81,7 @@ extension PoolPolicy {
     package func encoded() -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         writer.beginObject()
-        writer.key("pool")
-        writer.string(pool.text)
+        writer.field("pool", pool.text)
         writer.key("provider")
         if let provider { writer.string(provider) } else { writer.null() }
         writer.key("nominal")
@@ -101,20 +91,15 @@ extension PoolPolicy {
             writer.number(nominal[resource] ?? 0)
         }
         writer.endObject()
-        writer.key("mode")
-        writer.string(mode.name)
-        writer.key("provider_burst_seconds")
-        writer.number(providerBurstSeconds)
-        writer.key("burst_seconds")
-        writer.number(burstSeconds)
+        writer.field("mode", mode.name)
+        writer.field("provider_burst_seconds", providerBurstSeconds)
+        writer.field("burst_seconds", burstSeconds)
         writer.key("failover")
         writer.beginArray()
         for pool in failover { writer.string(pool.text) }
         writer.endArray()
-        writer.key("counts_refused")
-        writer.bool(countsRefused)
-        writer.key("accept_above_contract")
-        writer.bool(acceptAboveContract)
+        writer.field("counts_refused", countsRefused)
+        writer.field("accept_above_contract", acceptAboveContract)
         writer.endObject()
         return writer.bytes
     }

@@ -21,11 +21,9 @@ package struct PolicyCheckReport: Sendable {
     package func encoded() -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("valid")
-        writer.bool(policy != nil)
+        writer.field("valid", policy != nil)
         if let policy {
-            writer.key("policy")
-            writer.string("\(policy.name)@\(policy.digest)")
+            writer.field("policy", "\(policy.name)@\(policy.digest)")
             writer.key("pools")
             writer.beginArray()
             for pool in policy.pools { writer.string(pool.pool.text) }
@@ -35,18 +33,14 @@ package struct PolicyCheckReport: Sendable {
         writer.beginArray()
         for fault in faults {
             writer.beginObject()
-            writer.key("code")
-            writer.string(fault.code.rawValue)
-            writer.key("file")
-            writer.string(fault.file)
+            writer.field("code", fault.code.rawValue)
+            writer.field("file", fault.file)
             for (key, place) in [("line", fault.line), ("column", fault.column)] {
                 writer.key(key)
                 if let place { writer.integer(place) } else { writer.null() }
             }
-            writer.key("key")
-            writer.string(fault.key)
-            writer.key("message")
-            writer.string(fault.message)
+            writer.field("key", fault.key)
+            writer.field("message", fault.message)
             writer.endObject()
         }
         writer.endArray()

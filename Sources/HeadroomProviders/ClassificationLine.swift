@@ -64,8 +64,7 @@ package enum ClassificationLine {
     /// `{"error":…}` for a line that cannot be read.
     package static func write(_ fault: Fault, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("error")
-        writer.string(fault.message)
+        writer.field("error", fault.message)
         writer.endObject()
         writer.newline()
     }
@@ -75,10 +74,8 @@ package enum ClassificationLine {
     package static func write(answerTo response: ProviderResponse, to writer: inout JSONWriter) {
         let (signal, reason) = ProviderClassifier.explain(response)
         writer.beginObject()
-        writer.key("kind")
-        writer.string(signal.kind.name)
-        writer.key("reason")
-        writer.string(reason)
+        writer.field("kind", signal.kind.name)
+        writer.field("reason", reason)
         writer.key("exhausted")
         writer.beginArray()
         for resource in Resource.allCases where signal.exhausted.contains(resource) { writer.string(resource.name) }

@@ -15,23 +15,31 @@ extension JSONWriter {
         if let instant { timestamp(milliseconds: instant.milliseconds) } else { null() }
     }
 
-    package mutating func text(_ text: String?) {
-        if let text { string(text) } else { null() }
-    }
-
     package mutating func amount(_ amount: Double?) {
         if let amount, amount.isFinite { number(amount) } else { null() }
     }
 
+    package mutating func field(_ key: StaticString, _ value: Rates) {
+        self.key(key)
+        rates(value)
+    }
+
+    mutating func field(_ key: StaticString, measured value: Rates) {
+        self.key(key)
+        measured(value)
+    }
+
+    /// Null when there is none.
+    package mutating func field(_ key: StaticString, _ value: Timestamp?) {
+        self.key(key)
+        instant(value)
+    }
+
     /// The members of an object that say who, why and until when.
     mutating func authorship(_ authorship: Authorship) {
-        key("author")
-        string(authorship.author)
-        key("reason")
-        string(authorship.reason)
-        key("at")
-        instant(authorship.at)
-        key("until")
-        instant(authorship.until)
+        field("author", authorship.author)
+        field("reason", authorship.reason)
+        field("at", authorship.at)
+        field("until", authorship.until)
     }
 }

@@ -47,15 +47,11 @@ package struct ProblemDocument: Equatable, Sendable {
     package func encoded() -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.beginObject()
-        writer.key("type")
-        writer.string(type)
-        writer.key("title")
-        writer.string(title)
-        writer.key("status")
-        writer.integer(status)
+        writer.field("type", type)
+        writer.field("title", title)
+        writer.field("status", status)
         if let detail {
-            writer.key("detail")
-            writer.string(detail)
+            writer.field("detail", detail)
         }
         if !errors.isEmpty {
             writer.key("errors")
@@ -64,14 +60,11 @@ package struct ProblemDocument: Equatable, Sendable {
                 writer.beginObject()
                 switch fault.place {
                 case .path(let path):
-                    writer.key("path")
-                    writer.string(path)
+                    writer.field("path", path)
                 case .line(let line):
-                    writer.key("line")
-                    writer.integer(line)
+                    writer.field("line", line)
                 }
-                writer.key("detail")
-                writer.string(fault.detail)
+                writer.field("detail", fault.detail)
                 writer.endObject()
             }
             writer.endArray()

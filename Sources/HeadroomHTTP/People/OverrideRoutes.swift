@@ -31,14 +31,7 @@ struct OverrideRoutes: Sendable {
         let found = try await visible(call).filter { override in
             (tenant ?? override.tenant) == override.tenant && (pool == nil || (override.pool ?? pool) == pool)
         }
-        return .json { writer in
-            writer.beginObject()
-            writer.key("overrides")
-            writer.beginArray()
-            for override in found { writer.override(override) }
-            writer.endArray()
-            writer.endObject()
-        }
+        return .json(PeopleAnswer.overrides(found))
     }
 
     private func set(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
@@ -72,20 +65,11 @@ struct OverrideRoutes: Sendable {
                 override, askingUntil: reasons.isEmpty ? nil : now.adding(seconds: pendingSeconds))
         }
         switch outcome {
-        case .set(let override): return .json(status: 201) { $0.override(override, warnings: warnings) }
+        case .set(let override):
+            return .json(status: 201, PeopleAnswer.override(override, warnings: warnings))
         case .awaitsApproval(let proposal):
-            return .json(status: 202) { writer in
-                writer.beginObject()
-                writer.key("approval")
-                writer.proposal(proposal)
-                writer.key("reasons")
-                writer.strings(reasons)
-                if !warnings.isEmpty {
-                    writer.key("warnings")
-                    writer.strings(warnings)
-                }
-                writer.endObject()
-            }
+            return .json(
+                status: 202, PeopleAnswer.approvalNeeded(proposal, reasons: reasons, warnings: warnings))
         }
     }
 

@@ -20,20 +20,9 @@ struct PolicyRoutes: Sendable {
         try call.check(query: [])
         let rules = try await rules.rules()
         let policy = rules.policy
-        return .json { writer in
-            writer.beginObject()
-            writer.key("policy")
-            writer.string("\(policy.name)@\(policy.digest)")
-            writer.key("refusal")
-            writer.text(rules.refusal)
-            writer.key("rules")
-            writer.raw(policy.encodedRules())
-            writer.key("pools")
-            writer.beginArray()
-            for pool in policy.pools where call.grant.scope.holds(pool.pool) { writer.raw(pool.encoded()) }
-            writer.endArray()
-            writer.endObject()
-        }
+        let pools = policy.pools.filter { call.grant.scope.holds($0.pool) }.map { $0.encoded() }
+        return .json(
+            PeopleAnswer.policy(policy, refusal: rules.refusal, rules: policy.encodedRules(), pools: pools))
     }
 
     /// `{"files":{"rules.json5":"{…}","pools/openai.json5":"{…}"}}`: by path, each file as it is written.

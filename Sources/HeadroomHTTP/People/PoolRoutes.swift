@@ -39,13 +39,6 @@ struct PoolRoutes: Sendable {
                             && scope.holds(proposal.tenant)
                     }, excess: excess)
             }
-        return .json { writer in
-            writer.beginObject()
-            writer.key("pools")
-            writer.beginArray()
-            for answer in answers { writer.pool(answer) }
-            writer.endArray()
-            writer.endObject()
-        }
+        return .json(PeopleAnswer.pools(answers))
     }
 }

@@ -43,7 +43,7 @@ struct PoolSteeringRoutes: Sendable {
             pool: id, capacity: request.capacity,
             authorship: authorship(call, request.reason, request.expiresInSeconds))
         try await asking { () async throws(SteeringError) in try await steering.pin(pin) }
-        return .json { $0.pin(pin) }
+        return .json(PeopleAnswer.pin(pin))
     }
 
     private func unpin(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
@@ -61,14 +61,7 @@ struct PoolSteeringRoutes: Sendable {
     private func freezes(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
         let found = try await held().filter { $0.pool.map(call.grant.scope.holds) ?? true }
-        return .json { writer in
-            writer.beginObject()
-            writer.key("freezes")
-            writer.beginArray()
-            for freeze in found { writer.freeze(freeze) }
-            writer.endArray()
-            writer.endObject()
-        }
+        return .json(PeopleAnswer.freezes(found))
     }
 
     private func freeze(_ call: PeopleCall, isRollback: Bool) async throws(HTTPError) -> HTTPResponse {
@@ -82,7 +75,7 @@ struct PoolSteeringRoutes: Sendable {
             pool: request.pool, generation: request.generation,
             authorship: authorship(call, request.reason, request.expiresInSeconds))
         let freeze = try await asking { () async throws(SteeringError) in try await steering.freeze(wanted) }
-        return .json(status: 201) { $0.freeze(freeze) }
+        return .json(status: 201, PeopleAnswer.freeze(freeze))
     }
 
     private func endFreeze(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {

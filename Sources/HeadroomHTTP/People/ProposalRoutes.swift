@@ -52,16 +52,9 @@ struct ProposalRoutes: Sendable {
         let found = try await visible(list, state, call).filter { proposal in
             (tenant ?? proposal.tenant) == proposal.tenant && (pool == nil || (proposal.pool ?? pool) == pool)
         }
-        return .json { writer in
-            writer.beginObject()
-            writer.key(list.name)
-            writer.beginArray()
-            for proposal in found.prefix(Self.maxListed) {
-                writer.proposal(proposal, showing: call.grant.scope.tenants)
-            }
-            writer.endArray()
-            writer.endObject()
-        }
+        return .json(
+            PeopleAnswer.proposals(
+                list.name, found.prefix(Self.maxListed), showing: call.grant.scope.tenants))
     }
 
     /// By either of its names: a recommendation that is approved is applied.
@@ -104,7 +97,7 @@ struct ProposalRoutes: Sendable {
                         + "\"headroom token create\" makes them two")
             }
         }
-        return .json { $0.proposal(decided, showing: call.grant.scope.tenants) }
+        return .json(PeopleAnswer.proposal(decided, showing: call.grant.scope.tenants))
     }
 
     /// How long a decision holds where the person does not say.

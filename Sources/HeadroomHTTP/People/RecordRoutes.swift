@@ -101,22 +101,9 @@ struct RecordRoutes: Sendable {
         let entries = try await asking { () async throws(SteeringError) in
             try await steering.audit(after: after, limit: Int(limit))
         }
-        let verification = await auditVerification()
-        return .json { writer in
-            writer.beginObject()
-            writer.key("entries")
-            writer.beginArray()
-            for entry in entries { writer.auditEntry(entry) }
-            writer.endArray()
-            writer.key("next")
-            if entries.count == Int(limit), let last = entries.last {
-                writer.integer(last.sequence)
-            } else {
-                writer.null()
-            }
-            writer.key("verified")
-            writer.auditVerification(verification)
-            writer.endObject()
-        }
+        return .json(
+            PeopleAnswer.audit(
+                entries, next: entries.count == Int(limit) ? entries.last?.sequence : nil,
+                verified: await auditVerification()))
     }
 }

@@ -54,25 +54,18 @@ struct TenantRoutes: Sendable {
         }
         let page = names.prefix(limit)
         let snapshot = board.current?.whole
-        return .json { writer in
-            writer.beginObject()
-            writer.key("tenants")
-            writer.beginArray()
-            for name in page {
-                let inPools = places[name, default: []].map { place in
-                    let report = reports[place.pool]
-                    return TenantAnswer.InPool(
-                        pool: report.pool, report: report.tenants[place.tenant],
-                        allocation: snapshot?.allocation(of: name, in: report.pool))
-                }
-                writer.tenant(TenantAnswer(tenant: name, contract: contractsByTenant[name], pools: inPools))
+        let answers = page.map { name in
+            let inPools = places[name, default: []].map { place in
+                let report = reports[place.pool]
+                return TenantAnswer.InPool(
+                    pool: report.pool, report: report.tenants[place.tenant],
+                    allocation: snapshot?.allocation(of: name, in: report.pool))
             }
-            writer.endArray()
-            writer.key("next")
-            // The worst first have no place to go on from.
-            writer.text(order == .tenant && names.count > limit ? page.last?.text : nil)
-            writer.endObject()
+            return TenantAnswer(tenant: name, contract: contractsByTenant[name], pools: inPools)
         }
+        // Those ordered by need have no place to go on from.
+        let next = order == .tenant && names.count > limit ? page.last : nil
+        return .json(PeopleAnswer.tenants(answers, next: next))
     }
 }
 

@@ -79,8 +79,7 @@ package enum ContractBody {
     package static func encode(_ contract: Contract) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("tenant")
-        writer.string(contract.tenant.text)
+        writer.field("tenant", contract.tenant.text)
         writer.contractMembers(contract)
         writer.endObject()
         return writer.bytes
@@ -90,20 +89,15 @@ package enum ContractBody {
 extension JSONWriter {
     /// All but the tenant.
     package mutating func contractMembers(_ contract: Contract) {
-        key("tier")
-        text(contract.tier)
-        key("strategic")
-        bool(contract.isStrategic)
+        field("tier", contract.tier)
+        field("strategic", contract.isStrategic)
         key("pools")
         beginArray()
         for terms in contract.terms {
             beginObject()
-            key("pool")
-            string(terms.pool.text)
-            key("floor")
-            rates(terms.floor)
-            key("ceiling")
-            rates(terms.ceiling)
+            field("pool", terms.pool.text)
+            field("floor", terms.floor)
+            field("ceiling", terms.ceiling)
             endObject()
         }
         endArray()
@@ -113,24 +107,17 @@ extension JSONWriter {
 
     private mutating func cost(_ cost: CostTerms) {
         beginObject()
-        key("currency")
-        string(cost.currency)
-        key("period")
-        string(cost.period.name)
-        key("most_micros")
-        integer(cost.most)
+        field("currency", cost.currency)
+        field("period", cost.period.name)
+        field("most_micros", cost.most)
         key("prices")
         beginArray()
         for price in cost.prices {
             beginObject()
-            key("pool")
-            text(price.pool?.text)
-            key("input_micros_per_million")
-            integer(price.perMillionInputTokens)
-            key("output_micros_per_million")
-            integer(price.perMillionOutputTokens)
-            key("request_micros")
-            integer(price.perRequest)
+            field("pool", price.pool?.text)
+            field("input_micros_per_million", price.perMillionInputTokens)
+            field("output_micros_per_million", price.perMillionOutputTokens)
+            field("request_micros", price.perRequest)
             endObject()
         }
         endArray()

@@ -69,20 +69,16 @@ package struct ContractImportAnswer: Equatable, Sendable {
     package func encoded() -> [UInt8] {
         var writer = JSONWriter(capacity: 1024)
         writer.beginObject()
-        writer.key("contracts")
-        writer.integer(contracts)
-        writer.key("terms")
-        writer.integer(terms)
-        writer.key("dry_run")
-        writer.bool(isDryRun)
+        writer.field("contracts", contracts)
+        writer.field("terms", terms)
+        writer.field("dry_run", isDryRun)
         writer.key("added")
         writer.tenants(added)
         writer.key("changed")
         writer.tenants(changed)
         writer.key("removed")
         writer.tenants(removed)
-        writer.key("unchanged")
-        writer.integer(unchangedCount)
+        writer.field("unchanged", unchangedCount)
         writer.endObject()
         return writer.bytes
     }
@@ -102,10 +98,8 @@ package struct ContractImportAnswer: Equatable, Sendable {
 extension JSONWriter {
     fileprivate mutating func tenants(_ tenants: ContractImportAnswer.Tenants) {
         beginObject()
-        key("count")
-        integer(tenants.count)
-        key("first")
-        strings(tenants.first)
+        field("count", tenants.count)
+        field("first", tenants.first)
         endObject()
     }
 }

@@ -69,26 +69,21 @@ package struct HistorySeries: Equatable, Sendable {
     package func encoded(pool: PoolID, tenant: TenantID?) -> [UInt8] {
         var writer = JSONWriter(capacity: 256 + steps.count * 256)
         writer.beginObject()
-        writer.key("pool")
-        writer.string(pool.text)
-        writer.key("tenant")
-        writer.text(tenant?.text)
-        writer.key("step_seconds")
-        writer.integer(stepSeconds)
+        writer.field("pool", pool.text)
+        writer.field("tenant", tenant?.text)
+        writer.field("step_seconds", stepSeconds)
         writer.key("series")
         writer.beginArray()
         for step in steps { write(step, to: &writer) }
         writer.endArray()
-        writer.key("next")
-        writer.instant(next)
+        writer.field("next", next)
         writer.endObject()
         return writer.bytes
     }
 
     private func write(_ step: Step, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("start")
-        writer.instant(step.start)
+        writer.field("start", step.start)
         for (name, count) in [
             ("ok", step.ok), ("quota", step.quota), ("overload", step.overload), ("error", step.error),
             ("retries", step.retries), ("denied", step.denied), ("denied_tokens", step.deniedTokens),

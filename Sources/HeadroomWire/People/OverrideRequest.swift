@@ -45,14 +45,10 @@ package struct OverrideRequest: Equatable, Sendable {
     package func encoded() -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("tenant")
-        writer.string(tenant.text)
-        writer.key("pool")
-        writer.text(pool?.text)
-        writer.key("tier")
-        writer.text(tier)
-        writer.key("weight")
-        writer.amount(weight)
+        writer.field("tenant", tenant.text)
+        writer.field("pool", pool?.text)
+        writer.field("tier", tier)
+        writer.field("weight", finite: weight)
         writer.reasonAndEnd(reason, expiresInSeconds)
         writer.endObject()
         return writer.bytes

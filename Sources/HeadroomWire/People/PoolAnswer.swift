@@ -31,15 +31,11 @@ extension JSONWriter {
     package mutating func pool(_ answer: PoolAnswer) {
         let report = answer.report
         beginObject()
-        key("pool")
-        string(report.pool.text)
-        key("state")
-        string(report.state.name)
+        field("pool", report.pool.text)
+        field("state", report.state.name)
         published(answer.allocation)
-        key("capacity_reason")
-        string(report.capacityReason.name)
-        key("confidence")
-        amount(report.confidence)
+        field("capacity_reason", report.capacityReason.name)
+        field("confidence", finite: report.confidence)
         for (name, value) in [
             ("nominal", report.nominal), ("capacity", report.estimated), ("budget", report.budget),
             ("assured", report.assured), ("consumed", report.consumed),
@@ -56,17 +52,12 @@ extension JSONWriter {
         endObject()
         key("queue")
         beginObject()
-        key("depth")
-        integer(report.queue.depth)
-        key("oldest_seconds")
-        amount(report.queue.oldestSeconds)
+        field("depth", report.queue.depth)
+        field("oldest_seconds", finite: report.queue.oldestSeconds)
         endObject()
-        key("overcommitted_tokens")
-        amount(report.overcommittedTokens)
-        key("reversals")
-        integer(report.reversals)
-        key("tenants")
-        integer(report.tenants.count)
+        field("overcommitted_tokens", finite: report.overcommittedTokens)
+        field("reversals", report.reversals)
+        field("tenants", report.tenants.count)
         key("starved_tenants")
         beginObject()
         for reason in Starvation.allCases {
@@ -78,10 +69,8 @@ extension JSONWriter {
         beginArray()
         for part in answer.excess {
             beginObject()
-            key("tenant")
-            string(part.tenant.text)
-            key("share")
-            amount(part.share)
+            field("tenant", part.tenant.text)
+            field("share", finite: part.share)
             endObject()
         }
         endArray()
@@ -95,20 +84,16 @@ extension JSONWriter {
         beginArray()
         for freeze in answer.freezes { self.freeze(freeze) }
         endArray()
-        key("open_questions")
-        integer(answer.openQuestions)
+        field("open_questions", answer.openQuestions)
         endObject()
     }
 
     private mutating func published(_ allocation: PoolAllocation?) {
-        key("mode")
-        text(allocation?.mode.name)
+        field("mode", allocation?.mode.name)
         key("enforce")
         if let allocation { bool(allocation.enforce) } else { null() }
-        key("level")
-        amount(allocation?.level)
-        key("float")
-        measured(allocation?.float ?? .none)
+        field("level", finite: allocation?.level)
+        field("float", measured: allocation?.float ?? .none)
         key("models")
         beginObject()
         for model in allocation?.models ?? [] {
@@ -116,21 +101,16 @@ extension JSONWriter {
             string(model.state.name)
         }
         endObject()
-        key("failover")
-        strings((allocation?.failover ?? []).map(\.text))
+        field("failover", (allocation?.failover ?? []).map(\.text))
     }
 
     private mutating func retryStorm(_ storm: RetryStorm?) {
         guard let storm else { return null() }
         beginObject()
-        key("since")
-        instant(storm.since)
-        key("period_seconds")
-        amount(storm.periodSeconds)
-        key("share")
-        amount(storm.share)
-        key("tenants")
-        strings(storm.tenants.map(\.text))
+        field("since", storm.since)
+        field("period_seconds", finite: storm.periodSeconds)
+        field("share", finite: storm.share)
+        field("tenants", storm.tenants.map(\.text))
         endObject()
     }
 }

@@ -6,34 +6,26 @@ extension JSONWriter {
     /// - Parameter warnings: what a person should look at although the override holds.
     package mutating func override(_ override: Override, warnings: [String] = []) {
         beginObject()
-        key("id")
-        integer(override.id)
+        field("id", override.id)
         overrideMembers(override)
         authorship(override.authorship)
         if !warnings.isEmpty {
-            key("warnings")
-            strings(warnings)
+            field("warnings", warnings)
         }
         endObject()
     }
 
     private mutating func overrideMembers(_ override: Override) {
-        key("tenant")
-        string(override.tenant.text)
-        key("pool")
-        text(override.pool?.text)
-        key("tier")
-        text(override.tier)
-        key("weight")
-        amount(override.weight)
+        field("tenant", override.tenant.text)
+        field("pool", override.pool?.text)
+        field("tier", override.tier)
+        field("weight", finite: override.weight)
     }
 
     package mutating func freeze(_ freeze: Freeze) {
         beginObject()
-        key("id")
-        integer(freeze.id)
-        key("pool")
-        text(freeze.pool?.text)
+        field("id", freeze.id)
+        field("pool", freeze.pool?.text)
         key("generation")
         if let generation = freeze.generation { integer(generation) } else { null() }
         authorship(freeze.authorship)
@@ -42,10 +34,8 @@ extension JSONWriter {
 
     package mutating func pin(_ pin: CapacityPin) {
         beginObject()
-        key("pool")
-        string(pin.pool.text)
-        key("capacity")
-        rates(pin.capacity)
+        field("pool", pin.pool.text)
+        field("capacity", pin.capacity)
         authorship(pin.authorship)
         endObject()
     }
@@ -53,32 +43,21 @@ extension JSONWriter {
     /// - Parameter tenants: whose effects the reader may see; `nil` is all.
     package mutating func proposal(_ proposal: Proposal, showing tenants: Set<TenantID>? = nil) {
         beginObject()
-        key("id")
-        integer(proposal.id)
-        key("kind")
-        string(proposal.kind.name)
-        key("state")
-        string(Proposal.stateName(proposal.state, of: proposal.kind))
-        key("tenant")
-        string(proposal.tenant.text)
-        key("pool")
-        text(proposal.pool?.text)
-        key("from")
-        rates(proposal.from)
-        key("to")
-        rates(proposal.to)
-        key("evidence")
-        strings(proposal.evidence)
+        field("id", proposal.id)
+        field("kind", proposal.kind.name)
+        field("state", Proposal.stateName(proposal.state, of: proposal.kind))
+        field("tenant", proposal.tenant.text)
+        field("pool", proposal.pool?.text)
+        field("from", proposal.from)
+        field("to", proposal.to)
+        field("evidence", proposal.evidence)
         key("effects")
         beginArray()
         for effect in proposal.effects where tenants?.contains(effect.tenant) ?? true {
             beginObject()
-            key("tenant")
-            string(effect.tenant.text)
-            key("from")
-            rates(effect.from)
-            key("to")
-            rates(effect.to)
+            field("tenant", effect.tenant.text)
+            field("from", effect.from)
+            field("to", effect.to)
             endObject()
         }
         endArray()
@@ -86,8 +65,7 @@ extension JSONWriter {
         if let override = proposal.override {
             beginObject()
             overrideMembers(override)
-            key("seconds")
-            number(override.authorship.until.seconds(since: override.authorship.at))
+            field("seconds", override.authorship.until.seconds(since: override.authorship.at))
             endObject()
         } else {
             null()
@@ -129,14 +107,10 @@ extension JSONWriter {
 
     package mutating func auditEntry(_ entry: AuditEntry) {
         beginObject()
-        key("sequence")
-        integer(entry.sequence)
-        key("at")
-        instant(entry.at)
-        key("author")
-        string(entry.author)
-        key("action")
-        string(entry.action)
+        field("sequence", entry.sequence)
+        field("at", entry.at)
+        field("author", entry.author)
+        field("action", entry.action)
         key("detail")
         // It was stored as JSON; what would break the answer is shown as the text that it is.
         if let detail = try? JSONNode.parse(Array(entry.detail.utf8)) {
@@ -144,8 +118,7 @@ extension JSONWriter {
         } else {
             string(entry.detail)
         }
-        key("hash")
-        string(entry.hash)
+        field("hash", entry.hash)
         endObject()
     }
 }

@@ -31,8 +31,7 @@ package struct PinRequest: Equatable, Sendable {
     package func encoded() -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("capacity")
-        writer.rates(capacity)
+        writer.field("capacity", capacity)
         writer.reasonAndEnd(reason, expiresInSeconds)
         writer.endObject()
         return writer.bytes
@@ -78,11 +77,9 @@ package struct FreezeRequest: Equatable, Sendable {
         var writer = JSONWriter()
         writer.beginObject()
         if let generation {
-            writer.key("generation")
-            writer.integer(generation)
+            writer.field("generation", generation)
         }
-        writer.key("pool")
-        writer.text(pool?.text)
+        writer.field("pool", pool?.text)
         writer.reasonAndEnd(reason, expiresInSeconds)
         writer.endObject()
         return writer.bytes
@@ -120,10 +117,8 @@ extension StrictObject {
 
 extension JSONWriter {
     mutating func reasonAndEnd(_ reason: String, _ seconds: Double?) {
-        key("reason")
-        string(reason)
+        field("reason", reason)
         guard let seconds else { return }
-        key("expires_in_seconds")
-        number(seconds)
+        field("expires_in_seconds", seconds)
     }
 }

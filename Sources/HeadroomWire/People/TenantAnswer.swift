@@ -32,8 +32,7 @@ package struct TenantAnswer: Sendable {
 extension JSONWriter {
     package mutating func tenant(_ answer: TenantAnswer) {
         beginObject()
-        key("tenant")
-        string(answer.tenant.text)
+        field("tenant", answer.tenant.text)
         key("contract")
         if let contract = answer.contract {
             beginObject()
@@ -52,14 +51,10 @@ extension JSONWriter {
     private mutating func tenant(_ answer: TenantAnswer.InPool) {
         let report = answer.report
         beginObject()
-        key("pool")
-        string(answer.pool.text)
-        key("tier")
-        string(report.tier)
-        key("weight")
-        amount(answer.allocation?.weight)
-        key("constraint")
-        text(answer.allocation?.constraint.name)
+        field("pool", answer.pool.text)
+        field("tier", report.tier)
+        field("weight", finite: answer.allocation?.weight)
+        field("constraint", answer.allocation?.constraint.name)
         for (name, value) in [
             ("demand", report.demand), ("assured", report.assured), ("consumed", report.consumed),
             ("ceiling", answer.allocation?.ceiling ?? .none),
@@ -67,26 +62,20 @@ extension JSONWriter {
             key(name)
             measured(value)
         }
-        key("flags")
-        strings(answer.allocation?.flags ?? [])
+        field("flags", answer.allocation?.flags ?? [])
         key("queue")
         beginObject()
         for criticality in Criticality.allCases {
             key(criticality.name)
             beginObject()
-            key("depth")
-            integer(report.queue[criticality].depth)
-            key("oldest_seconds")
-            amount(report.queue[criticality].oldestSeconds)
-            key("retries")
-            integer(report.retries[criticality])
+            field("depth", report.queue[criticality].depth)
+            field("oldest_seconds", finite: report.queue[criticality].oldestSeconds)
+            field("retries", report.retries[criticality])
             endObject()
         }
         endObject()
-        key("underserved_seconds")
-        amount(report.underservedSeconds)
-        key("starvation")
-        text(report.starvation?.rawValue)
+        field("underserved_seconds", finite: report.underservedSeconds)
+        field("starvation", report.starvation?.rawValue)
         key("profile")
         if let profile = report.profile { self.profile(profile) } else { null() }
         endObject()
@@ -94,8 +83,7 @@ extension JSONWriter {
 
     private mutating func profile(_ profile: TenantProfileReport) {
         beginObject()
-        key("shape_class")
-        string(profile.shapeClass.rawValue)
+        field("shape_class", profile.shapeClass.rawValue)
         for (name, value) in [
             ("confidence", profile.confidence), ("token_correction", profile.tokenCorrection),
             ("repayment", profile.repayment),
@@ -105,12 +93,9 @@ extension JSONWriter {
         }
         key("burstiness")
         beginObject()
-        key("peak_to_mean")
-        amount(profile.burstiness.peakToMean)
-        key("variation")
-        amount(profile.burstiness.variation)
-        key("peak_minute")
-        instant(profile.burstiness.peakMinute)
+        field("peak_to_mean", finite: profile.burstiness.peakToMean)
+        field("variation", finite: profile.burstiness.variation)
+        field("peak_minute", profile.burstiness.peakMinute)
         key("peak_work")
         work(profile.burstiness.peakWork)
         endObject()
@@ -120,12 +105,9 @@ extension JSONWriter {
         beginArray()
         for flag in profile.flags {
             beginObject()
-            key("kind")
-            string(flag.kind.rawValue)
-            key("since")
-            instant(flag.since)
-            key("evidence")
-            string(flag.evidence)
+            field("kind", flag.kind.rawValue)
+            field("since", flag.since)
+            field("evidence", flag.evidence)
             endObject()
         }
         endArray()
@@ -146,15 +128,13 @@ extension JSONWriter {
             key(name)
             amount(value)
         }
-        key("open")
-        integer(cost.open)
+        field("open", cost.open)
         endObject()
     }
 
     private mutating func flow(_ flow: TenantProfileReport.Flow) {
         beginObject()
-        key("criticality")
-        string(flow.criticality.name)
+        field("criticality", flow.criticality.name)
         for (name, value) in [
             ("demand", flow.demand), ("usual_demand", flow.usualDemand), ("burn_fast", flow.burnFast),
             ("burn_slow", flow.burnSlow),
@@ -162,8 +142,7 @@ extension JSONWriter {
             key(name)
             measured(value)
         }
-        key("trend")
-        amount(flow.trend)
+        field("trend", finite: flow.trend)
         key("shape")
         if let shape = flow.shape { work(shape) } else { null() }
         endObject()

@@ -16,8 +16,7 @@ package enum SnapshotEncoder {
         var writer = JSONWriter(capacity: capacity(for: delta.changed))
         writer.beginObject()
         writer.head(of: delta.changed)
-        writer.key("since")
-        writer.string(delta.since.description)
+        writer.field("since", delta.since.description)
         writer.pools(of: delta.changed)
         writer.key("removed")
         writer.beginObject()
@@ -26,8 +25,7 @@ package enum SnapshotEncoder {
             writer.strings(removal.tenants.map(\.text))
         }
         writer.endObject()
-        writer.key("removed_pools")
-        writer.strings(delta.removedPools.map(\.text))
+        writer.field("removed_pools", delta.removedPools.map(\.text))
         writer.endObject()
         return writer.bytes
     }
@@ -40,16 +38,11 @@ package enum SnapshotEncoder {
 
 extension JSONWriter {
     fileprivate mutating func head(of snapshot: Snapshot) {
-        key("epoch")
-        integer(snapshot.version.epoch)
-        key("generation")
-        integer(snapshot.version.generation)
-        key("issued_at")
-        timestamp(milliseconds: snapshot.issuedAt.milliseconds)
-        key("lease_seconds")
-        number(snapshot.leaseSeconds)
-        key("policy")
-        string(snapshot.policy)
+        field("epoch", snapshot.version.epoch)
+        field("generation", snapshot.version.generation)
+        field("issued_at", snapshot.issuedAt)
+        field("lease_seconds", snapshot.leaseSeconds)
+        field("policy", snapshot.policy)
     }
 
     fileprivate mutating func pools(of snapshot: Snapshot) {
@@ -64,50 +57,34 @@ extension JSONWriter {
 
     private mutating func append(_ pool: PoolAllocation) {
         beginObject()
-        key("state")
-        string(pool.state.name)
-        key("mode")
-        string(pool.mode.name)
-        key("enforce")
-        bool(pool.enforce)
-        key("level")
-        number(pool.level)
+        field("state", pool.state.name)
+        field("mode", pool.mode.name)
+        field("enforce", pool.enforce)
+        field("level", pool.level)
         key("models")
         beginObject()
         for model in pool.models {
             key(model.model)
             beginObject()
-            key("state")
-            string(model.state.name)
+            field("state", model.state.name)
             endObject()
         }
         endObject()
-        key("capacity")
-        rates(pool.capacity)
-        key("nominal")
-        rates(pool.nominal)
-        key("capacity_reason")
-        string(pool.capacityReason.name)
-        key("budget")
-        rates(pool.budget)
-        key("float")
-        rates(pool.float)
-        key("fallback")
-        rates(pool.fallback)
-        key("burst_seconds")
-        number(pool.burstSeconds)
-        key("failover")
-        strings(pool.failover.map(\.text))
+        field("capacity", pool.capacity)
+        field("nominal", pool.nominal)
+        field("capacity_reason", pool.capacityReason.name)
+        field("budget", pool.budget)
+        field("float", pool.float)
+        field("fallback", pool.fallback)
+        field("burst_seconds", pool.burstSeconds)
+        field("failover", pool.failover.map(\.text))
         if pool.state == .halfOpen {
-            key("probes_per_second")
-            number(pool.probesPerSecond)
+            field("probes_per_second", pool.probesPerSecond)
         }
         key("retry")
         beginObject()
-        key("after_ms")
-        integer(pool.retry.afterMilliseconds)
-        key("jitter_ms")
-        integer(pool.retry.jitterMilliseconds)
+        field("after_ms", pool.retry.afterMilliseconds)
+        field("jitter_ms", pool.retry.jitterMilliseconds)
         endObject()
         key("tenants")
         beginObject()
@@ -116,49 +93,35 @@ extension JSONWriter {
             append(tenant)
         }
         endObject()
-        key("unlisted")
-        rates(pool.unlisted)
+        field("unlisted", pool.unlisted)
         endObject()
     }
 
     private mutating func append(_ tenant: TenantAllocation) {
         beginObject()
         rateFields(tenant.assured)
-        key("ceiling")
-        rates(tenant.ceiling)
+        field("ceiling", tenant.ceiling)
         // An empty one would read as "not limited"; a gateway that finds none uses the assured rate.
         if !tenant.plain.isEmpty {
-            key("plain")
-            rates(tenant.plain)
+            field("plain", tenant.plain)
         }
-        key("safe")
-        rates(tenant.safe)
+        field("safe", tenant.safe)
         key("burst")
         beginObject()
         rateFields(tenant.burst.rates.isEmpty ? tenant.assured * 0 : tenant.burst.rates)
-        key("seconds_left")
-        number(tenant.burst.secondsLeft)
+        field("seconds_left", tenant.burst.secondsLeft)
         endObject()
-        key("weight")
-        number(tenant.weight)
-        key("service_clock")
-        number(tenant.serviceClock)
-        key("tier")
-        string(tenant.tier)
-        key("constraint")
-        string(tenant.constraint.name)
-        key("flags")
-        strings(tenant.flags)
-        key("retry_offset_ms")
-        integer(tenant.retryOffsetMilliseconds)
+        field("weight", tenant.weight)
+        field("service_clock", tenant.serviceClock)
+        field("tier", tenant.tier)
+        field("constraint", tenant.constraint.name)
+        field("flags", tenant.flags)
+        field("retry_offset_ms", tenant.retryOffsetMilliseconds)
         key("criticality")
         beginObject()
-        key("interactive")
-        rates(tenant.criticality.interactive)
-        key("near_real_time")
-        rates(tenant.criticality.nearRealTime)
-        key("batch")
-        rates(tenant.criticality.batch)
+        field("interactive", tenant.criticality.interactive)
+        field("near_real_time", tenant.criticality.nearRealTime)
+        field("batch", tenant.criticality.batch)
         endObject()
         endObject()
     }
@@ -171,20 +134,16 @@ extension JSONWriter {
 
     private mutating func rateFields(_ rates: Rates) {
         if let rate = rates[.requests] {
-            key("rpm")
-            number(rate)
+            field("rpm", rate)
         }
         if let rate = rates[.tokens] {
-            key("tpm")
-            number(rate)
+            field("tpm", rate)
         }
         if let rate = rates[.inputTokens] {
-            key("itpm")
-            number(rate)
+            field("itpm", rate)
         }
         if let rate = rates[.outputTokens] {
-            key("otpm")
-            number(rate)
+            field("otpm", rate)
         }
     }
 

@@ -19,8 +19,7 @@ package struct TelemetryEncoder: Sendable {
         body: String? = nil
     ) {
         writer.beginObject()
-        writer.key("type")
-        writer.string(record.kind.rawValue)
+        writer.field("type", record.kind.rawValue)
         switch record {
         case .call(let call): append(call)
         case .window(let window): append(window)

@@ -11,7 +11,7 @@ final class DemoProvider: Sendable {
     static let path = "/v1/chat/completions"
 
     /// Attempts that came within one second.
-    struct Second: Sendable {
+    struct ServedSecond: Sendable {
         var attempts = 0
         var refused: [Resource: Int] = [:]
 
@@ -20,7 +20,7 @@ final class DemoProvider: Sendable {
 
     struct Log: Sendable {
         /// By second of the run.
-        var seconds: [Second] = []
+        var seconds: [ServedSecond] = []
         /// The first at or after the drop; `nil` before there was one.
         var firstRefusalSeconds: Double?
         var firstRefusalResource: Resource?
@@ -107,7 +107,7 @@ final class DemoProvider: Sendable {
 extension DemoProvider.Log {
     fileprivate mutating func note(_ verdict: ProviderAnswer.Verdict, atSecond second: Double, dropSeconds: Double) {
         let index = max(0, Int(second))
-        while seconds.count <= index { seconds.append(DemoProvider.Second()) }
+        while seconds.count <= index { seconds.append(DemoProvider.ServedSecond()) }
         seconds[index].attempts += 1
         guard case .refused(let resource) = verdict else { return }
         seconds[index].refused[resource, default: 0] += 1

@@ -46,8 +46,7 @@ enum AllocateCommand {
         writer.beginArray()
         for band in result.bands {
             writer.beginObject()
-            writer.key("level")
-            writer.number(band.level)
+            writer.field("level", band.level)
             writer.key("saturated")
             if let saturated = band.saturated { writer.string(saturated.rateName) } else { writer.null() }
             writer.endObject()
@@ -58,14 +57,12 @@ enum AllocateCommand {
         for index in problem.order {
             let share = result.tenants[index]
             writer.beginObject()
-            writer.key("id")
-            writer.string(problem.fill.tenants[index].id.text)
+            writer.field("id", problem.fill.tenants[index].id.text)
             writer.key("fill")
             write(share.fill, to: &writer)
             writer.key("limit")
             write(share.limit, to: &writer)
-            writer.key("constraint")
-            writer.string(share.constraint.name)
+            writer.field("constraint", share.constraint.name)
             writer.endObject()
         }
         writer.endArray()

@@ -4,6 +4,7 @@ import HeadroomModel
 import HeadroomPolicy
 import HeadroomSimulator
 import HeadroomStorage
+import HeadroomWire
 import Synchronization
 
 /// `headroom plan`: what a candidate policy would have done with recorded telemetry.
@@ -124,12 +125,9 @@ extension PlanOutcome {
         writer.beginArray()
         for stretch in stretches {
             writer.beginObject()
-            writer.key("from")
-            writer.timestamp(milliseconds: stretch.from.milliseconds)
-            writer.key("to")
-            writer.timestamp(milliseconds: stretch.to.milliseconds)
-            writer.key("by_minute")
-            writer.bool(stretch.isByMinute)
+            writer.field("from", stretch.from)
+            writer.field("to", stretch.to)
+            writer.field("by_minute", stretch.isByMinute)
             writer.endObject()
         }
         writer.endArray()
@@ -141,14 +139,11 @@ extension PlanOutcome {
         writer.beginArray()
         for question in questions {
             writer.beginObject()
-            writer.key("tenant")
-            writer.string(question.tenant.text)
+            writer.field("tenant", question.tenant.text)
             writer.key("pool")
             if let pool = question.pool { writer.string(pool.text) } else { writer.null() }
-            writer.key("kind")
-            writer.string(question.kind.name)
-            writer.key("at")
-            writer.timestamp(milliseconds: question.authorship.at.milliseconds)
+            writer.field("kind", question.kind.name)
+            writer.field("at", question.authorship.at)
             writer.key("from")
             write(question.from.work(overSeconds: 60), of: question.pool, to: &writer)
             writer.key("to")
@@ -162,12 +157,9 @@ extension PlanOutcome {
 
     private func write(_ tenant: Tenant, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("tenant")
-        writer.string(tenant.tenant.text)
-        writer.key("pool")
-        writer.string(tenant.pool.text)
-        writer.key("tier")
-        writer.string(tenant.tier)
+        writer.field("tenant", tenant.tenant.text)
+        writer.field("pool", tenant.pool.text)
+        writer.field("tier", tenant.tier)
         for (name, work) in [
             ("demand", tenant.demand), ("assured_before", tenant.before.assured),
             ("assured_after", tenant.after.assured), ("served_before", tenant.before.served),

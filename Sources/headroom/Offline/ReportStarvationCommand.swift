@@ -1,6 +1,7 @@
 import HeadroomJSON
 import HeadroomModel
 import HeadroomStorage
+import HeadroomWire
 
 /// `headroom report starvation`: who was starved, when, and why, from the sums by minute and by hour.
 enum ReportStarvationCommand {
@@ -64,22 +65,16 @@ enum ReportStarvationCommand {
     private static func json(_ starved: [StarvedTenant], from: Timestamp, to: Timestamp) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("from")
-        writer.timestamp(milliseconds: from.milliseconds)
-        writer.key("to")
-        writer.timestamp(milliseconds: to.milliseconds)
+        writer.field("from", from)
+        writer.field("to", to)
         writer.key("tenants")
         writer.beginArray()
         for tenant in starved {
             writer.beginObject()
-            writer.key("tenant")
-            writer.string(tenant.tenant.text)
-            writer.key("pool")
-            writer.string(tenant.pool.text)
-            writer.key("reason")
-            writer.string(tenant.reason.rawValue)
-            writer.key("starved_seconds")
-            writer.number(tenant.starvedSeconds)
+            writer.field("tenant", tenant.tenant.text)
+            writer.field("pool", tenant.pool.text)
+            writer.field("reason", tenant.reason.rawValue)
+            writer.field("starved_seconds", tenant.starvedSeconds)
             writer.key("spells")
             writer.beginArray()
             for spell in tenant.spells { write(spell, to: &writer) }
@@ -94,20 +89,13 @@ enum ReportStarvationCommand {
 
     private static func write(_ spell: StarvedTenant.Spell, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("first")
-        writer.timestamp(milliseconds: spell.first.milliseconds)
-        writer.key("last")
-        writer.timestamp(milliseconds: spell.last.milliseconds)
-        writer.key("delivery_seconds")
-        writer.number(spell.deliverySeconds)
-        writer.key("shortage_seconds")
-        writer.number(spell.shortageSeconds)
-        writer.key("longest_wait_seconds")
-        writer.number(spell.longestWaitSeconds)
-        writer.key("demand_tokens")
-        writer.number(spell.demandTokens)
-        writer.key("counted_tokens")
-        writer.integer(spell.countedTokens)
+        writer.field("first", spell.first)
+        writer.field("last", spell.last)
+        writer.field("delivery_seconds", spell.deliverySeconds)
+        writer.field("shortage_seconds", spell.shortageSeconds)
+        writer.field("longest_wait_seconds", spell.longestWaitSeconds)
+        writer.field("demand_tokens", spell.demandTokens)
+        writer.field("counted_tokens", spell.countedTokens)
         writer.endObject()
     }
 }

@@ -156,8 +156,7 @@ enum TokenCommand {
         writer.beginArray()
         for token in tokens {
             writer.beginObject()
-            writer.key("id")
-            writer.integer(token.id)
+            writer.field("id", token.id)
             for (key, text) in [("name", token.name), ("role", token.role.rawValue), ("state", state(of: token, now))] {
                 writer.key(key)
                 writer.string(text)
