@@ -66,11 +66,17 @@ package enum PeopleAnswer {
         }
     }
 
-    /// - Parameter next: `after` of the next page; `nil` on the last one.
-    package static func audit(_ entries: [AuditEntry], next: Int64?) -> [UInt8] {
+    /// - Parameters:
+    ///   - next: `after` of the next page; `nil` on the last one.
+    ///   - verified: the last verification of the chain; `nil` before the first.
+    package static func audit(
+        _ entries: [AuditEntry], next: Int64?, verified: AuditVerification?
+    ) -> [UInt8] {
         object { writer in
             writer.field("entries", each: entries) { $0.auditEntry($1) }
             writer.field("next", next)
+            writer.key("verified")
+            writer.auditVerification(verified)
         }
     }
 
