@@ -229,4 +229,59 @@ import Testing
         #expect(firstRefusal != nil)
         #expect(lowest > 540_000, "seed \(seed): \(lowest) before the drop")
     }
+
+    @Test mutating func `a header that tells nearly the contract does not lift the estimate amid throttling`() throws {
+        // Half of what is sent is refused; from second 40 on headers tell 598,000, from second 50 on 600,000.
+        var throttled = 0.0
+        for n in 0..<600 {
+            let at = Double(n) / 10
+            fold(call(at, outcome: n % 2 == 0 ? .ok : .quota))
+            if n % 2 == 1 { fold(response(at, status: 429, exhausted: ResourceSet(.tokens))) }
+            if at >= 40 {
+                let limit = at < 50 ? 598_000.0 : 600_000
+                fold(response(at, windows: [QuotaWindow(resource: .tokens, limit: limit, windowSeconds: 60)]))
+            }
+            if n % 20 == 19 {
+                let tpm = try #require(capacity(at: at + 1).capacity[.tokens])
+                if at < 40 { throttled = tpm } else { #expect(tpm < 1.2 * throttled, "second \(at): \(tpm)") }
+            }
+        }
+    }
+
+    @Test(arguments: [1_000, 20_000])
+    mutating func `one refused call that says it was small does not take a capacity down`(
+        tokens: Int64
+    ) throws {
+        for n in 0..<1200 {
+            let at = Double(n) / 10
+            fold(call(at, tokens: 900))
+            if n == 700 { fold(refusal(at, "odd", tokens: tokens)) }
+            let tpm = try #require(capacity(at: at).capacity[.tokens])
+            #expect(tpm > 0.9 * 600_000, "second \(at): \(tpm)")
+        }
+    }
+
+    @Test mutating func `what refused calls cost leaves the meter in debt and is no sign of a higher limit`() throws {
+        // 300 of 600 requests a minute are granted, and refused ones count: of ten a second half are refused at best.
+        var counted = CapacityEstimator(
+            policy: PoolPolicy(pool: Self.pool, nominal: Rates(rpm: 600), countsRefused: true),
+            settings: CapacityPolicy(), at: Self.start)
+        var level = 30.0
+        var served = 0
+        var worst = 0.0
+        for n in 0..<1200 {
+            let at = Double(n) / 10
+            level = min(30, level + 0.5)
+            let isServed = level >= 1
+            level = isServed ? level - 1 : max(-30, level - 1)
+            if isServed { served += 1 }
+            counted.fold(call(at, outcome: isServed ? .ok : .quota), at: Self.start.adding(seconds: at + 1))
+            if n % 20 == 19, at > 60 {
+                let rpm = try #require(counted.estimate(at: Self.start.adding(seconds: at + 1)).capacity[.requests])
+                worst = max(worst, rpm)
+            }
+        }
+        #expect(served > 0)
+        #expect(worst < 450, "\(worst)")
+    }
 }
