@@ -1,3 +1,4 @@
+import HeadroomModel
 import HeadroomWire
 
 /// Rows for a person's eyes: columns as wide as their widest cell.
