@@ -82,6 +82,9 @@ extension TenantProfile {
         repayment = try Repayment(from: &reader)
         newestMinute = try reader.read()
         firstMinute = try reader.read()
+        guard firstMinute >= 0, firstMinute <= newestMinute, newestMinute < Int64.max / 60_000 else {
+            throw .outOfRange
+        }
         closedWeight = try reader.readShare()
     }
 }
