@@ -105,6 +105,7 @@ let package = Package(
                 .embedInCode("Scenarios/night-batch.json5"),
                 .embedInCode("Scenarios/retry-storm.json5"),
                 .embedInCode("Scenarios/gateway-lost.json5"),
+                .embedInCode("Scenarios/fleet-replaced.json5"),
                 .embedInCode("Scenarios/control-plane-restart.json5"),
                 .embedInCode("Scenarios/control-plane-gone.json5"),
                 .embedInCode("Scenarios/late-telemetry.json5"),

@@ -63,7 +63,7 @@ enum FoldBenchmark {
         let now = start.adding(seconds: Double(second))
         let clock = ContinuousClock()
         let began = clock.now
-        FreedMemory.giveBack()
+        MemoryUse.giveBackFreed()
         line("giving freed memory back", began.duration(to: clock.now) / .milliseconds(1), "ms")
         let capacities = await observer.estimate(at: now)
         let turn = clock.now
@@ -128,7 +128,7 @@ enum FoldBenchmark {
 
     private static func memory(_ what: String, since before: MemoryUse, pairs: Int) {
         let peak = MemoryUse.now - before
-        FreedMemory.giveBack()
+        MemoryUse.giveBackFreed()
         let use = MemoryUse.now - before
         line("memory in use, \(what)", Double(use.allocated) / Double(pairs), "bytes a tenant x pool")
         line("resident, \(what), behind a turn", Double(peak.resident) / Double(pairs), "bytes a tenant x pool")

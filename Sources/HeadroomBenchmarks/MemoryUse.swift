@@ -13,6 +13,13 @@ struct MemoryUse {
         MemoryUse(allocated: left.allocated - right.allocated, resident: left.resident - right.resident)
     }
 
+    /// As the service does once a minute, by malloc_trim(3).
+    static func giveBackFreed() {
+        typealias Trim = @convention(c) (Int) -> Int32
+        guard let symbol = unsafe dlsym(nil, "malloc_trim") else { return }
+        _ = unsafe unsafeBitCast(symbol, to: Trim.self)(0)
+    }
+
     /// The second number of statm, in pages.
     private static func residentBytes() -> Int {
         guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }

@@ -103,7 +103,7 @@ protocol PollTarget {
 
 extension PollTarget {
     func request(etag: String?) -> String {
-        "GET /v1/allocations?gateway=gw-1 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n"
+        "GET /v1/allocations?gateway=gw-1&applied=1.1 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n"
             + (etag.map { "If-None-Match: \($0)\r\n" } ?? "") + "\r\n"
     }
 }

@@ -54,7 +54,7 @@ struct PollSubject: PollTarget {
 
     private static func etag(_ port: UInt16) throws -> String {
         let answer = try LoopbackHTTP.get(
-            port, "/v1/allocations?gateway=gw-1", headers: "Authorization: Bearer secret\r\n")
+            port, "/v1/allocations?gateway=gw-1&applied=1.1", headers: "Authorization: Bearer secret\r\n")
         guard let etag = LoopbackHTTP.header("etag", of: answer) else { throw PollBenchmark.PollFault.client }
         return etag
     }

@@ -4,6 +4,9 @@ import Synchronization
 
 /// Turns a decision into generations: numbered, written to the ledger before anyone can see them, divided over the
 /// gateways that live, and handed to the board that they poll.
+///
+/// Publications wait for each other (``PublicationQueue``): each reads what is published, waits for the ledger and
+/// replaces it, and none begins in between.
 package actor AllocationPublisher {
     /// What is published when the step ends.
     package struct State: Sendable {
@@ -14,6 +17,8 @@ package actor AllocationPublisher {
         package var isLedgerWritable: Bool
         /// By which budgets in effect exceeded capacity, by pool, since the start.
         package var overcommittedTokens: [PoolID: Double]
+        /// What vanished gateways may still be using; ascending by pool, then gateway.
+        package var withheld: [WithheldBudget]
     }
 
     /// Published from memory while the ledger cannot be written; the oldest go first when there are more.
@@ -21,6 +26,7 @@ package actor AllocationPublisher {
 
     private let ledger: any SnapshotLedger
     private let board: any SnapshotPublishing
+    private var queue = PublicationQueue()
     private var epoch: Int64?
     /// A number that was reserved and is not used yet.
     private var spareGeneration: Int64?
@@ -40,6 +46,8 @@ package actor AllocationPublisher {
     /// Begins the control plane's term, once: nothing is published before its epoch is stored. Returns the last
     /// snapshot of the term before.
     package func begin(under policy: LoopPolicy, at now: Timestamp) async throws -> Snapshot? {
+        await enter()
+        defer { queue.leave() }
         guard epoch == nil else { return nil }
         let start = try await ledger.begin(at: now, rememberingSeconds: policy.leaseSeconds + policy.graceSeconds)
         epoch = start.epoch
@@ -52,6 +60,8 @@ package actor AllocationPublisher {
         _ decision: PriorityPolicyEngine.Decision, classified: [TenantConsumptionClassifier.Classified],
         under policy: Policy, at now: Timestamp
     ) async throws -> State {
+        await enter()
+        defer { queue.leave() }
         division.follow(classified.map(\.demand))
         let before = published?.whole.version
         let whole = Snapshot(
@@ -61,21 +71,39 @@ package actor AllocationPublisher {
         floats.withLock { $0.follow(classified, at: now) }
         board.update(
             serviceClocks: Dictionary(uniqueKeysWithValues: classified.map { ($0.demand.pool, $0.serviceClocks) }))
-        let version = published?.whole.version
-        return State(
-            version: version, publishedAt: publishedAt, newVersion: version == before ? nil : version,
-            isLedgerWritable: isLedgerWritable, overcommittedTokens: division.overcommittedTokens)
+        return state(since: before)
     }
 
     /// Divides the same numbers anew, over the gateways that live now and within the room that they leave now.
-    package func divideAnew(at now: Timestamp) async throws {
-        guard var whole = published?.whole else { return }
-        whole.issuedAt = now
-        try await publish(whole, under: division.policy, at: now)
+    package func divideAnew(at now: Timestamp) async throws -> State {
+        await enter()
+        defer { queue.leave() }
+        let before = published?.whole.version
+        if var whole = published?.whole {
+            whole.issuedAt = now
+            try await publish(whole, under: division.policy, at: now)
+        }
+        return state(since: before)
     }
 
     package func stop() async throws {
+        await enter()
+        defer { queue.leave() }
         try await ledger.end()
+    }
+
+    /// Waits until all calls before this one have left the queue. Each call that enters leaves it.
+    private func enter() async {
+        if queue.enter() { return }
+        await withCheckedContinuation { queue.append($0) }
+    }
+
+    private func state(since before: SnapshotVersion?) -> State {
+        let version = published?.whole.version
+        return State(
+            version: version, publishedAt: publishedAt, newVersion: version == before ? nil : version,
+            isLedgerWritable: isLedgerWritable, overcommittedTokens: division.overcommittedTokens,
+            withheld: published.map { division.withheld(of: $0.whole) } ?? [])
     }
 
     // MARK: One generation
@@ -83,7 +111,7 @@ package actor AllocationPublisher {
     private func publish(_ candidate: Snapshot, under policy: LoopPolicy, at now: Timestamp) async throws {
         guard let epoch else { return }
         await writeBacklog()
-        let since = now.adding(seconds: -max(policy.safeSeconds, policy.leaseSeconds + policy.graceSeconds))
+        let since = now.adding(seconds: -policy.forgottenSeconds)
         division.observe(board.gateways(since: since), under: policy, at: now)
         var next = division.publication(of: candidate)
         if let published, next.enforcesSame(as: published) {
@@ -115,7 +143,7 @@ package actor AllocationPublisher {
         board.publish(next)
     }
 
-    /// The same again until it has been used: a turn that publishes nothing uses up no number, and so a ledger that
+    /// The same again until it has been used: a tick that publishes nothing uses up no number, and so a ledger that
     /// cannot be written has enough of them for as long as there is anything to lower.
     private func takeGeneration() async throws -> Int64 {
         if let spareGeneration { return spareGeneration }

@@ -25,11 +25,11 @@ struct GatewayDivision: Sendable {
         self.demands = Dictionary(uniqueKeysWithValues: demands.map { ($0.pool, $0) })
     }
 
-    /// - Parameter presences: all that the board knows, ascending by gateway.
+    /// - Parameter presences: of those that take part, and of those that have left; ascending by gateway.
     mutating func observe(_ presences: [GatewayPresence], under policy: LoopPolicy, at now: Timestamp) {
         self.policy = policy
-        let oldest = now.adding(seconds: -policy.leaseSeconds - policy.graceSeconds)
-        living = presences.filter { $0.lastSeen >= oldest }.map(\.gateway)
+        let oldest = now.adding(seconds: -policy.vanishedSeconds)
+        living = presences.filter { !$0.hasLeft && $0.lastSeen >= oldest }.map(\.gateway)
         for place in rooms.values.indices { rooms.values[place].observe(presences, under: policy, at: now) }
     }
 
@@ -75,6 +75,15 @@ struct GatewayDivision: Sendable {
             rooms[pool, default: Room()].publish(
                 whole.version, parts ?? [], of: index.map { whole.pools[$0] }, leaseSeconds: whole.leaseSeconds,
                 at: now)
+        }
+    }
+
+    /// Of the pools in `whole`, the publication in force; ascending by pool, then gateway.
+    func withheld(of whole: Snapshot) -> [WithheldBudget] {
+        whole.pools.flatMap { pool in
+            (rooms[pool.pool]?.withheld(besides: living, of: pool, under: policy) ?? []).map {
+                WithheldBudget(pool: pool.pool, gateway: $0.gateway, rates: $0.rates, until: $0.until)
+            }
         }
     }
 

@@ -7,9 +7,7 @@ extension LoopReport {
         _ decision: PriorityPolicyEngine.Decision, _ published: AllocationPublisher.State,
         _ steering: Steering
     ) {
-        version = published.version
-        publishedAt = published.publishedAt
-        isLedgerWritable = published.isLedgerWritable
+        note(published)
         let places = Dictionary(uniqueKeysWithValues: zip(capacities.map(\.pool), classified.indices))
         pools = decision.pools.compactMap { allocation in
             places[allocation.pool].map { place in
@@ -23,6 +21,16 @@ extension LoopReport {
                 return report
             }
         }
+    }
+}
+
+extension LoopReport {
+    /// What is in force now.
+    mutating func note(_ published: AllocationPublisher.State) {
+        version = published.version
+        publishedAt = published.publishedAt
+        isLedgerWritable = published.isLedgerWritable
+        withheld = published.withheld
     }
 }
 

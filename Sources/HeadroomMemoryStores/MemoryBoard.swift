@@ -7,8 +7,11 @@ package final class MemoryBoard: SnapshotPublishing {
         package var publication: Publication?
         package var serviceClocks: [PoolID: [TenantID: Double]] = [:]
         package var report: LoopReport?
-        /// Ascending by gateway.
+        /// Those that take part, and those that have left; ascending by gateway. Gateways acknowledge what a poll brings in
+        /// the same instant, so that a first poll already takes part.
         package var gateways: [GatewayPresence] = []
+        /// The publication that had a part for one that left: it is not handed out to it again.
+        fileprivate var leftBehind: [GatewayID: SnapshotVersion] = [:]
         /// All publications, unless the board keeps no history.
         package var history: [Publication] = []
     }
@@ -69,22 +72,38 @@ package final class MemoryBoard: SnapshotPublishing {
         }
     }
 
-    /// A poll by a gateway that keeps what it was handed before. Returns true when it was not known, or away for long.
+    /// A poll by a gateway that keeps what it was handed before. Returns true when it was not known, has left, or was away
+    /// for long.
     package func note(_ presence: GatewayPresence) -> Bool {
         state.withLock { state in
+            guard let before = state.gateways.first(where: { $0.gateway == presence.gateway }) else {
+                state.enter(presence)
+                return true
+            }
+            if state.isHandedNothing(before) { return true }
             var presence = presence
-            let before = state.gateways.first { $0.gateway == presence.gateway }
-            presence.sent = before?.sent ?? presence.sent
+            presence.sent = before.hasLeft ? nil : before.sent
             state.enter(presence)
-            return before.map { presence.lastSeen.seconds(since: $0.lastSeen) > Self.awaySeconds } ?? true
+            return before.hasLeft || presence.lastSeen.seconds(since: before.lastSeen) > Self.awaySeconds
+        }
+    }
+
+    /// It says goodbye.
+    package func leave(_ gateway: GatewayID, at now: Timestamp) {
+        state.withLock { state in
+            state.enter(GatewayPresence(gateway: gateway, lastSeen: now, applied: nil, sent: nil, hasLeft: true))
+            let hasPart = state.publication?.parts.contains { $0.gateway == gateway } ?? false
+            state.leftBehind[gateway] = hasPart ? state.publication?.whole.version : nil
         }
     }
 
     /// What a gateway is handed: from now on it may be in force there.
     package func handOut(to gateway: GatewayID) -> Publication? {
         state.withLock { state in
-            let index = state.gateways.firstIndex { $0.gateway == gateway }
-            if let index { state.gateways[index].sent = state.publication?.whole.version }
+            if let index = state.gateways.firstIndex(where: { $0.gateway == gateway }) {
+                if state.isHandedNothing(state.gateways[index]) { return nil }
+                state.gateways[index].sent = state.publication?.whole.version
+            }
             return state.publication
         }
     }
@@ -105,6 +124,11 @@ package final class MemoryBoard: SnapshotPublishing {
 }
 
 extension MemoryBoard.Contents {
+    /// The publication that still has its part is not handed to a gateway that has left.
+    fileprivate func isHandedNothing(_ gateway: GatewayPresence) -> Bool {
+        gateway.hasLeft && leftBehind[gateway.gateway] == publication?.whole.version
+    }
+
     /// In its place, or in place of what was known of the gateway.
     fileprivate mutating func enter(_ presence: GatewayPresence) {
         let index = gateways.firstIndex { $0.gateway >= presence.gateway } ?? gateways.count

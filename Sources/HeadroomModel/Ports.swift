@@ -279,7 +279,7 @@ public struct Publication: Sendable {
     }
 }
 
-/// What the board knows of a gateway that polls.
+/// What the board knows of a gateway that takes part: one that has acknowledged a snapshot or sent telemetry.
 public struct GatewayPresence: Equatable, Sendable {
     public var gateway: GatewayID
     public var lastSeen: Timestamp
@@ -287,12 +287,18 @@ public struct GatewayPresence: Equatable, Sendable {
     public var applied: SnapshotVersion?
     /// The newest that it was sent.
     public var sent: SnapshotVersion?
+    /// It said goodbye, or a person said it for it: it uses nothing any more.
+    public var hasLeft: Bool
 
-    public init(gateway: GatewayID, lastSeen: Timestamp, applied: SnapshotVersion?, sent: SnapshotVersion?) {
+    public init(
+        gateway: GatewayID, lastSeen: Timestamp, applied: SnapshotVersion?, sent: SnapshotVersion?,
+        hasLeft: Bool = false
+    ) {
         self.gateway = gateway
         self.lastSeen = lastSeen
         self.applied = applied
         self.sent = sent
+        self.hasLeft = hasLeft
     }
 }
 
@@ -302,7 +308,7 @@ public protocol SnapshotPublishing: Sendable {
     /// Service clocks ride along between generations. Seconds of capacity, by pool, then tenant.
     func update(serviceClocks: [PoolID: [TenantID: Double]])
     func report(_ report: LoopReport)
-    /// Those seen at or after `since`, ascending by id.
+    /// Those that take part and were seen at or after `since`, and those that have left since, ascending by id.
     func gateways(since: Timestamp) -> [GatewayPresence]
 }
 

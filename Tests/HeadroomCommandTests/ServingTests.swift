@@ -89,8 +89,16 @@ import Testing
         let house = try House()
         try await RunningService.run(house) { service in
             let client = service.client
-            let whole = try await client.get("/v1/allocations?gateway=gw-1")
+            // A first poll is a reader's: it sees the whole, and nothing is enforced.
+            let first = try await client.get("/v1/allocations?gateway=gw-1")
+            #expect(first.status == 200, "\(first.text)")
+            #expect(first.json["pools"]?[House.pool]?["enforce"]?.bool == false)
+            // Nor does anybody else's withhold anything from it.
+            #expect(try await client.get("/v1/allocations?gateway=debug").status == 200)
+            let seen = try #require(Self.version(first.json))
+            let whole = try await client.get("/v1/allocations?gateway=gw-1&applied=\(seen)")
             #expect(whole.status == 200, "\(whole.text)")
+            #expect(whole.json["pools"]?[House.pool]?["enforce"]?.bool == true)
             let version = try #require(Self.version(whole.json))
             #expect(whole.headers["headroom-epoch"] == "\(version.epoch)")
             #expect(whole.headers["headroom-generation"] == "\(version.generation)")

@@ -90,6 +90,7 @@ struct RoomHistory {
     mutating func calm() {
         isCalm = true
         for index in gateways.indices { gateways[index].isCutOff = false }
+        if !gateways.contains(where: \.isUp) { gateways[0].isUp = true }
         if room == nil { startAgain() }
         _ = play(ticks: 90)
     }
@@ -116,6 +117,12 @@ struct RoomHistory {
             if happens(0.01) { gateways[index].isUp.toggle() }
             if !gateways[index].isUp { gateways[index].part = nil }
             if happens(0.01) { gateways[index].part = nil }
+            if gateways[index].isUp, room != nil, happens(0.01) {
+                gateways[index].isUp = false
+                gateways[index].part = nil
+                presences[gateways[index].id] = GatewayPresence(
+                    gateway: gateways[index].id, lastSeen: now, applied: nil, sent: nil, hasLeft: true)
+            }
             if happens(gateways[index].isCutOff ? 0.05 : 0.01) { gateways[index].isCutOff.toggle() }
         }
         if happens(0.05) {
@@ -146,7 +153,7 @@ struct RoomHistory {
         let known = presences.values.sorted { $0.gateway < $1.gateway }
         room.observe(known, under: policy, at: now)
         let oldest = now.adding(seconds: -policy.leaseSeconds - policy.graceSeconds)
-        let living = known.filter { $0.lastSeen >= oldest }.map(\.gateway)
+        let living = known.filter { !$0.hasLeft && $0.lastSeen >= oldest }.map(\.gateway)
         let weights = living.map { _ in
             isCalm ? 1 : happens(0.2) ? 0 : Double.random(in: 0...10, using: &random)
         }
@@ -185,7 +192,7 @@ struct RoomHistory {
         let before = presences[gateway.id]
         presences[gateway.id] = GatewayPresence(
             gateway: gateway.id, lastSeen: now, applied: gateway.acknowledges ? gateway.part?.version : nil,
-            sent: part == nil ? before?.sent : current?.version)
+            sent: part != nil ? current?.version : before?.hasLeft == true ? nil : before?.sent)
         guard let part, let current, isCalm || !happens(0.2) else { return }
         gateways[index].part = (current.version, part, whole.fallback)
         gateways[index].leaseUntil = now.adding(seconds: policy.leaseSeconds)
@@ -195,10 +202,10 @@ struct RoomHistory {
 
     private var seconds: Double { policy.leaseSeconds + policy.graceSeconds }
 
-    /// Those that use a budget or have come to their fallback less than `safe_seconds` ago.
+    /// Those that use a budget, or a fallback since less than `safe_seconds` after lease and grace.
     private var holders: [Gateway] {
         gateways.filter {
-            $0.part != nil && now < $0.leaseUntil.adding(seconds: policy.safeSeconds - policy.leaseSeconds)
+            $0.part != nil && now < $0.leaseUntil.adding(seconds: policy.graceSeconds + policy.safeSeconds)
         }
     }
 

@@ -20,7 +20,7 @@ import Testing
                 ("Bearer nobody", "", 401, "the token is not known"), ("Bearer old", "", 401, "has ended"),
                 ("Bearer viewer", "", 200, ""), ("bearer success", "", 200, ""), ("Bearer sre", "", 200, ""),
                 ("Bearer admin", "", 200, ""), ("Bearer gw", "", 403, "add gateway=NAME"),
-                ("Bearer gw", "?gateway=gw-1", 200, ""),
+                ("Bearer gw", "?gateway=gw-1&applied=1.1", 200, ""),
                 ("Bearer gw", "?gateway=gw-2", 403, "speaks for gw-1, not for gw-2"),
                 ("Bearer admin", "?gateway=gw-1", 403, "only one of role gateway may poll as gw-1"),
             ]

@@ -37,8 +37,8 @@ import Testing
             fixture.publish(7, gateways: ["gw-1", "gw-2"])
             let client = try fixture.client()
             let whole = try await client.get("/v1/allocations")
-            let first = try await client.get("/v1/allocations?gateway=gw-1")
-            let second = try await client.get("/v1/allocations?gateway=gw-2")
+            let first = try await client.get("/v1/allocations?gateway=gw-1&applied=\(Self.version).6")
+            let second = try await client.get("/v1/allocations?gateway=gw-2&applied=\(Self.version).6")
             #expect(try Self.snapshot(first).pools.map(\.budget) == [Rates(rpm: 3.5), Rates(rpm: 50)])
             #expect(Set([whole, first, second].map { $0.headers["etag"] }).count == 3)
         }
@@ -153,11 +153,11 @@ import Testing
         try await ServiceFixture.run { fixture in
             fixture.publish(7, gateways: ["gw-1"])
             let client = try fixture.client()
-            let full = try await client.get("/v1/allocations?gateway=gw-1")
+            let polls = "/v1/allocations?gateway=gw-1&applied=\(Self.version).7"
+            let full = try await client.get(polls)
             let tag = full.headers["etag"] ?? ""
             for (target, headers) in [
-                ("/v1/allocations?gateway=gw-1&wait=60", ["If-None-Match: \(tag)"]),
-                ("/v1/allocations?gateway=gw-1&wait=60&since=\(Self.version).8", []),
+                (polls + "&wait=60", ["If-None-Match: \(tag)"]), (polls + "&wait=60&since=\(Self.version).8", []),
             ] {
                 await client.send("GET", target, headers: headers)
                 #expect(await eventually { fixture.board.waitingCount == 1 })
@@ -246,7 +246,7 @@ import Testing
         try await ServiceFixture.run(joinSeconds: 60) { fixture in
             fixture.publish(7, gateways: ["gw-1"])
             let client = try fixture.client()
-            await client.send("GET", "/v1/allocations?gateway=gw-2")
+            await client.send("GET", "/v1/allocations?gateway=gw-2&applied=\(Self.version).7")
             var joined = fixture.board.joined.makeAsyncIterator()
             await joined.next()
             #expect(await eventually { fixture.board.waitingCount == 1 })
@@ -265,10 +265,66 @@ import Testing
     @Test func `a new gateway for which no room is made is asked to come again`() async throws {
         try await ServiceFixture.run(joinSeconds: 0.1) { fixture in
             fixture.publish(7, gateways: ["gw-1"])
-            let reply = try await fixture.client().get("/v1/allocations?gateway=gw-2")
+            let reply = try await fixture.client().get("/v1/allocations?gateway=gw-2&applied=\(Self.version).7")
             #expect(reply.status == 503)
             #expect(reply.headers["retry-after"] == "1")
             #expect(reply.text.contains("no room has been made for this gateway yet"))
+        }
+    }
+
+    @Test func `a first poll alone reads the whole, enforces nothing, and takes no part`() async throws {
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7, gateways: ["gw-1"])
+            let client = try fixture.client()
+            let first = try await client.get("/v1/allocations?gateway=debug")
+            let whole = Publication.sample(7).whole
+            let seen = try Self.snapshot(first)
+            #expect(seen.pools.map(\.budget) == whole.pools.map(\.budget))
+            #expect(seen.pools.allSatisfy { !$0.enforce })
+            #expect(fixture.board.gateways(since: fixture.clock.now.adding(seconds: -60)).isEmpty)
+            // Its wait for news is a reader's too.
+            let tag = first.headers["etag"] ?? ""
+            await client.send("GET", "/v1/allocations?gateway=debug&wait=60", headers: ["If-None-Match: \(tag)"])
+            #expect(await eventually { fixture.board.waitingCount == 1 })
+            fixture.publish(8, gateways: ["gw-1"])
+            #expect(try Self.snapshot(try await client.receive()).version.generation == 8)
+            #expect(fixture.board.gateways(since: fixture.clock.now.adding(seconds: -60)).isEmpty)
+        }
+    }
+
+    @Test func `a gateway that has acknowledged or reported is given its part, in full`() async throws {
+        let line = #"{"type":"queue","gateway":"gw-2","tenant":"acme","pool":"openai:gpt-4o","depth":1}"#
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7, gateways: ["gw-1", "gw-2"])
+            fixture.publish(8, gateways: ["gw-1", "gw-2"])
+            let client = try fixture.client()
+            // What it has of generation 7 is the whole: nothing is told as a difference from that.
+            let since = "&since=\(Self.version).7"
+            let first = try await client.get("/v1/allocations?gateway=gw-1&applied=\(Self.version).7" + since)
+            #expect(try Self.snapshot(first).pools.map(\.budget) == [Rates(rpm: 4), Rates(rpm: 50)])
+            let delta = try await client.get("/v1/allocations?gateway=gw-1&applied=\(Self.version).7" + since)
+            #expect(delta.text.contains("\"since\""))
+            let reports = try await client.call(
+                "POST", "/v1/telemetry", headers: ["Content-Type: application/x-ndjson"], body: Array(line.utf8))
+            #expect(reports.status == 200)
+            let second = try await client.get("/v1/allocations?gateway=gw-2")
+            #expect(try Self.snapshot(second).pools.map(\.budget) == [Rates(rpm: 4), Rates(rpm: 50)])
+        }
+    }
+
+    @Test func `a second process under one name is told so`() async throws {
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7, gateways: ["gw-1"])
+            let client = try fixture.client()
+            let target = "/v1/allocations?gateway=gw-1&applied=\(Self.version).7&boot="
+            #expect(try await client.get(target + "one").status == 200)
+            let refused = try await client.get(target + "two")
+            #expect(refused.status == 409)
+            #expect(refused.text.contains("another process polls as gw-1"))
+            #expect(refused.headers["retry-after"] == "15")
+            #expect(try await client.get(target + "one").status == 200)
+            fixture.clock.advance(seconds: 16)
+            #expect(try await client.get(target + "two").status == 200)
         }
     }
 
@@ -284,11 +340,11 @@ import Testing
         try await ServiceFixture.run { fixture in
             fixture.publish(7, gateways: ["gw-1"])
             let client = try fixture.client()
-            let tag = try await client.get("/v1/allocations?gateway=gw-1").headers["etag"] ?? ""
             let first = SnapshotVersion(epoch: Publication.epoch, generation: 7)
+            let tag = try await client.get("/v1/allocations?gateway=gw-1&applied=\(first)").headers["etag"] ?? ""
             #expect(
                 fixture.board.gateways(since: fixture.clock.now) == [
-                    GatewayPresence(gateway: "gw-1", lastSeen: fixture.clock.now, applied: nil, sent: first)
+                    GatewayPresence(gateway: "gw-1", lastSeen: fixture.clock.now, applied: first, sent: first)
                 ])
             fixture.clock.advance(seconds: 5)
             let reply = try await client.get(

@@ -118,6 +118,48 @@ import Testing
         }
     }
 
+    @Test func `what is withheld for a gateway that vanished is named, and a goodbye frees it`() async throws {
+        let tokens =
+            Self.tokens + [
+                AccessToken.sample("gw-1", .gateway, gateways: ["gw-1"]),
+                AccessToken.sample("gw-2", .gateway, gateways: ["gw-2"]),
+            ]
+        try await ServiceFixture.run(tokens: tokens) { fixture in
+            fixture.publish(7, gateways: ["gw-1"])
+            var report = LoopReport(at: fixture.clock.now)
+            let pool: PoolID = "openai:gpt-4o"
+            report.withheld = [
+                WithheldBudget(
+                    pool: pool, gateway: "gw-1", rates: Rates(rpm: 285, tpm: 285_000),
+                    until: fixture.clock.now.adding(seconds: 60))
+            ]
+            fixture.board.report(report)
+            let sre = try Person("sre", fixture)
+            let gateway = try await sre.get("/v1/gateways").json["gateways"]?[0]
+            #expect(gateway?["gateway"]?.string == "gw-1" && gateway?["last_seen"]?.isNull == true)
+            let withheld = gateway?["withheld"]?[0]
+            #expect(withheld?["pool"]?.string == pool.text && withheld?["rates"]?["tpm"]?.number == 285_000)
+            #expect(withheld?["until"]?.string == "2026-10-26T07:34:20.000Z")
+            let warnings = try await fixture.client().get("/readyz").json["warnings"]?.array?.compactMap(\.string) ?? []
+            #expect(
+                warnings == [
+                    "285 requests a minute, 285000 tokens a minute of openai:gpt-4o are withheld for gw-1, which has not "
+                        + "been heard of, until 2026-10-26T07:34:20.000Z; DELETE /v1/gateways/gw-1 frees them"
+                ])
+
+            let goodbye = "/v1/gateways/gw-1"
+            #expect(try await Person("viewer", fixture).delete(goodbye).status == 403)
+            #expect(try await Person("gw-2", fixture).delete(goodbye).status == 403)
+            #expect(try await Person("gw-1", fixture).delete(goodbye).status == 204)
+            let left = fixture.board.gateways(since: fixture.clock.now)
+            #expect(left.map(\.hasLeft) == [true])
+            fixture.board.report(LoopReport(at: fixture.clock.now))
+            #expect(try await sre.delete(goodbye).status == 404, "it is gone")
+            #expect(try await sre.get("/v1/gateways").json["gateways"]?.array?.isEmpty == true)
+            #expect(try await sre.delete("/v1/gateways/a%20b").status == 400)
+        }
+    }
+
     @Test func `the policy in force is told, and another is checked`() async throws {
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
             let viewer = try Person("viewer", fixture)

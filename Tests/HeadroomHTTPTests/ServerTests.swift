@@ -101,7 +101,7 @@ import Testing
             let idle = try fixture.client()
             #expect(try await idle.get("/healthz").status == 200)
             await poller.send("GET", "/v1/allocations?gateway=gw-1&wait=60&since=\(Publication.epoch).7")
-            await joiner.send("GET", "/v1/allocations?gateway=gw-2")
+            await joiner.send("GET", "/v1/allocations?gateway=gw-2&applied=\(Publication.epoch).7")
             #expect(await eventually { fixture.board.waitingCount == 2 })
             await fixture.service.stop()
             let reply = try await poller.receive()

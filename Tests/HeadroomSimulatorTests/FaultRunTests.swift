@@ -39,14 +39,23 @@ import Testing
     private static let allowed: [UInt64] = [495, 929, 961, 977, 995, 1480, 1784, 8890]
 
     @Test func `random faults break no rule`() async {
-        let seeds = FaultRunTests.mended + FaultRunTests.allowed + Array(1...FaultRunTests.seeds)
+        await check(FaultRunTests.mended + FaultRunTests.allowed + Array(1...FaultRunTests.seeds)) {
+            FaultPlan(seed: $0)
+        }
+    }
+
+    @Test func `neither do gateways that say goodbye and fleets that are replaced`() async {
+        await check(Array(1...FaultRunTests.seeds)) { FaultPlan(seed: $0, replacesGateways: true) }
+    }
+
+    private func check(_ seeds: [UInt64], _ plan: @escaping @Sendable (UInt64) -> FaultPlan) async {
         await withTaskGroup(of: (UInt64, AuditReport?).self) { group in
             var next = 0
             func start() {
                 guard next < seeds.count else { return }
                 let seed = seeds[next]
                 next += 1
-                group.addTask { (seed, FaultPlan(seed: seed).run().audit) }
+                group.addTask { (seed, plan(seed).run().audit) }
             }
             start()
             start()

@@ -46,13 +46,17 @@ public struct Room: Sendable {
         }
     }
 
-    /// Takes in who was handed what, who has acknowledged, and what time has ended.
+    /// Takes in who was handed what, who has acknowledged, who has left, and what time has ended.
     /// - Parameter presences: all that the board remembers, ascending by gateway.
     public mutating func observe(_ presences: [GatewayPresence], under policy: LoopPolicy, at now: Timestamp) {
         var next = 0
         for index in holders.indices {
             while next < presences.count, presences[next].gateway < holders[index].gateway { next += 1 }
             if next < presences.count, presences[next].gateway == holders[index].gateway {
+                if presences[next].hasLeft {
+                    holders[index].release()
+                    continue
+                }
                 holders[index].hear(presences[next], newest: newest, term: term, graceSeconds: policy.graceSeconds)
             }
             holders[index].settle(newest: newest, under: policy, at: now)
@@ -158,6 +162,28 @@ public struct Room: Sendable {
 
     /// Σ E_g.
     public var inEffect: SIMD4<Double> { holders.reduce(.zero) { $0 + $1.held } }
+
+    /// What those that are not among `living` may still be using, each with the time from which on it is not withheld any
+    /// more.
+    /// - Parameters:
+    ///   - living: ascending.
+    ///   - whole: the pool's allocation in force: of a vanished gateway only its part of what there is now counts.
+    /// - Returns: ascending by gateway.
+    public func withheld(
+        besides living: [GatewayID], of whole: PoolAllocation, under policy: LoopPolicy
+    ) -> [(gateway: GatewayID, rates: Rates, until: Timestamp)] {
+        var next = 0
+        return holders.compactMap { holder in
+            while next < living.count, living[next] < holder.gateway { next += 1 }
+            if next < living.count, living[next] == holder.gateway { return nil }
+            let held = holder.claim(on: whole.fallback.perMinute).held
+            guard any(held .> 0) else { return nil }
+            return (
+                holder.gateway, Rates(perMinute: held, resources: whole.budget.resources),
+                holder.forgottenAt(under: policy)
+            )
+        }
+    }
 
     /// The largest fallbacks that gateways may hold, together.
     public var fallbacks: SIMD4<Double> { holders.reduce(.zero) { $0 + $1.fallback } }

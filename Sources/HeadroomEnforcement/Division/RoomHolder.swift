@@ -64,7 +64,7 @@ struct RoomHolder: Sendable {
     ///
     /// One that does not answer cannot be told that capacity fell. It goes on counting with its part of what there is
     /// and not with what it was given: most gateways that fall silent are gone, and those that live would have nothing
-    /// for an hour.
+    /// until it is forgotten.
     func claim(on whole: SIMD4<Double>) -> (held: SIMD4<Double>, kept: SIMD4<Double>, fallback: SIMD4<Double>) {
         let part = (keptPart * whole).rounded(.up)
         let kept = pointwiseMin(kept, part)
@@ -133,10 +133,17 @@ struct RoomHolder: Sendable {
         kept = before.reduce(.zero) { pointwiseMax($0, $1.fallback) }
         keptPart = grants.reduce(.zero) { pointwiseMax($0, $1.fallbackPart) }
         let isNewest = grants.last?.version == newest
-        if !isNewest, now >= lastSeen.adding(seconds: max(policy.safeSeconds, lease + policy.graceSeconds)) {
-            grants = []
-        }
+        if !isNewest, now >= forgottenAt(under: policy) { grants = [] }
     }
+
+    /// From then on nothing is withheld for it, if it is not heard of before.
+    func forgottenAt(under policy: LoopPolicy) -> Timestamp {
+        let lease = max(policy.leaseSeconds, grants.last?.leaseSeconds ?? 0)
+        return lastSeen.adding(seconds: lease + policy.graceSeconds + policy.safeSeconds)
+    }
+
+    /// It said goodbye: it uses nothing any more.
+    mutating func release() { grants = [] }
 
     /// One that comes back is on its fallback until it has something newer.
     private var grantsBeforeSilence: ArraySlice<RoomGrant> {

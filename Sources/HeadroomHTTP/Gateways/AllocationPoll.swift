@@ -9,6 +9,7 @@ final class AllocationPoll {
 
     private struct NewestBody {
         let generation: PublishedGeneration
+        let view: SnapshotView
         let body: EncodedBody
         let tag: [UInt8]
         let compressedTag: [UInt8]
@@ -22,10 +23,8 @@ final class AllocationPoll {
     func answer(_ exchange: HTTPExchange) throws(HTTPError) -> HTTPAnswer {
         // Another round only when a generation was published between the look and the wait.
         while true {
-            guard let current = try look() else {
-                throw HTTPError(.notReady, "nothing has been published yet", retryAfterSeconds: 1)
-            }
-            guard let full = fullBody(of: current) else {
+            let (visit, current, view) = try look(exchange)
+            guard let full = fullBody(of: current, view) else {
                 switch park(exchange, behind: current, seconds: board.joinSeconds) {
                 case .parked: return .parked
                 case .outdated: continue
@@ -34,7 +33,7 @@ final class AllocationPoll {
                         .notReady, "no room has been made for this gateway yet", retryAfterSeconds: 1)
                 }
             }
-            let comparison = compare(exchange, with: full)
+            let comparison = compare(exchange, with: full, visit)
             if comparison != .changed, query.waitSeconds > 0 {
                 let seconds = min(query.waitSeconds, current.leaseSeconds / 2)
                 switch park(exchange, behind: current, seconds: seconds) {
@@ -43,24 +42,36 @@ final class AllocationPoll {
                 case .refused: break
                 }
             }
-            return answer(exchange, comparison, full)
+            return answer(exchange, comparison, full, visit)
         }
     }
 
     func delivered() {
-        if let member = query.member { board.delivered(to: member) }
+        if let visitor = query.visitor { board.delivered(to: visitor.key) }
     }
 
-    private func look() throws(HTTPError) -> PublishedGeneration? {
-        guard let member = query.member else { return board.current }
-        return try board.visit(member, applied: query.applied, view: query.view)
+    /// The newest generation, and what of it the caller may see.
+    private func look(
+        _ exchange: HTTPExchange
+    ) throws(HTTPError) -> (SnapshotBoard.Visit?, PublishedGeneration, SnapshotView) {
+        var visit: SnapshotBoard.Visit?
+        if var visitor = query.visitor {
+            visitor.hasWaited = exchange.hasWaited
+            visit = try board.visit(visitor)
+        }
+        guard let current = visit.map({ $0.newest }) ?? board.current else {
+            throw HTTPError(.notReady, "nothing has been published yet", retryAfterSeconds: 1)
+        }
+        var view = query.view
+        if visit?.takesPart == false { view.part = .unenforced }
+        return (visit, current, view)
     }
 
-    private func fullBody(of current: PublishedGeneration) -> NewestBody? {
-        if let newest, newest.generation === current { return newest }
-        guard let body = current.body(for: query.view) else { return nil }
+    private func fullBody(of current: PublishedGeneration, _ view: SnapshotView) -> NewestBody? {
+        if let newest, newest.generation === current, newest.view == view { return newest }
+        guard let body = current.body(for: view) else { return nil }
         let found = NewestBody(
-            generation: current, body: body, tag: Array(body.tag.utf8),
+            generation: current, view: view, body: body, tag: Array(body.tag.utf8),
             compressedTag: Array(body.tag(isCompressed: true).utf8))
         newest = found
         return found
@@ -79,9 +90,15 @@ final class AllocationPoll {
     private enum Comparison { case changed, sameTag, sameVersion }
 
     /// `If-None-Match` wins over `since`.
-    private func compare(_ exchange: HTTPExchange, with full: NewestBody) -> Comparison {
+    private func compare(
+        _ exchange: HTTPExchange, with full: NewestBody, _ visit: SnapshotBoard.Visit?
+    ) -> Comparison {
         exchange.withHeader("If-None-Match") { span in
-            guard let span else { return query.since == full.generation.version ? .sameVersion : .changed }
+            guard let span else {
+                // A gateway that has just come to take part has read the whole of it, and has not seen its part.
+                if let visit, visit.takesPart, !visit.mayCountFromSince { return .changed }
+                return query.since == full.generation.version ? .sameVersion : .changed
+            }
             let isSame =
                 span.isEqual(to: full.tag) || span.isEqual(to: full.compressedTag) || span.lists(full.tag)
                 || span.lists(full.compressedTag)
@@ -90,15 +107,16 @@ final class AllocationPoll {
     }
 
     private func answer(
-        _ exchange: HTTPExchange, _ comparison: Comparison, _ full: NewestBody
+        _ exchange: HTTPExchange, _ comparison: Comparison, _ full: NewestBody, _ visit: SnapshotBoard.Visit?
     ) -> HTTPAnswer {
         if comparison == .sameTag {
             let isCompressed = full.body.isCompressible && exchange.takesGzip
             return .response(
                 HTTPResponse(status: 304, prepared: full.body.unchangedResponse(isCompressed: isCompressed)))
         }
-        let base = query.since.flatMap { board.generation($0) }
-        let body = base.flatMap { full.generation.body(for: query.view, since: $0) } ?? full.body
+        let mayCount = comparison == .sameVersion || visit?.mayCountFromSince ?? true
+        let base = mayCount ? query.since.flatMap { board.generation($0) } : nil
+        let body = base.flatMap { full.generation.body(for: full.view, since: $0) } ?? full.body
         let plain = HTTPResponse(status: 200, prepared: body.plain)
         guard body.isCompressible, exchange.takesGzip else { return .response(plain) }
         switch body.compression() {

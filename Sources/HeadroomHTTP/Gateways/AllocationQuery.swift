@@ -1,11 +1,10 @@
 import HeadroomModel
 
 /// What a call of `GET /v1/allocations` asks for (WireFormat §2). Unknown names are ignored, as in whatever gateways send.
-struct AllocationQuery: Equatable {
+struct AllocationQuery {
     /// `nil`: a reader, who sees the whole and holds no lease.
-    var member: GatewayRegister.Key?
+    var visitor: GatewayRegister.Visitor?
     var view: SnapshotView
-    var applied: SnapshotVersion?
     var since: SnapshotVersion?
     var waitSeconds: Double
 
@@ -13,8 +12,14 @@ struct AllocationQuery: Equatable {
 
     init(_ target: RequestTarget, _ grant: AccessGrant) throws(HTTPError) {
         let gateway: GatewayID? = try Self.identifier("gateway", try target.value("gateway"))
-        member = try Self.member(gateway, try target.value("member"))
-        applied = try Self.version("applied", try target.value("applied"))
+        let member = try Self.member(gateway, try target.value("member"))
+        let applied = try Self.version("applied", try target.value("applied"))
+        // A word by the same rule as names.
+        let boot: GatewayID? = try Self.identifier("boot", try target.value("boot"))
+        visitor = member.map {
+            GatewayRegister.Visitor(
+                key: $0, applied: applied, boot: boot?.text, owner: grant.isOpen ? nil : grant.name)
+        }
         since = try Self.version("since", try target.value("since"))
         waitSeconds = try Self.seconds(try target.value("wait"))
         var pools: Set<PoolID> = []
@@ -22,7 +27,7 @@ struct AllocationQuery: Equatable {
             if let pool: PoolID = try Self.identifier("pool", text) { pools.insert(pool) }
         }
         let wanted = pools.isEmpty ? grant.scope.pools : grant.scope.pools?.intersection(pools) ?? pools
-        view = SnapshotView(gateway: gateway, pools: wanted, tenants: grant.scope.tenants)
+        view = SnapshotView(part: gateway.map { .of($0) } ?? .whole, pools: wanted, tenants: grant.scope.tenants)
         if let gateway {
             guard grant.maySpeak(for: gateway) else { throw Self.mayNotSpeak(grant, gateway) }
         } else if grant.role == .gateway {

@@ -1,6 +1,9 @@
 import HeadroomModel
 
-/// Who polls: one entry for each member of each gateway, bounded.
+/// The gateways that take part in the division of budgets: for each name its members, bounded.
+///
+/// A name takes part once it has acknowledged a snapshot or sent telemetry; a poll before that is a reader's and leaves no
+/// trace. A member goes some time after its lease, a name when nothing is withheld for it any more.
 package struct GatewayRegister {
     package struct Key: Hashable {
         package let gateway: GatewayID
@@ -13,55 +16,217 @@ package struct GatewayRegister {
         }
     }
 
-    private struct Member {
+    /// What a request says of its sender.
+    package struct Visitor {
+        package var key: Key
+        package var applied: SnapshotVersion?
+        /// Another word at each start of the process.
+        package var boot: String?
+        /// The token that it came with; `nil` where there are none.
+        package var owner: String?
+        /// It was noted before, and has waited since.
+        package var hasWaited: Bool
+
+        package init(
+            key: Key, applied: SnapshotVersion? = nil, boot: String? = nil, owner: String? = nil,
+            hasWaited: Bool = false
+        ) {
+            self.key = key
+            self.applied = applied
+            self.boot = boot
+            self.owner = owner
+            self.hasWaited = hasWaited
+        }
+    }
+
+    package enum Standing: Equatable, Sendable {
+        /// - Parameter isFirst: it was not sent any part before: it knows nothing that a difference could count from.
+        case takesPart(isFirst: Bool)
+        /// It has neither acknowledged nor reported anything, or has left.
+        case reader
+        /// Another process under this name is alive, for so long at least.
+        case otherProcess(seconds: Double)
+        /// The name has as many members, or the token as many names, as are kept.
+        case tooManyMembers, tooManyNames
+        case full
+    }
+
+    fileprivate struct Member {
         var lastSeen: Timestamp
         var applied: SnapshotVersion?
         var sent: SnapshotVersion?
+        var boot: String?
     }
 
-    private var members: [Key: Member] = [:]
-    let limit: Int
-
-    /// How long a member is remembered: Model §5.3's `safe_seconds`, for which its last budget may be in use.
-    static let memorySeconds = 3600.0
-
-    package init(limit: Int) {
-        self.limit = limit
+    fileprivate struct Name {
+        var members: [String?: Member] = [:]
+        /// Of all members, also of those that went.
+        var lastSeen: Timestamp
+        var sent: SnapshotVersion?
+        var owner: String?
+        /// It said goodbye.
+        var hasLeft = false
+        /// When it left, this publication had a part for it: what it had is free with the next one.
+        var leftBehind: SnapshotVersion?
     }
 
-    /// Notes a request. `sent` is the newest that its answer may hold. False when there is no room for a newcomer.
-    package mutating func note(_ key: Key, at now: Timestamp, applied: SnapshotVersion?, sent: SnapshotVersion?) -> Bool
-    {
-        guard var member = members[key] ?? (members.count < limit ? Member(lastSeen: now) : nil) else { return false }
+    package struct Limits: Sendable {
+        /// Of all names together.
+        package var members = 65_536
+        package var membersOfOneName = 4096
+        package var namesOfOneToken = 1024
+
+        package init() {}
+    }
+
+    private let limits: Limits
+    private var names: [GatewayID: Name] = [:]
+    private var memberCount = 0
+    /// Who sent telemetry and has not polled since it takes part by that.
+    private var reporters: [GatewayID: Timestamp] = [:]
+    private var namesByOwner: [String: Int] = [:]
+
+    /// How long a name is remembered without being heard of: as long as the loop withholds something for it.
+    package var memorySeconds = LoopPolicy().forgottenSeconds
+    package var leaseSeconds = LoopPolicy().leaseSeconds
+
+    package init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    // MARK: Who comes and goes
+
+    /// Notes a request.
+    /// - Parameters:
+    ///   - part: the newest publication, when it has a part for the gateway: the answer may hold it.
+    ///   - newest: the newest publication.
+    package mutating func note(
+        _ visitor: Visitor, part: SnapshotVersion?, newest: SnapshotVersion?, at now: Timestamp
+    ) -> Standing {
+        let (gateway, id) = (visitor.key.gateway, visitor.key.member)
+        if let known = names[gateway], known.hasLeft {
+            // A request from before the goodbye does not take it back, nor is what was left behind handed out again.
+            if visitor.hasWaited || (known.leftBehind.map { newest == $0 } ?? false) { return .reader }
+            guard isHeardOf(visitor, at: now) else { return .reader }
+            remove(gateway)
+        }
+        if names[gateway] == nil {
+            guard !visitor.hasWaited, isHeardOf(visitor, at: now) else { return .reader }
+            if let owner = visitor.owner, namesByOwner[owner, default: 0] >= limits.namesOfOneToken {
+                return .tooManyNames
+            }
+        }
+        var member = names[gateway]?.members[id] ?? Member(lastSeen: now)
+        if names[gateway]?.members[id] == nil {
+            guard memberCount < limits.members else { return .full }
+            guard names[gateway]?.members.count ?? 0 < limits.membersOfOneName else { return .tooManyMembers }
+            memberCount += 1
+        }
+        if let boot = visitor.boot {
+            if let other = member.boot, other != boot {
+                let left = leaseSeconds - now.seconds(since: member.lastSeen)
+                if left > 0 { return .otherProcess(seconds: left) }
+                member = Member(lastSeen: now)
+            }
+            member.boot = boot
+        }
+        let isFirst = member.sent == nil
         member.lastSeen = max(member.lastSeen, now)
         // What was never sent there in this term cannot be in force there.
-        if let applied, applied <= (member.sent ?? applied) { member.applied = applied }
-        if let sent { member.sent = max(member.sent ?? sent, sent) }
-        members[key] = member
-        return true
+        if let applied = visitor.applied, applied <= (member.sent ?? applied) { member.applied = applied }
+        if let part { member.sent = max(member.sent ?? part, part) }
+        if names[gateway] == nil {
+            names[gateway] = Name(lastSeen: now, owner: visitor.owner)
+            if let owner = visitor.owner { namesByOwner[owner, default: 0] += 1 }
+            reporters[gateway] = nil
+        }
+        names[gateway]?.note(member, as: id)
+        return .takesPart(isFirst: isFirst)
+    }
+
+    private func isHeardOf(_ visitor: Visitor, at now: Timestamp) -> Bool {
+        visitor.applied != nil
+            || reporters[visitor.key.gateway].map { now.seconds(since: $0) <= memorySeconds } ?? false
     }
 
     /// Notes that an answer has been handed over: the lease counts from there.
     package mutating func noteDelivery(_ key: Key, at now: Timestamp) {
-        guard let lastSeen = members[key]?.lastSeen, lastSeen < now else { return }
-        members[key]?.lastSeen = now
+        guard let name = names[key.gateway], !name.hasLeft, var member = name.members[key.member],
+            member.lastSeen < now
+        else { return }
+        member.lastSeen = now
+        names[key.gateway]?.note(member, as: key.member)
     }
 
-    package mutating func forget(before now: Timestamp) {
-        members = members.filter { now.seconds(since: $0.value.lastSeen) <= Self.memorySeconds }
+    /// Notes whose telemetry was stored: they take part with their next poll.
+    package mutating func noteReports(of gateways: Set<GatewayID>, at now: Timestamp) {
+        for gateway in gateways where names[gateway]?.hasLeft ?? true {
+            guard reporters[gateway] != nil || reporters.count < limits.members else { continue }
+            reporters[gateway] = now
+        }
     }
 
-    /// One entry a gateway, ascending by id. It has applied what all of its members seen within the lease have.
-    package func presences(since: Timestamp, now: Timestamp, leaseSeconds: Double) -> [GatewayPresence] {
-        var groups: [GatewayID: [Member]] = [:]
-        for (key, member) in members where member.lastSeen >= since { groups[key.gateway, default: []].append(member) }
-        return groups.sorted { $0.key < $1.key }.map { gateway, members in
+    /// The name uses nothing any more.
+    /// - Parameter part: the newest publication, when it has a part for the gateway.
+    package mutating func leave(_ gateway: GatewayID, part: SnapshotVersion?, at now: Timestamp) {
+        remove(gateway)
+        names[gateway] = Name(lastSeen: now, hasLeft: true, leftBehind: part)
+        reporters[gateway] = nil
+    }
+
+    /// True of a name that takes part.
+    package func isKnown(_ gateway: GatewayID) -> Bool { names[gateway].map { !$0.hasLeft } ?? false }
+
+    private mutating func remove(_ gateway: GatewayID) {
+        guard let name = names.removeValue(forKey: gateway) else { return }
+        memberCount -= name.members.count
+        guard let owner = name.owner, let count = namesByOwner[owner] else { return }
+        namesByOwner[owner] = count > 1 ? count - 1 : nil
+    }
+
+    /// Forgets members that have not been heard of for two leases, and names for which nothing is withheld any more. The
+    /// last member of a name stays as long as that.
+    package mutating func forget(at now: Timestamp) {
+        for (gateway, name) in names where now.seconds(since: name.lastSeen) > memorySeconds { remove(gateway) }
+        for gateway in names.keys {
+            let before = names[gateway]?.members.count ?? 0
+            guard before > 1 else { continue }
+            names[gateway]?.forget(at: now, after: 2 * leaseSeconds)
+            memberCount -= before - (names[gateway]?.members.count ?? 0)
+        }
+        reporters = reporters.filter { now.seconds(since: $0.value) <= memorySeconds }
+    }
+
+    // MARK: What is known of them
+
+    /// One entry for each name that takes part or has left, and was seen since; ascending by id. A gateway has applied what
+    /// all of its members seen within the lease have.
+    package func presences(since: Timestamp, now: Timestamp) -> [GatewayPresence] {
+        names.filter { $0.value.lastSeen >= since }.sorted { $0.key < $1.key }.map { gateway, name in
+            let members = name.members.values
             let live = members.filter { now.seconds(since: $0.lastSeen) <= leaseSeconds }
-            let applied = (live.isEmpty ? members : live).map(\.applied)
+            let applied = (live.isEmpty ? Array(members) : live).map(\.applied)
             return GatewayPresence(
-                gateway: gateway, lastSeen: members.map(\.lastSeen).max() ?? since,
-                applied: applied.contains(nil) ? nil : applied.compactMap(\.self).min(),
-                sent: members.compactMap(\.sent).max())
+                gateway: gateway, lastSeen: name.lastSeen,
+                applied: applied.contains(nil) ? nil : applied.compactMap(\.self).min(), sent: name.sent,
+                hasLeft: name.hasLeft)
+        }
+    }
+}
+
+extension GatewayRegister.Name {
+    fileprivate mutating func note(_ member: GatewayRegister.Member, as id: String?) {
+        members[id] = member
+        lastSeen = max(lastSeen, member.lastSeen)
+        if let newer = member.sent { sent = max(sent ?? newer, newer) }
+    }
+
+    fileprivate mutating func forget(at now: Timestamp, after seconds: Double) {
+        let fresh = members.filter { now.seconds(since: $0.value.lastSeen) <= seconds }
+        if !fresh.isEmpty {
+            members = fresh
+        } else if let last = members.max(by: { $0.value.lastSeen < $1.value.lastSeen }) {
+            members = [last.key: last.value]
         }
     }
 }

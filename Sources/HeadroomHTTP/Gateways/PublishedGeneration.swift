@@ -58,9 +58,11 @@ final class PublishedGeneration: Sendable {
 
     /// False when no part was made for the view's gateway. Without pools there is nothing to divide.
     func has(_ view: SnapshotView) -> Bool {
-        guard let gateway = view.gateway else { return true }
-        return partIndex[gateway] != nil || publication.whole.pools.isEmpty
+        guard case .of(let gateway) = view.part else { return true }
+        return has(gateway)
     }
+
+    func has(_ gateway: GatewayID) -> Bool { partIndex[gateway] != nil || publication.whole.pools.isEmpty }
 
     /// The view in full, or what changed in it since `base`. `nil` when there is no part for its gateway.
     func body(for view: SnapshotView, since base: PublishedGeneration? = nil) -> EncodedBody? {
@@ -74,7 +76,7 @@ final class PublishedGeneration: Sendable {
             bodies.cells[key] = cell
             return cell
         }
-        // Outside the lock: who wants another body does not wait for this one.
+        // Outside the lock: a request for another body does not wait for this one.
         return cell.body {
             let body = encode(view, since: base)
             // Compressed it takes a fraction more.
@@ -83,13 +85,15 @@ final class PublishedGeneration: Sendable {
         }
     }
 
-    /// Frees the bodies of a generation that is only kept to tell later ones from.
+    /// Frees the bodies of a generation that is only kept for differences to later ones.
     func dropBodies() {
         bodies.withLock { $0 = Bodies() }
     }
 
     private func snapshot(for view: SnapshotView) -> Snapshot {
-        guard let gateway = view.gateway, let index = partIndex[gateway] else { return view.filter(publication.whole) }
+        guard case .of(let gateway) = view.part, let index = partIndex[gateway] else {
+            return view.filter(publication.whole)
+        }
         return view.filter(publication.parts[index].snapshot)
     }
 

@@ -9,8 +9,8 @@ package final class SnapshotBoard: SnapshotPublishing {
     private let state: Mutex<State>
     let time: TimeSource
     let joinSeconds: Double
-    /// An element for each time that a gateway came for which the newest generation has no part, or that it had not
-    /// seen: whoever publishes makes room at once. Bursts of them are one.
+    /// An element for each time that a gateway came for which the newest generation has no part, or that one left: budgets
+    /// are divided anew at once. Bursts of them are one.
     package let joined: AsyncStream<Void>
     private let joining: AsyncStream<Void>.Continuation
 
@@ -19,11 +19,12 @@ package final class SnapshotBoard: SnapshotPublishing {
         /// Oldest first.
         var past: [PublishedGeneration] = []
         var history = PublicationHistory()
-        var register: GatewayRegister
+        var register = GatewayRegister()
         var waiters = WaiterList()
         var serviceClocks: [PoolID: [TenantID: Double]] = [:]
         var loop = LoopSummary()
         var nextSweep: Int64 = 0
+        var nextFullSweep = Timestamp(milliseconds: .min)
         var isStopping = false
     }
 
@@ -31,14 +32,14 @@ package final class SnapshotBoard: SnapshotPublishing {
     private static let maxPast = 32
     /// Tenants over all past generations, pools and parts: about half a kilobyte each.
     private static let maxPastEntries = 1_000_000
-    private static let maxGateways = 10000
+    private static let sweepMilliseconds: Int64 = 5000
     private static let maxWaiters = 16384
 
     /// - Parameter joinSeconds: how long a gateway without a part waits for room to be made for it.
     package init(time: TimeSource, joinSeconds: Double = 3) {
         self.time = time
         self.joinSeconds = joinSeconds
-        state = Mutex(State(register: GatewayRegister(limit: Self.maxGateways)))
+        state = Mutex(State())
         (joined, joining) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -51,6 +52,7 @@ package final class SnapshotBoard: SnapshotPublishing {
                 state.past.append(replaced)
             }
             state.current = generation
+            state.register.leaseSeconds = generation.leaseSeconds
             state.history.add(generation.version, at: now)
             var entries = state.past.reduce(0) { $0 + $1.entryCount }
             while state.past.count > Self.maxPast || (entries > Self.maxPastEntries && !state.past.isEmpty) {
@@ -69,11 +71,12 @@ package final class SnapshotBoard: SnapshotPublishing {
         state.withLock { $0.loop.add(report) }
     }
 
+    /// For the loop: names are remembered for as long as it looks back.
     package func gateways(since: Timestamp) -> [GatewayPresence] {
         let now = time.now()
         return state.withLock { state in
-            state.register.presences(
-                since: since, now: now, leaseSeconds: state.current?.leaseSeconds ?? .infinity)
+            state.register.memorySeconds = max(now.seconds(since: since), state.register.leaseSeconds)
+            return state.register.presences(since: since, now: now)
         }
     }
 
@@ -100,17 +103,17 @@ package final class SnapshotBoard: SnapshotPublishing {
         }
     }
 
-    /// For how many seconds each gateway seen since `since` has been behind; ascending by gateway.
+    /// Those that take part and are remembered, each with the seconds for which it has been behind; ascending by gateway.
     ///
     /// One that never says what it has applied is measured by what it was last sent.
-    func drifts(since: Timestamp) -> [(gateway: GatewayID, seconds: Double)] {
+    func drifts() -> [(gateway: GatewayPresence, seconds: Double)] {
         let now = time.now()
         return state.withLock { state in
-            state.register.presences(since: since, now: now, leaseSeconds: state.current?.leaseSeconds ?? .infinity)
-                .map { presence in
-                    let version = presence.applied ?? presence.sent
-                    return (presence.gateway, version.map { state.history.drift(of: $0, at: now) } ?? 0)
-                }
+            let oldest = now.adding(seconds: -state.register.memorySeconds)
+            return state.register.presences(since: oldest, now: now).filter { !$0.hasLeft }.map { presence in
+                let version = presence.applied ?? presence.sent
+                return (presence, version.map { state.history.drift(of: $0, at: now) } ?? 0)
+            }
         }
     }
 
@@ -125,26 +128,85 @@ package final class SnapshotBoard: SnapshotPublishing {
         return found
     }
 
-    /// The newest generation, for a gateway that says `applied` is in force there and looks at `view`.
+    /// What a gateway is to see, and of which generation.
+    struct Visit {
+        var newest: PublishedGeneration?
+        /// False: it is a reader, and nothing is to be enforced.
+        var takesPart: Bool
+        /// False: it does not have its part of the generation that it names in `since`.
+        var mayCountFromSince: Bool
+    }
+
+    /// The newest generation, for a gateway that asks for its part of it.
     ///
     /// It counts as sent under the same lock: no publisher sees a gateway without what it is about to get.
-    func visit(
-        _ member: GatewayRegister.Key, applied: SnapshotVersion?, view: SnapshotView
-    ) throws(HTTPError) -> PublishedGeneration? {
+    func visit(_ visitor: GatewayRegister.Visitor) throws(HTTPError) -> Visit {
         let now = time.now()
-        let (current, isKnown, hasPart) = state.withLock { state in
-            let hasPart = state.current?.has(view) ?? false
-            let isKnown = state.register.note(
-                member, at: now, applied: applied, sent: hasPart ? state.current?.version : nil)
-            return (state.current, isKnown, hasPart)
+        let gateway = visitor.key.gateway
+        let (newest, standing, hasPart) = state.withLock { state in
+            let newest = state.current
+            let hasPart = newest?.has(gateway) ?? false
+            func note() -> GatewayRegister.Standing {
+                state.register.note(visitor, part: hasPart ? newest?.version : nil, newest: newest?.version, at: now)
+            }
+            var standing = note()
+            if standing == .full || standing == .tooManyMembers || standing == .tooManyNames,
+                now >= state.nextFullSweep
+            {
+                state.nextFullSweep = now.adding(seconds: 1)
+                state.register.forget(at: now)
+                standing = note()
+            }
+            return (newest, standing, hasPart)
         }
-        guard isKnown else {
+        switch standing {
+        case .takesPart(let isFirst):
+            if !hasPart { joining.yield() }
+            return Visit(newest: newest, takesPart: true, mayCountFromSince: !isFirst)
+        case .reader:
+            return Visit(newest: newest, takesPart: false, mayCountFromSince: false)
+        case .otherProcess(let seconds):
             throw HTTPError(
-                .overloaded, "\(Self.maxGateways) gateways poll already; give processes that share counters one name",
+                .conflict,
+                "another process polls as \(gateway) and is alive: give each a name of its own, or a member of its own "
+                    + "where they share counters; a process that ends frees its name with DELETE /v1/gateways/\(gateway)",
+                retryAfterSeconds: Int(seconds.rounded(.up)))
+        case .tooManyMembers:
+            throw HTTPError(
+                .overloaded, "\(gateway) has as many members as are kept; divide them over several names",
+                retryAfterSeconds: 10)
+        case .tooManyNames:
+            throw HTTPError(
+                .overloaded,
+                "this token polls under as many names as are kept for one; give processes that share "
+                    + "counters one name", retryAfterSeconds: 10)
+        case .full:
+            throw HTTPError(
+                .overloaded, "as many gateways poll as are kept; give processes that share counters one name",
                 retryAfterSeconds: 10)
         }
-        if !hasPart { joining.yield() }
-        return current
+    }
+
+    /// A gateway uses nothing any more: what it had is given to the others at once. Returns false when nothing is known of
+    /// the name, nor withheld for it.
+    func leave(_ gateway: GatewayID) -> Bool {
+        let now = time.now()
+        let isKnown = state.withLock { state in
+            // Before the first tick nobody knows what the ledger withholds for it.
+            let isWithheld = state.loop.newest?.withheld.contains { $0.gateway == gateway } ?? true
+            guard isWithheld || state.register.isKnown(gateway) else { return false }
+            let newest = state.current.flatMap { $0.has(gateway) ? $0.version : nil }
+            state.register.leave(gateway, part: newest, at: now)
+            return true
+        }
+        if isKnown { joining.yield() }
+        return isKnown
+    }
+
+    /// Telemetry of these gateways was stored.
+    func noteReports(of gateways: Set<GatewayID>) {
+        let now = time.now()
+        state.withLock { $0.register.noteReports(of: gateways, at: now) }
     }
 
     func delivered(to member: GatewayRegister.Key) {
@@ -177,8 +239,8 @@ package final class SnapshotBoard: SnapshotPublishing {
         let sweepInstant = time.now()
         let woken = state.withLock { state in
             if now >= state.nextSweep {
-                state.register.forget(before: sweepInstant)
-                state.nextSweep = now + 60000
+                state.register.forget(at: sweepInstant)
+                state.nextSweep = now + Self.sweepMilliseconds
             }
             return state.waiters.removeDue(at: now)
         }

@@ -2,8 +2,15 @@ import HeadroomModel
 
 /// Which part of a generation a reader gets to see.
 struct SnapshotView: Hashable, Sendable {
-    /// `nil`: the whole, not one gateway's part.
-    let gateway: GatewayID?
+    enum Part: Hashable, Sendable {
+        /// Not divided.
+        case whole
+        /// The whole, to look at and not to enforce: for a gateway that takes no part in the division yet.
+        case unenforced
+        case of(GatewayID)
+    }
+
+    var part: Part
     /// `nil`: all pools.
     let pools: Set<PoolID>?
     /// `nil`: all tenants.
@@ -12,7 +19,12 @@ struct SnapshotView: Hashable, Sendable {
     /// A short hash that tells this view's bodies from other views' of the same generation.
     var variant: String {
         // The sets are sorted, or the hash would differ from run to run.
-        var text = gateway?.text ?? "*"
+        var text =
+            switch part {
+            case .whole: "*"
+            case .unenforced: "?"
+            case .of(let gateway): gateway.text
+            }
         for pool in pools?.sorted() ?? [] { text += "\npool " + pool.text }
         for tenant in tenants?.sorted() ?? [] { text += "\ntenant " + tenant.text }
         // FNV-1a with its published constants, folded to 32 bits; a collision would only confuse two views of a reader
@@ -24,8 +36,11 @@ struct SnapshotView: Hashable, Sendable {
     }
 
     func filter(_ snapshot: Snapshot) -> Snapshot {
-        if pools == nil, tenants == nil { return snapshot }
+        if pools == nil, tenants == nil, part != .unenforced { return snapshot }
         var filtered = snapshot
+        if part == .unenforced {
+            for index in filtered.pools.indices { filtered.pools[index].enforce = false }
+        }
         if let pools { filtered.pools.removeAll { !pools.contains($0.pool) } }
         if let tenants {
             for index in filtered.pools.indices {

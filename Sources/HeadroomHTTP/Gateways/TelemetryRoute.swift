@@ -88,6 +88,7 @@ package final class TelemetryIntake: Sendable {
                     retryAfterSeconds: Self.storageRetrySeconds, cause: error))
         }
         counters.add(batch, receipt)
+        board.noteReports(of: Set(batch.lines.lazy.compactMap(\.record.gateway)))
         var tenants: [PoolID: Set<TenantID>] = [:]
         for line in batch.lines {
             if let tenant = line.record.tenant { tenants[line.record.pool, default: []].insert(tenant) }

@@ -50,6 +50,7 @@ package struct Metrics {
             renderTenants(report.pools, &text)
         }
         renderGateways(&text)
+        renderWithheld(loop.newest?.withheld ?? [], &text)
         text.family("headroom_long_polls", .gauge, "Requests that wait for the next generation.")
         text.sample(longPolls)
         text.family("headroom_service_condition", .gauge, "1 while it holds; /readyz says why.")
@@ -184,6 +185,30 @@ package struct Metrics {
         text.family("headroom_tokens_total", .counter, "Counted tokens served, since the start.")
         for row in series.rows {
             for criticality in Criticality.allCases { text.sample(row.tokens[criticality], row.labels(criticality)) }
+        }
+    }
+
+    /// Of each pool the sum, and the first gateways by name.
+    private func renderWithheld(_ withheld: [WithheldBudget], _ text: inout MetricsText) {
+        text.family(
+            "headroom_pool_withheld_per_minute", .gauge, "What gateways that vanished may still be using of a pool.")
+        for pool in loop.newest?.pools.map(\.pool) ?? [] {
+            let own = withheld.filter { $0.pool == pool }
+            guard let resources = own.first?.rates.resources else { continue }
+            for resource in resources.members {
+                let sum = own.reduce(0) { $0 + ($1.rates[resource] ?? 0) }
+                text.sample(sum, ["pool": pool.text, "resource": resource.name])
+            }
+        }
+        text.family(
+            "headroom_gateway_withheld_per_minute", .gauge, "What a gateway that vanished may still be using of a pool."
+        )
+        for entry in withheld.prefix(Self.maxGateways) {
+            for resource in entry.rates.resources.members {
+                text.sample(
+                    entry.rates[resource] ?? 0,
+                    ["pool": entry.pool.text, "gateway": entry.gateway.text, "resource": resource.name])
+            }
         }
     }
 

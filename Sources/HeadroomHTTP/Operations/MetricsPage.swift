@@ -44,7 +44,7 @@ actor MetricsPage {
         let now = board.time.now()
         let loop = board.loop
         let metrics = Metrics(
-            loop: loop, drifts: board.drifts(since: now.adding(seconds: -Self.driftMemorySeconds)),
+            loop: loop, drifts: board.drifts().map { ($0.gateway.gateway, $0.seconds) },
             telemetry: counters.all, refusals: counters.refusals, longPolls: board.waitingCount,
             conditions: conditions.all, failedSignIns: signIns.total, slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
             now: now)

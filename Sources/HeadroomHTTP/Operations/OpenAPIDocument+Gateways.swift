@@ -52,9 +52,11 @@ extension OpenAPIDocument {
             "summary": "The newest snapshot, what changed in it, or the wait for the next (roles gateway, viewer)",
             "parameters": [
               {"name": "gateway", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
-               "description": "The enforcement point that asks; without it the caller only reads"},
+               "description": "The enforcement point that asks; without it the caller only reads. It takes part in the division of budgets once it has sent applied or telemetry: before that it is answered with the whole, enforce false"},
               {"name": "member", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
-               "description": "Tells processes that share one gateway's counters apart"},
+               "description": "Tells processes that share one gateway's counters apart; at most 4,096 of one gateway"},
+              {"name": "boot", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
+               "description": "Another word at each start of the process: a second one under the same name is refused while the first is alive"},
               {"name": "pool", "in": "query", "explode": true,
                "schema": {"type": "array", "items": {"$ref": "#/components/schemas/Identifier"}}},
               {"name": "applied", "in": "query", "schema": {"$ref": "#/components/schemas/Version"},
@@ -91,6 +93,7 @@ extension OpenAPIDocument {
               "400": {"$ref": "#/components/responses/Problem"},
               "401": {"$ref": "#/components/responses/Problem"},
               "403": {"$ref": "#/components/responses/Problem"},
+              "409": {"$ref": "#/components/responses/Problem"},
               "503": {"$ref": "#/components/responses/Problem"}
             }
           }

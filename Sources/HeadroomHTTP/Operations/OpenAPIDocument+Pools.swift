@@ -108,10 +108,10 @@ extension OpenAPIDocument {
         },
         "/v1/gateways": {
           "get": {
-            "summary": "Who polls, and how far behind they are (roles viewer, success, sre, admin)",
+            "summary": "Gateways that take part, how far behind they are and what is withheld for those that vanished (roles viewer, success, sre, admin)",
             "responses": {
               "200": {
-                "description": "Those seen within the hour, ascending by name",
+                "description": "Those that take part, and those for which something is withheld",
                 "content": {
                   "application/json": {
                     "schema": {
@@ -123,11 +123,23 @@ extension OpenAPIDocument {
                             "type": "object",
                             "properties": {
                               "gateway": {"type": "string"},
-                              "last_seen": {"type": "string", "format": "date-time"},
+                              "last_seen": {"type": ["string", "null"], "format": "date-time"},
                               "applied": {"oneOf": [{"$ref": "#/components/schemas/Version"}, {"type": "null"}]},
                               "sent": {"oneOf": [{"$ref": "#/components/schemas/Version"}, {"type": "null"}]},
                               "drift_generations": {"type": ["integer", "null"]},
-                              "drift_seconds": {"type": "number"}
+                              "drift_seconds": {"type": ["number", "null"]},
+                              "withheld": {
+                                "type": "array",
+                                "description": "What the others are not given, as it may still be using it",
+                                "items": {
+                                  "type": "object",
+                                  "properties": {
+                                    "pool": {"type": "string"},
+                                    "rates": {"$ref": "#/components/schemas/Rates"},
+                                    "until": {"type": "string", "format": "date-time"}
+                                  }
+                                }
+                              }
                             }
                           }
                         }
@@ -136,6 +148,18 @@ extension OpenAPIDocument {
                   }
                 }
               },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/gateways/{id}": {
+          "delete": {
+            "summary": "Say goodbye: the gateway uses nothing any more, and the others have its part at once (roles gateway with its own name, sre, admin)",
+            "parameters": [
+              {"name": "id", "in": "path", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}}
+            ],
+            "responses": {
+              "204": {"$ref": "#/components/responses/Done"},
               "default": {"$ref": "#/components/responses/Problem"}
             }
           }

@@ -76,6 +76,7 @@ struct OperationsRoutes: Sendable {
             if let reason { warnings.append(reason) }
         }
         warnings += board.loop.delays(at: now)
+        warnings += report?.withheld.map(\.sentence) ?? []
         for pool in report?.pools ?? [] {
             guard let last = pool.untracked.last, now.seconds(since: last.at) < Self.untrackedSeconds else { continue }
             warnings.append(

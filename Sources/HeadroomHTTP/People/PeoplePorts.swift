@@ -37,6 +37,6 @@ extension Route {
                 auditVerification: ports.auditVerification, board: board
             ).all
             + PolicyRoutes(rules: ports.rules).all
-            + [.gateways(board)]
+            + GatewayRoutes(board: board).all
     }
 }

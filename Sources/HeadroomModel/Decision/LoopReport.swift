@@ -1,8 +1,9 @@
 /// What a tick saw and did, as numbers: `/readyz`, `/metrics`, the demo's terminal and the pages read it.
 public struct LoopReport: Sendable {
-    /// The steps of a tick.
+    /// The steps of a tick that may fail: reading rules and telemetry, publishing, and storing what must outlive the
+    /// process. Decisions do not fail.
     public enum Stage: String, CaseIterable, Sendable, Hashable {
-        case read, observe, classify, decide, publish, record
+        case read, publish, record
     }
 
     public var at: Timestamp
@@ -26,6 +27,8 @@ public struct LoopReport: Sendable {
     public var isLedgerWritable: Bool
     /// Rows of telemetry that wait to be read when the tick ended.
     public var hasBacklog: Bool
+    /// What vanished gateways may still be using; ascending by pool, then gateway.
+    public var withheld: [WithheldBudget] = []
     /// Ascending by id.
     public var pools: [PoolReport]
 
@@ -166,6 +169,23 @@ public struct TenantReport: Sendable {
         self.underservedSeconds = underservedSeconds
         self.starvation = starvation
         self.profile = profile
+    }
+}
+
+/// What a gateway that vanished may still be using of a pool, and the others therefore are not given.
+public struct WithheldBudget: Equatable, Sendable {
+    public var pool: PoolID
+    public var gateway: GatewayID
+    /// The largest rate that it may be using.
+    public var rates: Rates
+    /// From then on nothing is withheld for it.
+    public var until: Timestamp
+
+    public init(pool: PoolID, gateway: GatewayID, rates: Rates, until: Timestamp) {
+        self.pool = pool
+        self.gateway = gateway
+        self.rates = rates
+        self.until = until
     }
 }
 

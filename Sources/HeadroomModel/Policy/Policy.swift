@@ -141,7 +141,7 @@ public struct LoopPolicy: Equatable, Sendable {
     public var periodSeconds: Double
     /// How long a gateway may use a snapshot.
     public var leaseSeconds: Double
-    /// What Headroom adds to the lease before it gives a silent gateway's part to others.
+    /// What Headroom adds to the lease before a silent gateway counts as vanished.
     public var graceSeconds: Double
     /// Part of capacity that the fallbacks of all gateways may sum to.
     public var fallbackShare: Double
@@ -163,14 +163,14 @@ public struct LoopPolicy: Equatable, Sendable {
     /// Part of the budget that stays in the float from the start (Φ); gateways that draw return what they do not use
     /// to it in any case.
     public var floatShare: Double
-    /// A gateway that fell silent may live on its fallback for so long; then its part is others'.
+    /// For so long after its lease and the grace the fallback of a gateway that vanished is withheld from the others.
     public var safeSeconds: Double
 
     public init(
         periodSeconds: Double = 2, leaseSeconds: Double = 15, graceSeconds: Double = 5, fallbackShare: Double = 0.95,
         maxTenants: Int = 100_000, maxTenantsTotal: Int = 100_000, maxNewTenantsPerGateway: Int = 5_000,
         unlistedShare: Double = 0.01, maxParts: Int = 64, expectedGateways: Int = 1,
-        learningSeconds: Double = 10, floatShare: Double = 0, safeSeconds: Double = 3600
+        learningSeconds: Double = 10, floatShare: Double = 0, safeSeconds: Double = 60
     ) {
         self.periodSeconds = periodSeconds
         self.leaseSeconds = leaseSeconds
@@ -186,6 +186,11 @@ public struct LoopPolicy: Equatable, Sendable {
         self.floatShare = floatShare
         self.safeSeconds = safeSeconds
     }
+
+    /// From the last answer on a snapshot until a gateway that is not heard of any more counts as vanished.
+    public var vanishedSeconds: Double { leaseSeconds + graceSeconds }
+    /// From then on nothing is withheld for it.
+    public var forgottenSeconds: Double { vanishedSeconds + safeSeconds }
 }
 
 /// How demand is estimated (ControlLaw, rule 8).

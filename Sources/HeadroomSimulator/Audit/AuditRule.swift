@@ -27,7 +27,8 @@ package enum AuditRule: String, CaseIterable, Sendable {
         case .floor: "where all floors fit each is kept, also an idle tenant's"
         case .decrease: "a decrease of capacity reaches the budgets in the same tick"
         case .room:
-            "budgets in effect fit into capacity together, with the float; after it fell for lease and grace at most"
+            "budgets in effect fit into capacity together, with the float, but for lease and grace after it fell and for "
+                + "gateways that serve on when they are forgotten"
         case .application: "a gateway applies what was published for it, and never an older version than it has"
         case .lease: "a lease ends so many seconds after the last answer, as the snapshot says"
         case .spending: "a gateway spends no more than its budget, its burst and one call of debt"

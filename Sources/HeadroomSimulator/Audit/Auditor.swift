@@ -58,6 +58,7 @@ package struct Auditor: Sendable {
         published = nil
         before = nil
         floats = [:]
+        room.beginTerm(at: now)
         if !unwritten.isEmpty, let lastWritten { room.resume(from: lastWritten, at: now) }
         unwritten = []
         inherited = lastWritten.map { ($0, now.adding(seconds: rules.policy.loop.learningSeconds)) }
@@ -179,6 +180,12 @@ package struct Auditor: Sendable {
     package mutating func stop(_ gateway: GatewayID) {
         gateways[gateway] = nil
         room.stop(gateway)
+    }
+
+    /// It said goodbye: its process has ended, and its name has nothing any more.
+    package mutating func leave(_ gateway: GatewayID) {
+        gateways[gateway] = nil
+        room.leave(gateway)
     }
 
     package mutating func enqueue(_ estimate: Work, at gateway: GatewayID) {

@@ -6,7 +6,9 @@ import HeadroomModel
 /// when their leases end, and the fallbacks from then on. Two things may exceed capacity, and both end: after it fell,
 /// what was given before, until the last live gateway has something newer, for lease and grace at most; and a fallback
 /// above the budget that was in force before it, as long. A gateway that is cut off cannot be told that capacity fell:
-/// the others have to leave it its part of what there is, and not what it still has.
+/// the others have to leave it its part of what there is, and not what it still has. There is one exception: a gateway
+/// that serves on for longer than `safe_seconds` after lease and grace is not counted any more. What it had, and what one
+/// that said goodbye had, has to be given to the others.
 struct RoomAudit: Sendable {
     /// What could be handed out from `at` on.
     private struct Limit {
@@ -67,6 +69,9 @@ struct RoomAudit: Sendable {
     private var holders: [GatewayID: Holder] = [:]
     /// What each gateway was given and may still have, oldest first.
     private var given: [GatewayID: [Given]] = [:]
+    private var termBegan: Timestamp?
+    /// Those that said goodbye in this term.
+    private var left: Set<GatewayID> = []
     /// What each applied last, also of those that were stopped: nobody knows that they hold nothing any more.
     private var applied: [GatewayID: SnapshotVersion] = [:]
 
@@ -82,20 +87,33 @@ struct RoomAudit: Sendable {
     /// lost since then it has lost now.
     mutating func resume(from last: Snapshot, at now: Timestamp) { limits.append(Limit(last, at: now)) }
 
+    /// A term knows from the ledger who had what, and neither when each was heard of last nor who has left.
+    mutating func beginTerm(at now: Timestamp) {
+        termBegan = now
+        left = []
+    }
+
     /// Nobody has what was superseded before lease and grace, if it has applied something newer since; how long before,
-    /// Headroom notices with its next two ticks. Of a gateway that is gone all stays, and of those that a term has not
-    /// heard of yet what the ledger had at the end of the one before: nothing is over while that is behind.
+    /// Headroom notices with its next two ticks. Of a gateway that is gone all stays until it is forgotten, and of those that
+    /// a term has not heard of yet what the ledger had at the end of the one before: nothing is over while that is behind.
     private mutating func note(
         _ publication: Publication, isRecorded: Bool, under policy: LoopPolicy, at now: Timestamp
     ) {
         let oldest = now.adding(
-            seconds: -policy.leaseSeconds - policy.graceSeconds - 2 * policy.periodSeconds)
+            seconds: -policy.vanishedSeconds - 2 * policy.periodSeconds)
         for place in given.values.indices {
             for index in given.values[place].indices where given.values[place][index].supersededAt == nil {
                 given.values[place][index].supersededAt = now
             }
         }
+        let forgotten = now.adding(seconds: -policy.forgottenSeconds - 2 * policy.periodSeconds)
+        if termBegan.map({ $0 < forgotten }) ?? true {
+            for (gateway, parts) in given where parts.allSatisfy({ $0.supersededAt.map { $0 < forgotten } ?? false }) {
+                given[gateway] = nil
+            }
+        }
         for part in publication.parts {
+            if left.remove(part.gateway) != nil { given[part.gateway] = nil }
             let applied = holders[part.gateway]?.version
             given[part.gateway]?.removeAll { given in
                 guard isRecorded, let applied, applied.epoch == part.snapshot.version.epoch,
@@ -115,6 +133,7 @@ struct RoomAudit: Sendable {
     /// The most that the gateway may be using of the pool, of what was published before, on its budget or its fallback.
     func mostHeld(by gateway: GatewayID, of pool: PoolID) -> (budget: SIMD4<Double>, fallback: SIMD4<Double>) {
         var most = (budget: SIMD4<Double>.zero, fallback: SIMD4<Double>.zero)
+        if left.contains(gateway) { return most }
         for given in given[gateway] ?? [] where given.pool == pool {
             most.budget = pointwiseMax(most.budget, pointwiseMax(given.budget, given.fallback))
             most.fallback = pointwiseMax(most.fallback, given.fallback)
@@ -152,9 +171,16 @@ struct RoomAudit: Sendable {
 
     mutating func stop(_ gateway: GatewayID) { holders[gateway] = nil }
 
+    /// It uses nothing any more, and Headroom knows.
+    mutating func leave(_ gateway: GatewayID) {
+        holders[gateway] = nil
+        applied[gateway] = nil
+        left.insert(gateway)
+    }
+
     /// Returns what is wrong.
     mutating func check(_ policy: LoopPolicy, at now: Timestamp) -> String? {
-        let seconds = policy.leaseSeconds + policy.graceSeconds
+        let seconds = policy.vanishedSeconds
         forget(seconds: seconds, at: now)
         guard let newest = limits.last else { return nil }
         for (pool, rates) in newest.pools {
@@ -164,7 +190,7 @@ struct RoomAudit: Sendable {
                 guard let part = holder.parts.first(where: { $0.pool == pool }) else { continue }
                 if now < holder.leaseUntil {
                     live += part.budget
-                } else {
+                } else if now < holder.leaseUntil.adding(seconds: policy.graceSeconds + policy.safeSeconds) {
                     let isSettled = now >= holder.leaseUntil.adding(seconds: seconds)
                     expired.append((isSettled ? part.fallback : pointwiseMin(part.budget, part.fallback), part.ofAll))
                 }

@@ -51,6 +51,12 @@ struct SimulatedGateway: Sendable {
         draws = sent
     }
 
+    /// Another process under a name of its own in the place of this one.
+    mutating func replace(at now: Timestamp) {
+        let name = GatewayID(unchecked: id.text.prefix { $0 != "." } + ".\(boot + 1)")
+        self = SimulatedGateway(name, pools: gates.map(\.pool), isDrawing: isDrawing, boot: boot + 1, at: now)
+    }
+
     /// When a gate has to be asked again; `nil` when nothing waits.
     mutating func nextWake(after now: Timestamp) -> Timestamp? {
         var next: Timestamp?

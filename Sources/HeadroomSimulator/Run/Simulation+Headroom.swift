@@ -2,7 +2,7 @@ import HeadroomEnforcement
 import HeadroomMemoryStores
 import HeadroomModel
 
-/// Headroom and the network: polls, telemetry, the loop's turns, and what breaks.
+/// Headroom and the network: polls, telemetry, the loop's ticks, and what breaks.
 extension Simulation {
     mutating func tick() async {
         switch controller {
@@ -172,22 +172,25 @@ extension Simulation {
     }
 
     /// A fault begins, or ends when it had begun. -1 is the new version of the model.
-    mutating func toggle(_ index: Int) {
+    mutating func toggle(_ index: Int) async {
         guard index >= 0 else { return reportVersionChange() }
         let plane = if case .headroom(let plane) = controller { plane } else { SimulatedControlPlane?.none }
         switch scenario.faults[index] {
-        case .gatewayDown(let gateway, _):
+        case .gatewayDown(let gateway, _, let saysGoodbye):
             let gateway = gateway % gateways.count
             if gateways[gateway].isUp {
-                gateways[gateway].isUp = false
-                audit?.note { [id = gateways[gateway].id] in $0.stop(id) }
-                for queue in workload.pools.indices.flatMap({ gateways[gateway].gates[$0].queues(at: now) }) {
-                    record.lost += Int(queue.depth)
-                    guard let tenant = places[queue.tenant] else { continue }
-                    observed.leave(tenant, Work(requests: Double(queue.depth), tokens: Double(queue.tokens)))
-                }
+                end(gateway)
+                if saysGoodbye { await leave([gateways[gateway].id]) }
             } else {
                 gateways[gateway].restart(at: now)
+            }
+        case .fleetReplaced(_, let saysGoodbye):
+            let running = gateways.indices.filter { gateways[$0].isUp }
+            for gateway in running { end(gateway) }
+            if saysGoodbye { await leave(running.map { gateways[$0].id }) }
+            for gateway in running {
+                gateways[gateway].replace(at: now)
+                events.plan(.push, gateway, at: now)
             }
         case .controlPlaneDown:
             guard case .headroom(var plane) = controller else { return }
@@ -204,6 +207,29 @@ extension Simulation {
                 gateways[gateway].reports[index].at = min(now, told)
             }
         }
+    }
+
+    /// A gateway's process ends, and its queue is lost.
+    private mutating func end(_ gateway: Int) {
+        gateways[gateway].isUp = false
+        audit?.note { [id = gateways[gateway].id] in $0.stop(id) }
+        for queue in workload.pools.indices.flatMap({ gateways[gateway].gates[$0].queues(at: now) }) {
+            record.lost += Int(queue.depth)
+            guard let tenant = places[queue.tenant] else { continue }
+            observed.leave(tenant, Work(requests: Double(queue.depth), tokens: Double(queue.tokens)))
+        }
+    }
+
+    /// These said goodbye: what they had is divided over the others at once. Without a control plane nobody hears it.
+    private mutating func leave(_ names: [GatewayID]) async {
+        guard case .headroom(let plane) = controller, let loop = plane.loop else { return }
+        plane.audit.note(at: now) { auditor in
+            for name in names { auditor.leave(name) }
+        }
+        for name in names { plane.board.leave(name, at: now) }
+        let before = plane.board.contents.publication?.whole.version
+        await loop.admitGateways(at: now)
+        notePublication(since: before, plane.board)
     }
 
     private mutating func reportVersionChange() {

@@ -146,7 +146,7 @@ package struct Simulation: Sendable {
             case .grant: takeGrant(event.subject)
             case .tick: await tick()
             case .second: measure()
-            case .fault: toggle(event.subject)
+            case .fault: await toggle(event.subject)
             }
         }
     }

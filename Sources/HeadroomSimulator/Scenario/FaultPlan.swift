@@ -10,7 +10,8 @@ package struct FaultPlan: Sendable {
     package let strategy: Strategy
     private let trace: Trace
 
-    package init(seed: UInt64) {
+    /// - Parameter replacesGateways: besides, gateways that go down may say goodbye, and the whole fleet may be replaced.
+    package init(seed: UInt64, replacesGateways: Bool = false) {
         self.seed = seed
         var generator = SeededGenerator(seed: seed, stream: "fault plan")
         seconds = 60 + 120 * generator.drawUniform()
@@ -21,6 +22,7 @@ package struct FaultPlan: Sendable {
         scenario.network = FaultPlan.network(&generator)
         scenario.changes = FaultPlan.some(&generator, most: 3, FaultPlan.change)
         scenario.faults = FaultPlan.some(&generator, most: 6, FaultPlan.fault)
+        if replacesGateways { FaultPlan.replaceGateways(&scenario, seed: seed) }
         self.scenario = scenario
         let gateways: [Strategy.Gateways] = [.draw, .draw, .lend, .lend, .plain]
         strategy = Strategy(
@@ -118,6 +120,21 @@ package struct FaultPlan: Sendable {
                     users: 1 + generator.drawIndex(below: 10), calls: 1 + generator.drawIndex(below: 20),
                     atOnce: 1 + generator.drawIndex(below: 8), hasSubAgents: happens(&generator, 0.5)),
                 of: who(&generator), from: generator.drawUniform(), withinSeconds: 30 * generator.drawUniform())
+        }
+    }
+
+    /// From a stream of its own: the other draws of a seed stay.
+    private static func replaceGateways(_ scenario: inout Scenario, seed: UInt64) {
+        var generator = SeededGenerator(seed: seed, stream: "replaced gateways")
+        for index in scenario.faults.indices {
+            guard case .gatewayDown(let gateway, let span, _) = scenario.faults[index] else { continue }
+            scenario.faults[index] = .gatewayDown(gateway, during: span, saysGoodbye: happens(&generator, 0.5))
+        }
+        scenario.faults += some(&generator, most: 2) {
+            .gatewayDown($0.drawIndex(below: 6), during: span(&$0), saysGoodbye: true)
+        }
+        scenario.faults += some(&generator, most: 2) {
+            .fleetReplaced(at: $0.drawUniform(), saysGoodbye: happens(&$0, 0.5))
         }
     }
 

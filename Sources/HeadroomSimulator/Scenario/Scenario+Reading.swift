@@ -172,13 +172,18 @@ extension Scenario.WorkChange {
 extension Scenario.Fault {
     fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
         let kinds = [
-            "gateway_down", "control_plane_down", "telemetry_late", "clock_jump", "ledger_full", "telemetry_locked",
+            "gateway_down", "fleet_replaced", "control_plane_down", "telemetry_late", "clock_jump", "ledger_full",
+            "telemetry_locked",
             "new_rules",
         ]
         switch try fields.requiredChoice("do", of: kinds) {
         case "gateway_down":
             self = .gatewayDown(
-                try fields.whole("gateway", in: 0...63) ?? 0, during: try Scenario.Span(&fields))
+                try fields.whole("gateway", in: 0...63) ?? 0, during: try Scenario.Span(&fields),
+                saysGoodbye: try fields.flag("goodbye") ?? false)
+        case "fleet_replaced":
+            self = .fleetReplaced(
+                at: try fields.required("at", in: 0...1), saysGoodbye: try fields.flag("goodbye") ?? false)
         case "control_plane_down":
             self = .controlPlaneDown(try Scenario.Span(&fields))
         case "telemetry_late":

@@ -177,8 +177,11 @@ package struct Scenario: Sendable {
     }
 
     package enum Fault: Equatable, Sendable {
-        /// Its queue is lost; its arrivals go to the others. It comes back empty.
-        case gatewayDown(Int, during: Span)
+        /// Its queue is lost; its arrivals go to the others. It comes back empty. A process that is stopped in order says
+        /// goodbye, one that dies does not.
+        case gatewayDown(Int, during: Span, saysGoodbye: Bool = false)
+        /// All gateways end, and as many with other names begin in their place, as when pods are replaced.
+        case fleetReplaced(at: Double, saysGoodbye: Bool = false)
         /// The loop is killed: polls and telemetry find nobody. The ledger and stored telemetry survive.
         case controlPlaneDown(Span)
         /// Reports take so many seconds longer.
@@ -195,10 +198,11 @@ package struct Scenario: Sendable {
 
         var span: Span {
             switch self {
-            case .gatewayDown(_, let span), .controlPlaneDown(let span), .telemetryLate(_, let span),
+            case .gatewayDown(_, let span, _), .controlPlaneDown(let span), .telemetryLate(_, let span),
                 .ledgerFull(let span), .telemetryLocked(let span):
                 span
-            case .clockJump(_, let at, _), .newRules(let at, _): Span(from: at, seconds: 0)
+            case .clockJump(_, let at, _), .newRules(let at, _), .fleetReplaced(let at, _):
+                Span(from: at, seconds: 0)
             }
         }
     }

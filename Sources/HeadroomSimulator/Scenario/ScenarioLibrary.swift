@@ -23,6 +23,7 @@ package enum ScenarioLibrary {
         PackageResources.night_batch_json5,
         PackageResources.retry_storm_json5,
         PackageResources.gateway_lost_json5,
+        PackageResources.fleet_replaced_json5,
         PackageResources.control_plane_restart_json5,
         PackageResources.control_plane_gone_json5,
         PackageResources.late_telemetry_json5,

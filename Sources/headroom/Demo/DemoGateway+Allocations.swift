@@ -10,11 +10,16 @@ extension DemoGateway {
     private static let waitSeconds = 7
     private static let retrySeconds = 0.25
 
-    /// True once the gateway has its first allocation; false when there is none within `seconds`.
+    /// True once the gateway has its own part: the first answer is for readers, and is acknowledged to take part. False
+    /// when it has none within `seconds`.
     func connect(withinSeconds seconds: Double) async -> Bool {
         let end = time.now().adding(seconds: seconds)
-        while holder.snapshot == nil, time.now() < end { await poll(waiting: 0) }
-        return holder.snapshot != nil
+        while !hasPart, time.now() < end { await poll(waiting: 0) }
+        return hasPart
+    }
+
+    private var hasPart: Bool {
+        holder.snapshot?.pools.first { $0.pool == DemoPlan.pool }?.enforce ?? false
     }
 
     func keepPolling() async {

@@ -45,7 +45,7 @@ actor DemoGateway {
         generator = SeededGenerator(seed: plan.seed &+ UInt64(index), stream: "gateway")
     }
 
-    /// Replays everything from `start` on, then sends what telemetry is left. Ends early after ``end()``.
+    /// Replays everything from `start` on, then sends what telemetry is left and says goodbye. Ends early after ``end()``.
     func run(from start: Timestamp) async {
         self.start = start
         await withTaskGroup(of: Void.self) { group in
@@ -55,6 +55,7 @@ actor DemoGateway {
             group.cancelAll()
         }
         await reportRest()
+        await links.sayGoodbye(of: id)
     }
 
     /// No more calls; those on their way are waited for.

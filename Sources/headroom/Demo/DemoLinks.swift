@@ -95,6 +95,14 @@ final class DemoLinks: Sendable {
         }
     }
 
+    /// The gateway ends and uses nothing any more.
+    func sayGoodbye(of gateway: GatewayID) async {
+        var request = URLRequest(url: headroom.appending(path: "v1/gateways/\(gateway)"))
+        request.httpMethod = "DELETE"
+        // Where nobody hears it, what it had is withheld for a minute.
+        _ = await exchange(request)
+    }
+
     /// `nil` when the batch has to be sent again.
     func report(_ batch: DemoSpool.Batch, at now: Timestamp) async -> TelemetryAnswer? {
         var request = URLRequest(url: headroom.appending(path: "v1/telemetry"))

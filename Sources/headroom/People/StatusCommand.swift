@@ -6,8 +6,8 @@ enum StatusCommand {
         usage: headroom status [--url URL] [--json]
 
         Says whether the service is ready and why not, what it last published, how each pool fares and why its capacity
-        is what it is, what waits for a person, which tenants have been underserved longest, and which gateways are
-        behind. Exit code 0 when it is ready, 1 when it is not or does not answer. A token, where the service asks for
+        is what it is, what waits for a person, which tenants have been underserved longest, which gateways are behind,
+        and what is withheld for those that vanished. Exit code 0 when it is ready, 1 when it is not or does not answer. A token, where the service asks for
         one, is taken from HEADROOM_TOKEN.
 
           --url URL   default \(Defaults.url)
@@ -144,11 +144,15 @@ extension ServiceStatus {
 
     private var gatewayTable: String {
         if gateways.isEmpty { return "" }
-        var table = TextTable(["GATEWAY", "APPLIED", "BEHIND BY", "LAST SEEN"])
+        var table = TextTable(["GATEWAY", "APPLIED", "BEHIND BY", "LAST SEEN", "WITHHELD FOR IT", "UNTIL"])
         for gateway in gateways {
+            let withheld = gateway["withheld"]?.array ?? []
             table.add([
                 AnswerText.string(gateway["gateway"]), AnswerText.string(gateway["applied"]),
                 gateway["drift_seconds"]?.number.map(seconds) ?? "-", AnswerText.instant(gateway["last_seen"]),
+                withheld.map { "\(AnswerText.string($0["pool"])): \(AnswerText.rates($0["rates"]))" }
+                    .joined(separator: "; "),
+                AnswerText.instant(withheld.first?["until"]),
             ])
         }
         return table.text
