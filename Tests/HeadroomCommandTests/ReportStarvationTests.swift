@@ -51,11 +51,11 @@ import Testing
         let house = try House()
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         let database = try Database(path: house.database, use: .command, coding: .unread, time: TimeSource { now })
-        // Half an hour of each of the last forty days.
+        // Half an hour of each of the last forty days, well inside them: the report's days end when it runs.
         let rollups = (1...40).flatMap { day in
             (0..<30).map { minute in
                 Rollup(
-                    start: now.adding(seconds: -Double(day) * 86_400 + Double(minute) * 60), tenant: "weeks",
+                    start: now.adding(seconds: -Double(day) * 86_400 + 3_600 + Double(minute) * 60), tenant: "weeks",
                     pool: "test:model", criticality: .batch, countedTokens: 500, demandTokens: 1_000,
                     starvedForShortageSeconds: 60)
             }

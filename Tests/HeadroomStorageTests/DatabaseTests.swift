@@ -154,8 +154,8 @@ extension SnapshotStore.Coding {
             #expect(try await desk.steering() == .none)
             #expect(try await database.telemetryReader.page(after: .start, limit: 10).records.count == 1)
         }
-        // One wait is a second: forty would be forty.
-        #expect(began.duration(to: .now) < .seconds(5))
+        // One wait is a second, and forty would be forty; the rest is for a machine that is busy with other tests.
+        #expect(began.duration(to: .now) < .seconds(20))
         try other.executor.performAndWait { () throws(StorageError) in try other.execute("ROLLBACK") }
         #expect(try await database.telemetry.append(batch([call()])).accepted == 1)
     }
