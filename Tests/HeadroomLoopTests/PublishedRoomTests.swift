@@ -84,7 +84,7 @@ import Testing
             board.contents.report?.withheld == [
                 WithheldBudget(pool: Self.pool, gateway: "gw-2", rates: Rates(rpm: 285, tpm: 285_000), until: at(83))
             ])
-        telemetry.fail(true)
+        telemetry.isLocked = true
         await run(loop, ["gw-1"], from: 32, through: 82)
         #expect(board.contents.report?.withheld.map(\.gateway) == ["gw-2"], "also while nothing can be read")
         await run(loop, ["gw-1"], from: 84, through: 84)

@@ -56,7 +56,7 @@ final class AllocationPoll {
     ) throws(HTTPError) -> (SnapshotBoard.Visit?, PublishedGeneration, SnapshotView) {
         var visit: SnapshotBoard.Visit?
         if var visitor = query.visitor {
-            visitor.hasWaited = exchange.hasWaited
+            visitor.hasWaited = exchange.waitsUntil != nil
             visit = try board.visit(visitor)
         }
         guard let current = visit.map({ $0.newest }) ?? board.current else {

@@ -19,8 +19,6 @@ actor MetricsPage {
     private nonisolated let page = Mutex<Page?>(nil)
 
     static let maxAgeSeconds = 5.0
-    /// Gateways that have not been seen for this long are gone and no longer behind.
-    private static let driftMemorySeconds = 600.0
 
     init(
         board: SnapshotBoard, counters: TelemetryCounters, signIns: FailedSignIns, conditions: ServiceConditions

@@ -22,7 +22,7 @@ struct GatewayRoutes: Sendable {
 
     // MARK: The goodbye
 
-    private func gateway(_ target: RequestTarget, _ grant: Grant) throws(HTTPError) -> GatewayID {
+    private func gateway(_ target: RequestTarget, _ grant: AccessGrant) throws(HTTPError) -> GatewayID {
         let text = String(target.path.split(separator: "/").last ?? "")
         guard let gateway = GatewayID(text) else {
             throw HTTPError(.badRequest, "\"\(text)\" in the path is no name; one is \(GatewayID.rule)")
