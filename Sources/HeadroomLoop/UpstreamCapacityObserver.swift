@@ -4,7 +4,7 @@ import HeadroomModel
 /// What is the upstream delivering? Owns one ``CapacityEstimator`` per pool of the policy.
 package actor UpstreamCapacityObserver {
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
-    private static let version: UInt32 = 0x4F42_0007  // "OB", 7
+    private static let version: UInt32 = 0x4F42_0006  // "OB", 6
 
     private var pools: [PoolID: CapacityEstimator] = [:]
     private var pins: [PoolID: CapacityPin] = [:]

@@ -69,10 +69,10 @@ private struct HiddenLimit {
             hidden.perMinute = limit(t)
             let second = hidden.second(budget: min(demand, estimates[0]) / 60, size: size)
             estimator.fold(
-                ObservedSecond(
-                    delivered: Work(requests: second.delivered / size, tokens: second.delivered),
-                    refused: second.isRefused ? ResourceSet(.tokens) : []), at: Int64(t + 1),
-                meanRequest: Work(requests: 1, tokens: size))
+                MeteredLimits.Second(
+                    second: Int64(t + 1), delivered: Work(requests: second.delivered / size, tokens: second.delivered),
+                    refused: second.isRefused ? ResourceSet(.tokens) : [],
+                    meanRequest: Work(requests: 1, tokens: size)))
             estimates.removeFirst()
             estimates.append(estimator.estimate[.tokens] ?? 0)
             check(t, hidden.perMinute, estimator)
@@ -120,9 +120,9 @@ private struct HiddenLimit {
         // Tokens are refused at half of their limit while the small requests go through at nearly all of theirs.
         for t in 0..<60 {
             estimator.fold(
-                ObservedSecond(delivered: Work(requests: 9.5, tokens: 5_000), refused: ResourceSet(.tokens)),
-                at: Int64(t),
-                meanRequest: Work(requests: 1, tokens: 526))
+                MeteredLimits.Second(
+                    second: Int64(t), delivered: Work(requests: 9.5, tokens: 5_000), refused: ResourceSet(.tokens),
+                    meanRequest: Work(requests: 1, tokens: 526)))
         }
         #expect(abs(try #require(estimator.estimate[.tokens]) / 300_000 - 1) < 0.1)
         #expect(try #require(estimator.estimate[.requests]) > 0.9 * 600)
@@ -143,8 +143,8 @@ private struct HiddenLimit {
         #expect(estimator.estimate == before)
         for t in 10_000..<10_100 {
             estimator.fold(
-                ObservedSecond(delivered: Work(requests: 40), refused: []), at: Int64(t),
-                meanRequest: Work(requests: 1))
+                MeteredLimits.Second(
+                    second: Int64(t), delivered: Work(requests: 40), refused: [], meanRequest: Work(requests: 1)))
         }
         #expect(estimator.estimate == Rates(rpm: 1_000))
     }

@@ -44,7 +44,8 @@ actor MetricsPage {
         let metrics = Metrics(
             loop: loop, drifts: board.drifts().map { ($0.gateway.gateway, $0.seconds) },
             telemetry: counters.all, refusals: counters.refusals, longPolls: board.waitingCount,
-            conditions: conditions.all, failedSignIns: signIns.total, slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
+            conditions: conditions.all, failedSignIns: signIns.total,
+            slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
             now: now)
         let response = HTTPResponse(type: MetricsText.contentType, body: Array(metrics.render().utf8))
         page.withLock { $0 = Page(response: response, reportCount: loop.reportCount, at: now) }

@@ -1,17 +1,33 @@
 import HeadroomModel
 
-/// The state as bytes. What is read back is the same to the last bit; rows that come after it are reported later than they
+/// The state as bytes. What is read back is the same to the last bit; rows that come after it are told later than they
 /// were the first time, which moves the reporting delay by the length of the pause and nothing else.
 extension CapacityEstimator {
     public func write(to writer: inout ByteWriter) {
         writer.write(policy.nominal)
         writer.write(policy.providerBurstSeconds)
         limits.write(to: &writer)
-        book.write(to: &writer)
-        bounds.write(to: &writer)
+        delay.write(to: &writer)
+        headers.write(to: &writer)
+        longWindows.write(to: &writer)
+        for other in others { other.write(to: &writer) }
         ramp.write(to: &writer)
         signals.write(to: &writer)
+        writer.write(judgedThrough)
+        writer.write(open.sorted { $0.key < $1.key }) { writer, entry in
+            writer.write(entry.key)
+            entry.value.write(to: &writer)
+        }
+        writer.write(recent) { writer, recent in
+            writer.write(recent.second)
+            writer.write(Int64(recent.attempts))
+            writer.write(Int64(recent.refusals))
+        }
+        writer.write(meanRequest)
+        writer.write(lastExhausted.rawValue)
         for count in calls { writer.write(Int64(count)) }
+        writer.write(UInt8(state.rawValue))
+        writer.write(held) { $0.write($1) }
     }
 
     /// - Throws: ``ByteCodingError/otherVersion`` for a pool that has other limits now.
@@ -24,68 +40,33 @@ extension CapacityEstimator {
             throw .otherVersion
         }
         try limits.read(from: &reader)
-        try book.read(from: &reader)
-        try bounds.read(from: &reader)
-        ramp = try RampLimit(from: &reader)
-        signals = try UpstreamSignals(from: &reader)
-        for index in calls.indices { calls[index] = try reader.readWhole() }
-        guard bounds.held == nil || bounds.held?.resources == policy.nominal.resources else { throw .outOfRange }
-        guard abs(book.completeThrough - now.second) < 1 << 40 else { throw .outOfRange }
-    }
-}
-
-extension SecondBook {
-    fileprivate func write(to writer: inout ByteWriter) {
-        delay.write(to: &writer)
-        writer.write(completeThrough)
-        writer.write(open.sorted { $0.key < $1.key }) { writer, entry in
-            writer.write(entry.key)
-            entry.value.write(to: &writer)
-        }
-        writer.write(counts) { writer, counts in
-            writer.write(counts.second)
-            writer.write(Int64(counts.attempts))
-            writer.write(Int64(counts.refusals))
-        }
-        writer.write(meanRequest)
-        writer.write(lastExhausted.rawValue)
-    }
-
-    fileprivate mutating func read(from reader: inout ByteReader) throws(ByteCodingError) {
         delay = try ReportingDelay(from: &reader)
-        completeThrough = try reader.read()
-        for _ in 0..<(try reader.readCount(leastBytes: 45)) {
-            let second = try reader.read(Int64.self)
-            open[second] = try ObservedSecond(from: &reader)
-        }
-        counts = try reader.readArray(leastBytes: 24) { reader throws(ByteCodingError) in
-            Counts(second: try reader.read(), attempts: try reader.readWhole(), refusals: try reader.readWhole())
-        }
-        meanRequest = try reader.readWork()
-        lastExhausted = ResourceSet(rawValue: try reader.read(UInt8.self) & 15)
-    }
-}
-
-extension CapacityBounds {
-    fileprivate func write(to writer: inout ByteWriter) {
-        headers.write(to: &writer)
-        longWindows.write(to: &writer)
-        for other in others { other.write(to: &writer) }
-        writer.write(UInt8(state.rawValue))
-        writer.write(held) { $0.write($1) }
-    }
-
-    fileprivate mutating func read(from reader: inout ByteReader) throws(ByteCodingError) {
         headers = try HeaderLimits(from: &reader)
         longWindows = try LongWindowLimits(from: &reader)
         for lane in others.indices { others[lane] = try OtherConsumers(from: &reader) }
+        ramp = try RampLimit(from: &reader)
+        signals = try UpstreamSignals(from: &reader)
+        judgedThrough = try reader.read()
+        for _ in 0..<(try reader.readCount(leastBytes: 45)) {
+            let second = try reader.read(Int64.self)
+            open[second] = try Second(from: &reader)
+        }
+        recent = try reader.readArray(leastBytes: 24) { reader throws(ByteCodingError) in
+            Recent(
+                second: try reader.read(), attempts: try reader.readWhole(), refusals: try reader.readWhole())
+        }
+        meanRequest = try reader.readWork()
+        lastExhausted = ResourceSet(rawValue: try reader.read(UInt8.self) & 15)
+        for index in calls.indices { calls[index] = try reader.readWhole() }
         guard let state = PoolState(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
         self.state = state
         held = try reader.readOptional { reader throws(ByteCodingError) in try reader.readRates() }
+        guard held == nil || held?.resources == policy.nominal.resources else { throw .outOfRange }
+        guard abs(judgedThrough - now.second) < 1 << 40 else { throw .outOfRange }
     }
 }
 
-extension ObservedSecond {
+extension CapacityEstimator.Second {
     fileprivate func write(to writer: inout ByteWriter) {
         writer.write(moments) { $1.write(to: &$0) }
         for count in [attempts, refusals, overloads] { writer.write(Int64(count)) }
@@ -97,10 +78,7 @@ extension ObservedSecond {
     }
 
     fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
-        self.init()
-        moments = try reader.readArray(leastBytes: 105) { reader throws(ByteCodingError) in
-            try ObservedMoment(from: &reader)
-        }
+        moments = try reader.readArray(leastBytes: 73) { reader throws(ByteCodingError) in try Moment(from: &reader) }
         attempts = try reader.readWhole()
         refusals = try reader.readWhole()
         overloads = try reader.readWhole()
@@ -112,13 +90,12 @@ extension ObservedSecond {
     }
 }
 
-extension ObservedMoment {
+extension CapacityEstimator.Second.Moment {
     fileprivate func write(to writer: inout ByteWriter) {
         writer.write(UInt8(tenth))
         writer.write(delivered)
-        writer.write(charged)
         writer.write(largest)
-        writer.write(failed) { writer, failure in
+        writer.write(failures) { writer, failure in
             writer.write(failure.request)
             writer.write(failure.size)
             writer.write(UInt8(failure.outcome.rawValue))
@@ -128,15 +105,14 @@ extension ObservedMoment {
     }
 
     fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
-        self.init(tenth: Int(try reader.read(UInt8.self)))
-        guard tenth < Self.perSecond else { throw .outOfRange }
+        tenth = Int(try reader.read(UInt8.self))
+        guard tenth < BucketBank.tenths else { throw .outOfRange }
         delivered = try reader.readWork()
-        charged = try reader.readWork()
         largest = try reader.readWork()
-        failed = try reader.readArray(leastBytes: 43) { reader throws(ByteCodingError) in
+        failures = try reader.readArray(leastBytes: 43) { reader throws(ByteCodingError) in
             let (request, size) = (try reader.read(UInt64.self), try reader.readWork())
             guard let outcome = Outcome(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
-            return FailedCall(
+            return CapacityEstimator.Second.Failure(
                 request: request, size: size, outcome: outcome,
                 exhausted: ResourceSet(rawValue: try reader.read(UInt8.self) & 15),
                 isAnswered: try reader.readBool())
@@ -160,12 +136,12 @@ extension OtherConsumers.Sample {
 extension ReportingDelay {
     fileprivate func write(to writer: inout ByteWriter) {
         writer.write(at)
-        for amount in reported { writer.write(amount) }
+        for amount in told { writer.write(amount) }
     }
 
     fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
         self.init(at: try reader.readTimestamp())
-        for index in reported.indices { reported[index] = try reader.readAmount() }
+        for index in told.indices { told[index] = try reader.readAmount() }
     }
 }
 
@@ -194,12 +170,31 @@ extension LimitEstimator {
     }
 }
 
-extension MeterModel {
+extension MeteredLimits {
     fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(accounts) { $1.write(to: &$0) }
+    }
+
+    fileprivate mutating func read(from reader: inout ByteReader) throws(ByteCodingError) {
+        let fresh = accounts[0]
+        accounts = try reader.readArray(leastBytes: 16) { reader throws(ByteCodingError) in
+            var account = fresh
+            try account.read(from: &reader)
+            return account
+        }
+        guard (1...maxAccounts).contains(accounts.count),
+            abs(accounts.reduce(0) { $0 + $1.weight } - 1) < 1e-6
+        else { throw .outOfRange }
+    }
+}
+
+extension LimitAccount {
+    fileprivate func write(to writer: inout ByteWriter) {
+        writer.write(weight)
         for lane in banks.indices {
             guard let bank = banks[lane] else { continue }
             for level in bank.levels { writer.write(level) }
-            for amount in bank.used { writer.write(amount) }
+            for amount in bank.delivered { writer.write(amount) }
             writer.write(bank.second) { $0.write($1) }
             for part in apart[lane].probabilities { writer.write(part) }
         }
@@ -208,26 +203,28 @@ extension MeterModel {
     }
 
     fileprivate mutating func read(from reader: inout ByteReader) throws(ByteCodingError) {
+        weight = try reader.readAmount()
         for lane in banks.indices {
             guard var bank = banks[lane] else { continue }
             for h in bank.levels.indices {
                 bank.levels[h] = try reader.readDouble()
                 guard bank.levels[h].isFinite else { throw .outOfRange }
             }
-            for place in bank.used.indices { bank.used[place] = try reader.readAmount() }
+            for place in bank.delivered.indices { bank.delivered[place] = try reader.readAmount() }
             bank.second = try reader.readOptional { reader throws(ByteCodingError) in try reader.read() }
             guard abs(bank.second ?? 0) < 1 << 40 else { throw .outOfRange }
             banks[lane] = bank
-            try apart[lane].read(from: &reader)
+            apart[lane] = try LimitBelief(from: &reader)
         }
-        try together.read(from: &reader)
+        together = try LimitBelief(from: &reader)
         weightTogether = try reader.readAmount()
-        guard weightTogether > 0, weightTogether < 1 else { throw .outOfRange }
+        guard weight > 0, weightTogether > 0, weightTogether < 1 else { throw .outOfRange }
     }
 }
 
 extension LimitBelief {
-    fileprivate mutating func read(from reader: inout ByteReader) throws(ByteCodingError) {
+    fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
+        self.init()
         for h in probabilities.indices { probabilities[h] = try reader.readAmount() }
         guard abs(probabilities.reduce(0, +) - 1) < 1e-6 else { throw .outOfRange }
     }
