@@ -54,7 +54,8 @@ extension DemoGateway {
         guard let snapshot = holder.snapshot else { return }
         let allocation = snapshot.pools.first { $0.pool == DemoPlan.pool }
         gate.load(allocation, leaseUntil: leaseUntil, at: now)
-        if let allocation {
+        // A first poll gets the whole, which is not enforced: it is nobody's part.
+        if let allocation, allocation.enforce {
             tally.parts[snapshot.version] = DemoTally.Part(budget: allocation.budget, capacity: allocation.capacity)
         }
     }
