@@ -60,7 +60,7 @@ enum DecisionBenchmark {
     }
 }
 
-/// What this thread has used of its core: others on the machine do not count.
+/// This thread's use of its core: others on the machine do not count.
 private func processorSeconds() -> Double {
     var time = timespec()
     unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -10,7 +10,7 @@ import Synchronization
 enum IngestBenchmark {
     private static let linesPerBatch = 1_000
 
-    /// What a run took of the clock and of the processor, all threads.
+    /// A run's use of the clock and of the processor, all threads.
     private struct Cost {
         var seconds = 0.0
         var cpuSeconds = 0.0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What this process has of memory.
+/// This process' memory.
 struct MemoryUse {
     /// Asked of the allocator and not given back to it.
     var allocated: Int

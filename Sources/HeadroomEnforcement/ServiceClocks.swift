@@ -7,7 +7,7 @@ import HeadroomModel
 /// that begins to wait is lifted to it, less a small credit, and the clocks of those who wait fade towards the mean of
 /// their criticality. Persisted or not: clocks that start over start level.
 public struct ServiceClocks: Equatable, Sendable {
-    /// What a tenant did since the last ``advance(_:seconds:capacity:)``.
+    /// A tenant's activity since the last ``advance(_:seconds:capacity:)``.
     public struct Activity: Equatable, Sendable {
         public var tenant: TenantID
         public var served: Work

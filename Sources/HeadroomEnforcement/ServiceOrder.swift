@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What the one order of Model §5.8 goes by besides clocks, in gates and in the float.
+/// The constants of the one order of Model §5.8, besides clocks, in gates and in the float.
 enum ServiceOrder {
     /// So near the end of its caller's patience a call is moved forward, by up to ``mostUrgency``.
     private static let urgentSeconds = 2.0

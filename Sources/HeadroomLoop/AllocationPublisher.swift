@@ -8,7 +8,7 @@ import Synchronization
 /// Publications wait for each other (``PublicationQueue``): each reads what is published, waits for the ledger and
 /// replaces it, and none begins in between.
 package actor AllocationPublisher {
-    /// What is published when the step ends.
+    /// The state to publish when the step ends.
     package struct State: Sendable {
         package var version: SnapshotVersion?
         package var publishedAt: Timestamp?
@@ -17,7 +17,7 @@ package actor AllocationPublisher {
         package var isLedgerWritable: Bool
         /// By which budgets in effect exceeded capacity, by pool, since the start.
         package var overcommittedTokens: [PoolID: Double]
-        /// What vanished gateways may still be using; ascending by pool, then gateway.
+        /// Budgets that vanished gateways may still be using; ascending by pool, then gateway.
         package var withheld: [WithheldBudget]
     }
 
@@ -115,7 +115,7 @@ package actor AllocationPublisher {
         division.observe(board.gateways(since: since), under: policy, at: now)
         var next = division.publication(of: candidate)
         if let published, next.enforcesSame(as: published) {
-            // What is in force is wanted, and the ledger has it.
+            // The publication in force is the wanted one, and the ledger has it.
             if unwritten.isEmpty { isLedgerWritable = true }
             return
         }

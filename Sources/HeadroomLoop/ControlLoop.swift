@@ -128,7 +128,7 @@ package actor ControlLoop {
         if !outcome.isEmpty { try await records.record(outcome, at: now) }
     }
 
-    /// What was decided last stays. Each gateway's part of it goes on following which gateways live, what they have
+    /// The last decision stays. Each gateway's part of it goes on following which gateways live, what they have
     /// acknowledged and which went over to a fallback, also while nothing can be decided anew. Returns what failed.
     private func divideAnew(at now: Timestamp) async -> [StageError] {
         await failing(.publish) { self.report.note(try await self.publisher.divideAnew(at: now)) }

@@ -12,7 +12,7 @@ struct GatewayDivision: Sendable {
     /// Those heard of within lease and grace; ascending.
     private var living: [GatewayID] = []
 
-    /// What gateways may still have from the term before.
+    /// Restores the budgets that gateways may still have from the term before.
     mutating func remember(_ start: LedgerStart, under policy: LoopPolicy, at now: Timestamp) {
         let lease = max(policy.leaseSeconds, start.last?.leaseSeconds ?? 0)
         for (pool, sent) in Dictionary(grouping: start.budgets, by: \.pool) {
@@ -130,7 +130,7 @@ extension PoolTraffic {
 }
 
 extension Rates {
-    /// What one request takes of each resource at these rates; `nil` without requests.
+    /// One request's cost in each resource at these rates; `nil` without requests.
     fileprivate var meanRequest: Work? {
         guard let requests = self[.requests], requests > 0 else { return nil }
         return Work(amounts: perMinute / requests)

@@ -1,7 +1,7 @@
 import HeadroomDecision
 import HeadroomModel
 
-/// What the loop knows of telemetry, between ticks and across starts: how far it has read, the checkpoint from which a
+/// The loop's knowledge of telemetry, between ticks and across starts: how far it has read, the checkpoint from which a
 /// start goes on, who was erased, and what was spent.
 ///
 /// The observer and the classifier hold what they made of the rows; this feeds them, and stores and restores their state
@@ -35,7 +35,7 @@ actor LoopMemory {
         checkpointedAt = now
     }
 
-    /// What tenants whose use is priced may still spend, by what was saved.
+    /// The money that tenants whose use is priced may still spend, by what was saved.
     func allowances(under rules: Rules, at now: Timestamp) async throws -> [TenantID: CostAllowance] {
         if spend == nil {
             let first = CostTerms.Period.month.days(around: now).lowerBound

@@ -25,7 +25,7 @@ extension LoopReport {
 }
 
 extension LoopReport {
-    /// What is in force now.
+    /// Notes the publication in force.
     mutating func note(_ published: AllocationPublisher.State) {
         version = published.version
         publishedAt = published.publishedAt

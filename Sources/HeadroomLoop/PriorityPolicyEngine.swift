@@ -1,22 +1,22 @@
 import HeadroomDecision
 import HeadroomModel
 
-/// Who gets what? Owns one ``PoolAllocator`` per pool, and after a start the last known allocations, which it holds
-/// until it has seen enough to decide.
+/// Answers: who gets what? Owns one ``PoolAllocator`` per pool, and after a start the last known allocations, which it
+/// keeps until it has seen enough to decide.
 package actor PriorityPolicyEngine {
-    /// What all pools get.
+    /// The allocations of all pools.
     package struct Decision: Sendable {
         /// Ascending by pool, as all of these.
         package var pools: [PoolAllocation]
         package var entitlements: [PoolID: [Entitlement]]
         package var reversals: [PoolID: Int]
-        /// What came to be, but for its version, which a publication gives it.
+        /// The explanations, but for their version, which a publication gives them.
         package var explanations: [(pool: Explanation.PoolFacts, tenants: [Explanation.TenantFacts])]
         package var questions: [Proposal]
         package var withdrawn: [Int64]
         package var credits: [CreditBalance]
 
-        /// What must outlive the process. A generation that was not published explains nothing.
+        /// The records that must outlive the process. A generation that was not published explains nothing.
         package func outcome(publishedAs version: SnapshotVersion?, at now: Timestamp) -> DecisionOutcome {
             let chains = version.map { version in
                 explanations.map {

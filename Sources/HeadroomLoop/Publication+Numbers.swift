@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What two publications have in common, and what is the lower of both.
+/// The common numbers of two publications, and the lower of both.
 extension Publication {
     mutating func number(_ version: SnapshotVersion) {
         whole.version = version

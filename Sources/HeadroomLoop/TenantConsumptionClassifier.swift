@@ -2,7 +2,7 @@ import HeadroomDemand
 import HeadroomEnforcement
 import HeadroomModel
 
-/// What does each tenant really need? Owns, per pool of the policy, the ``DemandEstimator``, the
+/// Answers: what does each tenant really need? Owns, per pool of the policy, the ``DemandEstimator``, the
 /// ``ServiceClocks`` of its tenants, and the watch for starvation.
 package actor TenantConsumptionClassifier {
     /// A pool's demand, and how its tenants fare.
@@ -35,7 +35,7 @@ package actor TenantConsumptionClassifier {
     private var pools: [Watched] = []
     private var places: [PoolID: Int] = [:]
     private var rules: Rules
-    /// What a checkpoint knows of pools that are not followed yet.
+    /// Checkpoints of pools that are not followed yet.
     private var restored: [PoolID: [UInt8]] = [:]
     private var restoredAt = Timestamp(milliseconds: 0)
     /// Of pools that left the policy.
@@ -99,7 +99,7 @@ package actor TenantConsumptionClassifier {
         }
     }
 
-    /// What the last decision gives each tenant, and entitles it to: the measure of starvation and of claims.
+    /// Takes each tenant's entitlement by the last decision: the measure of starvation and of claims.
     package func note(_ decision: PriorityPolicyEngine.Decision) {
         for pool in decision.pools {
             guard let place = places[pool.pool] else { continue }
@@ -138,7 +138,7 @@ package actor TenantConsumptionClassifier {
         return true
     }
 
-    /// What is not in the store yet; ascending by pool, start, tenant, criticality.
+    /// The roll-ups that are not in the store yet; ascending by pool, start, tenant, criticality.
     package func unstoredRollups() -> [Rollup] {
         settled + pools.flatMap { $0.demand.unstoredRollups() }
     }
@@ -199,7 +199,7 @@ extension TenantConsumptionClassifier.Watched {
             let queue = demand.tenants[index].queue
             let waiting = Criticality.allCases.first { queue[$0].depth > 0 }
             let served = demand.tenants[index].served
-            // Whoever did nothing and waits for nothing stays where it is, once it stands somewhere.
+            // The clock of a tenant that did nothing and waits for nothing stays, once it stands somewhere.
             if waiting == nil, served == .zero, let clock = clocks.clocks[tenant] {
                 demand.tenants[index].serviceClock = clock
                 continue

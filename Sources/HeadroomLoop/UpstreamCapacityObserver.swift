@@ -1,14 +1,14 @@
 import HeadroomCapacity
 import HeadroomModel
 
-/// What is the upstream delivering? Owns one ``CapacityEstimator`` per pool of the policy.
+/// Answers: what is the upstream delivering? Owns one ``CapacityEstimator`` per pool of the policy.
 package actor UpstreamCapacityObserver {
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
     private static let version: UInt32 = 0x4F42_0006  // "OB", 6
 
     private var pools: [PoolID: CapacityEstimator] = [:]
     private var pins: [PoolID: CapacityPin] = [:]
-    /// What a checkpoint knows of pools that are not followed yet.
+    /// Checkpoints of pools that are not followed yet.
     private var restored: [PoolID: [UInt8]] = [:]
 
     package init() {}

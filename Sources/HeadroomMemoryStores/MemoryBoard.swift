@@ -97,7 +97,7 @@ package final class MemoryBoard: SnapshotPublishing {
         }
     }
 
-    /// What a gateway is handed: from now on it may be in force there.
+    /// Hands a gateway its publication: from now on it may be in force there.
     package func handOut(to gateway: GatewayID) -> Publication? {
         state.withLock { state in
             if let index = state.gateways.firstIndex(where: { $0.gateway == gateway }) {

@@ -14,7 +14,7 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         package var explanations: [Explanation] = []
         package var rollups: [Rollup] = []
         package var lastID: Int64 = 0
-        /// What every call throws.
+        /// The error that every call throws.
         package var failure: SteeringError?
 
         fileprivate mutating func newID() -> Int64 {

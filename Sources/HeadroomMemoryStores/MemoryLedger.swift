@@ -8,7 +8,7 @@ package final class MemoryLedger: SnapshotLedger {
         var generation: Int64 = 0
         var last: Snapshot?
         var history: [Snapshot] = []
-        /// What gateways may still be using, ascending by version.
+        /// Budgets that gateways may still be using, ascending by version.
         var sent: [SentBudget] = []
         var rememberingSeconds = 0.0
         var isFull = false
@@ -82,7 +82,7 @@ package final class MemoryLedger: SnapshotLedger {
 }
 
 extension Publication {
-    /// What each gateway is given of each pool.
+    /// Each gateway's budget of each pool.
     fileprivate var budgets: [SentBudget] {
         parts.flatMap { part in
             part.snapshot.pools.map { pool in

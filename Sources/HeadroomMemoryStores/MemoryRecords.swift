@@ -1,7 +1,7 @@
 import HeadroomModel
 import Synchronization
 
-/// What decisions leave behind, in memory; it can be made to refuse.
+/// The lasting records of decisions, in memory; it can be made to refuse.
 package final class MemoryRecords: DecisionRecords {
     private struct Key: Hashable {
         let pool: PoolID

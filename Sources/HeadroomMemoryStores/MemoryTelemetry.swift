@@ -1,7 +1,7 @@
 import HeadroomModel
 import Synchronization
 
-/// What a store in memory throws while it is made to fail: as a disk that is full or locked.
+/// The error of a store in memory while it is made to fail: as a disk that is full or locked.
 package struct DiskFault: Error {
     package init() {}
 }
@@ -9,7 +9,7 @@ package struct DiskFault: Error {
 /// Stored telemetry in memory, in the order of arrival. All kinds share one numbering, that of
 /// ``HeadroomModel/TelemetryCursor/call``.
 package final class MemoryTelemetry: TelemetrySource {
-    /// What arrived at once.
+    /// The lines that arrived at once.
     private struct Batch {
         let at: Timestamp
         /// Records in all batches before it.

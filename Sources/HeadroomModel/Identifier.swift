@@ -5,7 +5,7 @@
 public struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let text: String
 
-    /// What the alphabet allows, in the words of an error message.
+    /// The permitted alphabet, in the words of an error message.
     public static var rule: String { "1 to 128 characters out of A-Z a-z 0-9 . _ : @ -, the first a letter or digit" }
 
     /// `nil` when `text` breaks ``rule``.
@@ -56,7 +56,7 @@ public enum GatewayKind {}
 
 /// One upstream limit that tenants share: a provider account × model group × region, e.g. `openai:gpt-4o`.
 public typealias PoolID = Identifier<PoolKind>
-/// Who consumes.
+/// A consumer of the quota.
 public typealias TenantID = Identifier<TenantKind>
 /// An enforcement point; several processes that share counters use one name.
 public typealias GatewayID = Identifier<GatewayKind>

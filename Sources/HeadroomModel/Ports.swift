@@ -1,4 +1,4 @@
-// What the loop needs from the outside. Storage and HTTP implement these; tests and the simulator have doubles.
+// The loop's ports. Storage and HTTP implement these; tests and the simulator have doubles.
 
 /// How far a reader of telemetry has come: the last row of each table. Rows never come again.
 public struct TelemetryCursor: Hashable, Sendable {
@@ -60,7 +60,7 @@ public struct TelemetryBatch: Sendable {
         }
     }
 
-    /// Who sent it, and its `Headroom-Batch` number, if it had one.
+    /// The sender, and its `Headroom-Batch` number, if it had one.
     public var gateway: GatewayID?
     public var number: Int64?
     /// SHA-256 of what was sent, of a numbered batch: the number belongs to this content. `nil`: it is not compared.
@@ -83,7 +83,7 @@ public struct TelemetryBatch: Sendable {
     }
 }
 
-/// What became of a batch. Every accepted line is committed.
+/// The result of a batch. Every accepted line is committed.
 public struct TelemetryReceipt: Equatable, Sendable {
     public struct Fault: Equatable, Sendable {
         public var line: Int
@@ -153,7 +153,7 @@ public struct LedgerStart: Sendable {
     public var epoch: Int64
     /// The last snapshot that was published, if there was one.
     public var last: Snapshot?
-    /// What gateways may still be using: of each gateway its last part, and every one that was superseded within the
+    /// Budgets that gateways may still be using: of each gateway its last part, and every one that was superseded within the
     /// remembered time before that. Ascending by version, gateway, pool.
     public var budgets: [SentBudget]
 
@@ -164,7 +164,7 @@ public struct LedgerStart: Sendable {
     }
 }
 
-/// What one gateway was given of one pool in one generation.
+/// The budget that one gateway was given of one pool in one generation.
 public struct SentBudget: Equatable, Sendable {
     public var version: SnapshotVersion
     public var gateway: GatewayID
@@ -190,7 +190,7 @@ public struct SentBudget: Equatable, Sendable {
     }
 }
 
-/// What a decision leaves behind that must outlive the process.
+/// The records of a decision that must outlive the process.
 public protocol DecisionRecords: Sendable {
     /// Every balance, for a start; ascending by pool, then tenant.
     func credits() async throws -> [CreditBalance]
@@ -223,7 +223,7 @@ public struct DecisionOutcome: Sendable {
     }
 }
 
-/// What the loop knows of telemetry, stored once a minute, so that a start reads only the rows since.
+/// The loop's knowledge of telemetry, stored once a minute, so that a start reads only the rows since.
 public struct Checkpoint: Sendable {
     public var at: Timestamp
     /// Everything in front of it is in the state and in the roll-ups.
@@ -244,7 +244,7 @@ public protocol CheckpointStore: Sendable {
     func latest() async throws -> Checkpoint?
     /// Erased after `id`, ascending, of those that no checkpoint was made without.
     func erasures(after id: Int64) async throws -> [ErasedTenant]
-    /// What was saved of tenants whose use is priced, of `day` and later days.
+    /// The saved use of tenants whose use is priced, of `day` and later days.
     func uses(since day: Int64) async throws -> [TenantUse]
     /// In one transaction, so that every row counts once in the roll-ups: adds `rollups` to the minutes and hours that
     /// they belong to, and those of tenants in `priced` to their days. The checkpoint knows nobody who was erased up to
@@ -279,11 +279,11 @@ public struct Publication: Sendable {
     }
 }
 
-/// What the board knows of a gateway that takes part: one that has acknowledged a snapshot or sent telemetry.
+/// The board's record of a gateway that takes part: one that has acknowledged a snapshot or sent telemetry.
 public struct GatewayPresence: Equatable, Sendable {
     public var gateway: GatewayID
     public var lastSeen: Timestamp
-    /// What it says is in force there; the least over the members seen within the lease.
+    /// The version in force there, as acknowledged; the least over the members seen within the lease.
     public var applied: SnapshotVersion?
     /// The newest that it was sent.
     public var sent: SnapshotVersion?

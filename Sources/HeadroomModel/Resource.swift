@@ -1,4 +1,4 @@
-/// What a pool limits. The raw value is the lane of ``Rates`` and ``Work``.
+/// A resource that a pool limits. The raw value is the lane of ``Rates`` and ``Work``.
 public enum Resource: Int, CaseIterable, Sendable, Comparable {
     case requests, tokens, inputTokens, outputTokens
 

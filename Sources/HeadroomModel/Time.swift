@@ -55,7 +55,7 @@ public struct TimeSource: Sendable {
 /// ln 2.
 public let naturalLogarithmOf2 = 0.693147180559945309417
 
-/// What is left of 1 after `elapsedSeconds`: 0.5 after one half-life. 1 for a time that is not positive.
+/// The rest of 1 after `elapsedSeconds`: 0.5 after one half-life. 1 for a time that is not positive.
 ///
 /// Smoothing by half-life and real elapsed time does not change its meaning with the loop's period.
 public func decay(_ elapsedSeconds: Double, halfLife: Double) -> Double {

@@ -14,7 +14,7 @@ package struct PolicyDirectory: Sendable {
         try PolicyLoader.load(files: try marks().map { mark throws(PolicyError) in (mark.path, try read(mark)) })
     }
 
-    /// What tells that a file has changed, without reading it.
+    /// The marks by which a changed file is noticed, without reading it.
     package struct FileMark: Equatable, Sendable {
         let path: String
         let size: Int64

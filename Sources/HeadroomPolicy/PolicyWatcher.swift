@@ -9,7 +9,7 @@ package struct PolicyWatcher: Sendable {
     package let directory: PolicyDirectory
     /// In force.
     package private(set) var policy: Policy
-    /// What is wrong with the files as they are now; `nil` while they say what is in force.
+    /// The fault of the files as they are now; `nil` while they say what is in force.
     package private(set) var failure: PolicyError?
     /// As the files were when they were last read; `nil` when some could not be.
     private var marks: [PolicyDirectory.FileMark]?

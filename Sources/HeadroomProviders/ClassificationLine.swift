@@ -69,7 +69,7 @@ package enum ClassificationLine {
         writer.newline()
     }
 
-    /// What the response says: its kind and what decided that, the resources that a refusal names, and one limit a
+    /// Writes the response's meaning: its kind and what decided that, the resources that a refusal names, and one limit a
     /// resource, each number `null` where the response does not say. Times in whole milliseconds.
     package static func write(answerTo response: ProviderResponse, to writer: inout JSONWriter) {
         let (signal, reason) = ProviderClassifier.explain(response)

@@ -48,7 +48,7 @@ struct LimitName {
 private struct Family {
     /// Words up to and with it.
     let count: Int
-    /// What the limit counts if the rest of the name does not say.
+    /// The resource of the limit if the rest of the name does not say.
     let resource: Resource
     /// Whether the name of an upstream stands in it: Kong's and APISIX's `x-ai-ratelimit-limit-openai`, in tokens.
     let hasInstances: Bool
@@ -67,7 +67,7 @@ private struct Family {
     }
 }
 
-/// What has been read so far of the words behind the family.
+/// The parts read so far of the words behind the family.
 private struct Parts {
     var role: LimitName.Role?
     var windowSeconds: Double?

@@ -81,7 +81,7 @@ package final class Database: Sendable {
         files.restrict()
     }
 
-    /// What has become of the files under the running service; `nil` while all are in their places.
+    /// A fault of the files under the running service; `nil` while all are in their places.
     package var fileFault: String? { files.fault }
 
     /// Empties the write-ahead log, so that the database file alone is whole. The last call before a service ends;

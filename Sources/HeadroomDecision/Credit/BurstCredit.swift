@@ -15,7 +15,7 @@ public struct BurstCredit: Sendable {
         public var consumed: Double
         /// It wants more than ``assured``.
         public var isShort: Bool
-        /// What its tasks in progress still need; `nil` without one.
+        /// The amount that its tasks in progress still need; `nil` without one.
         public var needed: Double?
         /// 0 to 1.
         public var repayment: Double
@@ -246,7 +246,7 @@ public struct BurstCredit: Sendable {
 
     static func amount(_ rates: Rates) -> Double { (rates.perMinute * unit(of: rates.resources)).sum() }
 
-    /// What counts of an amount, and how much: tokens, both kinds where they are limited apart, or requests where no
+    /// The weights by which an amount is counted: tokens, both kinds where they are limited apart, or requests where no
     /// tokens are.
     static func unit(of resources: ResourceSet) -> SIMD4<Double> {
         if resources.contains(.tokens) { return SIMD4(0, 1, 0, 0) }
@@ -256,7 +256,7 @@ public struct BurstCredit: Sendable {
 }
 
 extension BurstCredit.Account {
-    /// What `seconds` earned, cost and let fade. Spent first: nobody pays with what the same time earned.
+    /// Books the gain, cost and decay of `seconds`. Spent first: nobody pays with what the same time earned.
     fileprivate mutating func count(
         _ claim: BurstCredit.Claim, seconds: Double, faded: Double, policy: CreditPolicy, at now: Timestamp
     ) {

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What tenants whose use is priced have used, by day: what stands between their roll-ups and their cost ceilings.
+/// The use of tenants whose use is priced, by day: the link between their roll-ups and their cost ceilings.
 ///
 /// It follows what is saved and not what is seen, so that a start finds the same sums: it is a checkpoint's period
 /// behind. A late line counts in the day where it belongs; a price that changes holds for the whole period. Use is as
@@ -38,7 +38,7 @@ public struct SpendBook: Sendable {
         minute = .min
     }
 
-    /// What each may still spend: the same for a minute, so that ceilings stand still within it.
+    /// The money that each may still spend: the same for a minute, so that ceilings stand still within it.
     public mutating func allowances(
         under contracts: [TenantID: Contract], at now: Timestamp
     ) -> [TenantID: CostAllowance] {

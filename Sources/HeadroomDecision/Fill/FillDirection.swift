@@ -76,8 +76,8 @@ extension SIMD4<Double> {
     @inline(__always)
     var largest: Double { Swift.max(Swift.max(self[0], self[1]), Swift.max(self[2], self[3])) }
 
-    // What follows is for numbers only: the library's own takes care of NaN and of negative numbers, lane by lane, and
-    // calls a function for each.
+    // These two are for finite numbers only: the library's own takes care of NaN and of negative numbers, lane by lane,
+    // and calls a function for each.
 
     @inline(__always)
     func lowered(to most: Self) -> Self { replacing(with: most, where: most .< self) }

@@ -203,7 +203,7 @@ public struct FillEngine: Sendable {
             for column in raises.indices { loadLimits(column, chunk, rows, demands, intervals, raises[column]) }
             for block in chunk { high[block] = .zero }
         }
-        // What is missing in the last block is the last row again, until it is taken out.
+        // The last block is padded with the last row, until it is taken out.
         for lane in rows.count..<blocks * width { clear(lane % width, of: blocks - 1) }
     }
 

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// Who shares a pool, and in which order they are raised: the input of the fill (Model §5.1).
+/// The tenants that share a pool, and the order in which they are raised: the input of the fill (Model §5.1).
 ///
 /// Corners, as decided here:
 /// - Only the resources that `capacity` names exist. What a floor, demand, ceiling or shape says of another one is
@@ -27,7 +27,7 @@ public struct FillProblem: Sendable {
 
 /// One raise of the common level, from where the band before it ended up to each tenant's bound.
 public struct FillBand: Equatable, Sendable {
-    /// What a tenant is raised to at most; its ceiling always holds besides.
+    /// The upper end to which a tenant is raised; its ceiling always holds besides.
     public enum Bound: Sendable, Hashable {
         /// The least activity of its ``FillInterval``.
         case least
@@ -56,7 +56,7 @@ public struct FillBand: Equatable, Sendable {
     }
 }
 
-/// What one tenant needs, and what it may get.
+/// One tenant's demand, weight and bounds.
 public struct FillTenant: Sendable {
     public var id: TenantID
     public var tier: String

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// Who gets what, and what stopped each band.
+/// Each tenant's share, and the resource that stopped each band.
 public struct FillResult: Sendable {
     public struct Band: Equatable, Sendable {
         /// The largest level, if a resource stopped the band; else the largest weighted dominant share among the
@@ -21,7 +21,7 @@ public struct FillResult: Sendable {
     public let tenants: FillShares
 }
 
-/// What a search found.
+/// The result of a search.
 struct FillOutcome: Sendable {
     let bands: [FillResult.Band]
     /// One per row: off by the rounding of the search.
@@ -43,7 +43,7 @@ struct FillOutcome: Sendable {
 public struct FillShare: Equatable, Sendable {
     /// Units of the tenant's ``FillDirection``; requests per minute where its shape is one request.
     public var activity: Double
-    /// What the activity uses, in the resources of the pool; exact, unrounded.
+    /// The use of the activity, in the resources of the pool; exact, unrounded.
     public var fill: Rates
     /// The fill, and what other resources than the full one still have, in proportion to it and up to the ceiling.
     public var limit: Rates

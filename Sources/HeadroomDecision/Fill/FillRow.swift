@@ -38,15 +38,15 @@ struct FillRow: Sendable {
     var startsAtOnce: Bool { floor == 0 }
 }
 
-/// What one tenant wants of one fill, as activities.
+/// One tenant's wishes in one fill, as activities.
 struct FillDemand: Sendable {
     /// Demand up to and including each criticality.
     var interactive = 0.0
     var nearRealTime = 0.0
     var batch = 0.0
-    /// What the `start` band raises to.
+    /// The upper end of the `start` band.
     var start = 0.0
-    /// What the `burst` band raises to.
+    /// The upper end of the `burst` band.
     var burst = 0.0
 
     init() {}

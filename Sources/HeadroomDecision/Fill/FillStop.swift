@@ -1,12 +1,12 @@
 import HeadroomModel
 
-/// What held the tenants of a fill where they stand.
+/// The bound at which each tenant of a fill stands.
 struct FillStop: Sendable {
     /// Those that ran, in order.
     let bands: [FillRaise]
 
-    /// What holds a tenant at `activity`, which comes back without the rounding of the search: the bound itself where
-    /// one holds it.
+    /// The bound at which a tenant with `activity` stands. The activity comes back without the rounding of the search:
+    /// the bound itself where one holds it.
     ///
     /// It is the arm of the clamp that binds: the ceiling; else the bound to which the last band that reached it
     /// raised it, unless that was but a part of its demand; else the level.

@@ -15,7 +15,7 @@ struct ApprovalQuestions: Sendable {
     /// When questions were last looked for.
     private var askedAt: Timestamp?
 
-    /// What is to be asked, and the pending questions that no longer stand.
+    /// The questions to be asked, and the pending ones that no longer stand.
     struct Asked {
         var questions: [Proposal] = []
         var withdrawn: [Int64] = []

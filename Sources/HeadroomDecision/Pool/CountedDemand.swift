@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What is counted of the tenants' claims in one decision; one row a member.
+/// The part of the tenants' claims that counts in one decision; one row a member.
 struct CountedDemand: Sendable {
     struct Row: Sendable {
         /// The claim, and the part of it that counts: dominant shares of the pool's *nominal* capacity, which mean
@@ -81,7 +81,7 @@ struct DemandCounter: Sendable {
         return counted
     }
 
-    /// What counts of one tenant's claim, as a share of nominal capacity like `floor`.
+    /// The part of one tenant's claim that counts, as a share of nominal capacity like `floor`.
     private mutating func credible(
         _ index: Int, _ row: CountedDemand.Row, _ demand: borrowing Span<TenantDemand>, _ place: Int, prior: Double,
         floor: Double, _ conditions: PoolConditions

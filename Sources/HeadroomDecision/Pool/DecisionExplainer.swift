@@ -21,7 +21,7 @@ struct DecisionExplainer {
         excess = target.excess(input)
     }
 
-    /// What binds one number: the arm of the clamp that it stands at, named by what lies behind it.
+    /// The constraint that binds one number: the arm of the clamp at which it stands, named by its source.
     private func constraint(_ index: Int) -> Constraint {
         let (members, rows, demand) = (input.members, input.members.rows, input.demand)
         let activity = given.activities[index]
@@ -94,7 +94,7 @@ struct DecisionExplainer {
             isFrozen: isFrozen, hasBillingFailure: conditions.capacity.upstream.billingFailureSince != nil)
     }
 
-    /// What each member is entitled to: the measure of starvation. Ascending by tenant.
+    /// Each member's entitlement: the measure of starvation. Ascending by tenant.
     func entitlements(_ numbers: AssuredNumbers) -> [Entitlement] {
         let (tenants, rows) = (input.members.tenants, input.members.rows)
         let terms = input.members.terms.span

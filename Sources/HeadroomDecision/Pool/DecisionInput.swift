@@ -1,16 +1,16 @@
 import HeadroomModel
 
-/// What all steps of one decision read and none of them changes.
+/// The facts that all steps of one decision read and none of them changes.
 struct DecisionInput: Sendable {
     let conditions: PoolConditions
     let members: MemberTable
     /// As claimed: those heard of, ascending by tenant (``MemberTable/Member/demandIndex``).
     let claims: [TenantDemand]
-    /// What is counted of the claims, one row a member.
+    /// The part of the claims that counts, one row a member.
     let demand: CountedDemand
     /// Between these automation may move each member by itself.
     let guardrails: [FillInterval]
-    /// What the undampened fill divides.
+    /// The rates that the undampened fill divides.
     let assurable: Rates
 
     init(

@@ -15,7 +15,7 @@ struct FallbackDivision: Sendable {
 
     /// When it was divided last; `nil`: at the next chance.
     private var dividedAt: Timestamp?
-    /// What was divided last.
+    /// The sum that was divided last.
     @Halved private var sum = SIMD4<Double>.zero
     private var hasNewcomers = false
 

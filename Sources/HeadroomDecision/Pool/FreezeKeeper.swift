@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// Keeps a pool's numbers while a freeze or a roll-back is in force (Model §5.4).
 struct FreezeKeeper: Sendable {
-    /// What one member is frozen at.
+    /// The number at which one member is frozen.
     private struct FrozenNumber: Sendable {
         /// Of nominal capacity.
         var share: Double

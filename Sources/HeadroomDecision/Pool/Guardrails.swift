@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What automation may not cross without a person's approval (Model §5.4).
+/// The bounds that automation may not cross without a person's approval (Model §5.4).
 struct Guardrails {
     private let policy: GuardrailPolicy
     private let approved: [TenantID: Proposal]

@@ -9,7 +9,7 @@ struct HypotheticalFill {
         self.input = input
     }
 
-    /// What each one is assured in a pool that does not move by itself (`recommend`): what a person applied; for the
+    /// Each member's rate in a pool that does not move by itself (`recommend`): a number that a person applied; for the
     /// others their contract, that is the fill of nominal capacity by floors and weights alone.
     /// - Parameter change: as if this had been applied besides.
     func applied(changing change: (index: Int, to: Double)? = nil) -> [Double] {
@@ -34,7 +34,7 @@ struct HypotheticalFill {
         return solve(input.demand.fill, intervals, in: input.assurable)
     }
 
-    /// What a guarded pool comes to by itself.
+    /// The result of a guarded pool by itself.
     /// - Parameters:
     ///   - inForce: as activity, one a member.
     ///   - free: a tenant that gives up all above `to`.

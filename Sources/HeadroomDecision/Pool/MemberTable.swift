@@ -11,7 +11,7 @@ struct MemberTable: Sendable {
         fileprivate(set) var demandIndex: Int?
         /// It has terms in the pool, and so a place, whether it is heard of or not.
         fileprivate(set) var isContracted = false
-        /// What one unit of its activity costs: its mean request. Held until the mean has moved by a quarter, so that
+        /// The cost of one unit of its activity: its mean request. Held until the mean has moved by a quarter, so that
         /// a rate that neither rises nor falls stays the number it is.
         fileprivate(set) var unit = Rates.none
         /// The part of nominal capacity that one unit takes.
@@ -23,7 +23,7 @@ struct MemberTable: Sendable {
     private(set) var tenants: [TenantID] = []
     private(set) var members: [Member] = []
     private(set) var terms: [MemberTerms] = []
-    /// What the fills read of each.
+    /// The rows that the fills read.
     private(set) var rows: [FillRow] = []
     /// The capacity by contract that directions and bounds are measured in.
     private(set) var nominal = Rates.none
@@ -31,7 +31,7 @@ struct MemberTable: Sendable {
     private var membership: MembershipRules?
     /// The list of tenants with a contract has changed since the members were listed.
     private var hasNewContracts = true
-    /// What the cost ceilings were made for; `nil`: they are to be made anew.
+    /// The allowances by which the cost ceilings were made; `nil`: they are to be made anew.
     private var allowances: [TenantID: CostAllowance]?
 
     var indices: Range<Int> { members.indices }
@@ -170,7 +170,7 @@ struct MemberTable: Sendable {
         }
     }
 
-    /// What a unit of the tenant's activity costs, and its floor and ceiling in such units.
+    /// Sets the cost of a unit of the tenant's activity, and its floor and ceiling in such units.
     private mutating func follow(directionOf index: Int, _ conditions: PoolConditions) {
         let direction = FillDirection(shape: members[index].unit, in: conditions.nominal)
         members[index].nominalCost = direction.dominantCost
@@ -194,7 +194,7 @@ struct MemberTable: Sendable {
 
     // MARK: Terms
 
-    /// What all floors take together.
+    /// The sum of all floors.
     var floors: SIMD4<Double> {
         var sum = SIMD4<Double>.zero
         for index in rows.indices where rows[index].floor > 0 { sum += rows[index].cost * rows[index].promised }

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What the rules say of one tenant in one pool.
+/// The rules' terms for one tenant in one pool.
 struct MemberTerms: Sendable {
     var tier: String
     /// Its place among the policy's tiers.
@@ -9,7 +9,7 @@ struct MemberTerms: Sendable {
     var floor: Rates
     /// Of its contract or its tier. Whole, so that no rounding of what is below it ends above it.
     var contractCeiling: Rates
-    /// What its money buys, and how that came about; `nil` where its use costs nothing.
+    /// The rates that its money buys, and how that came about; `nil` where its use costs nothing.
     var costCeiling: Rates?
     var cost: Explanation.CostFacts?
     /// The lower of both.

@@ -1,7 +1,7 @@
 import HeadroomModel
 
-/// What a pool observes of its tenants over the observation window: the mean of each one's target, and of the part of it
-/// that the tenant needs.
+/// A pool's means over the observation window: of each tenant's target, and of the part of it that the tenant
+/// needs.
 struct Observation: Sendable {
     private(set) var clock: ObservationClock
     private var windows: [MemberWindows] = []
@@ -81,7 +81,7 @@ struct ObservationClock: Sendable {
     private var seconds = Buckets(repeating: 0)
     /// 1 for a bucket that still counts, 0 for one that begins anew.
     fileprivate private(set) var kept = Buckets(repeating: 0)
-    /// What `elapsed` is booked to, and what the observation before was booked to.
+    /// The bucket to which `elapsed` is booked, and the one of the observation before.
     fileprivate private(set) var bucket = 0
     fileprivate private(set) var lastBucket = 0
     /// Another bucket than at the observation before, or one that begins anew.
@@ -131,7 +131,7 @@ struct ObservationWindow: Sendable {
         present += value * clock.elapsed
         guard seconds > 0 else { return value }
         let mean = (others + present) / seconds
-        // What has not moved is its own mean, to the bit: the rounding of sums is no movement.
+        // A number that has not moved is its own mean, to the bit: the rounding of sums is no movement.
         return abs(mean - value) <= value * 1e-9 ? value : mean
     }
 

@@ -55,7 +55,7 @@ public struct PoolAllocator: Sendable {
         let conditions = PoolConditions(pool, capacity, rules, elapsed: observation.clock.elapsed, at: now)
         capacityMark = CapacityMark(capacity.capacity, after: capacityMark, at: now)
 
-        // Who shares the pool, and what counts of what they claim.
+        // The tenants that share the pool, and the part of their claims that counts.
         admit(demand.tenants, conditions)
         let counted = counter.count(demand.tenants, of: members, conditions)
         let input = DecisionInput(conditions, members, claims: demand.tenants, counted: counted)
@@ -66,7 +66,7 @@ public struct PoolAllocator: Sendable {
         let means = observation.observe(target, input, inForce: inForce)
         freeze.follow(input, inForce: inForce)
         let step = bounds.bound(target, means, inForce: inForce, freeze: freeze, input)
-        // What was observed speaks of capacity that is gone: nobody rises to that any more.
+        // The observation speaks of capacity that is gone: nobody rises to that any more.
         if step.isEmergency { observation.restart() }
         let given = dampenedFill.solve(step, input)
 

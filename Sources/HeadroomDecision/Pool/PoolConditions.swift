@@ -15,7 +15,7 @@ struct PoolConditions: Sendable {
     /// The part that is left, since the last decision, of what falls by the half-life of demand.
     let demandKept: Double
     let fallbackShare: Double
-    /// What one idle tenant may start with at most.
+    /// The most that one idle tenant may start with.
     let startShare: Double
     let isOpen: Bool
     /// The bands of the policy, inside the intervals.
@@ -79,7 +79,7 @@ struct PoolConditions: Sendable {
         applied = approved(.recommendation)
     }
 
-    /// What the fill divides: the assured share of what listed tenants share, and more where `floors` need it, up to all.
+    /// The rates to divide: the assured share of what listed tenants share, and more where `floors` need it, up to all.
     func assurable(covering floors: SIMD4<Double>) -> Rates {
         var assurable = whole * assurableShare
         for resource in whole.resources.members {

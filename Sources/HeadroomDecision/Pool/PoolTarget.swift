@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What the undampened fill gives: where each member's rate would go at once, were nothing dampened.
+/// The undampened fill's result: each member's rate if nothing were dampened.
 struct PoolTarget: Sendable {
     let outcome: FillOutcome
     /// At nominal capacity, in activity, one a member.

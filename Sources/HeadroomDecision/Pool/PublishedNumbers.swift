@@ -12,7 +12,7 @@ struct PublishedNumbers: Sendable {
     /// Unchanged numbers that one decision explains again.
     private static let maxRefreshed = 100
 
-    /// What is in force of one member.
+    /// One member's numbers in force.
     struct Row: Sendable {
         /// Of nominal capacity; without a burst.
         fileprivate(set) var share = 0.0
@@ -46,7 +46,7 @@ struct PublishedNumbers: Sendable {
         }
     }
 
-    /// What is in force, as activity, one a member.
+    /// The numbers in force, as activity, one a member.
     func activities(of members: MemberTable) -> [Double] {
         let places = members.members
         return rows.indices.map { index in
@@ -67,7 +67,7 @@ struct PublishedNumbers: Sendable {
         followSlack(given, input)
         let conditions = input.conditions
         let (rows, members, slack) = (input.members.rows, input.members.members, slack)
-        // What no band used up lifts nobody over a guardrail.
+        // The rest that no band used up lifts nobody over a guardrail.
         let guardrail = conditions.pool.nominal.perMinute * conditions.guardrails.mostOfNominal
         var exact = Array(repeating: SIMD4<Double>.zero, count: rows.count)
         for index in rows.indices {
@@ -239,7 +239,7 @@ extension PublishedNumbers.Row {
     }
 }
 
-/// What one decision assures its members: whole rates, and the bursts on top of them.
+/// The rates that one decision assures its members: whole rates, and the bursts on top of them.
 struct AssuredNumbers {
     /// Without bursts, one a member.
     let base: [SIMD4<Double>]
@@ -247,7 +247,7 @@ struct AssuredNumbers {
     let bursts: [Int: BurstGrants.Burst]
     let resources: ResourceSet
 
-    /// What a member is assured, with its burst.
+    /// A member's assured rate, with its burst.
     subscript(index: Int) -> Rates {
         Rates(perMinute: base[index] + (burst(of: index)?.published.rates.perMinute ?? .zero), resources: resources)
     }

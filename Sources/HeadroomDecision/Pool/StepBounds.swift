@@ -10,7 +10,7 @@ struct StepBounds: Sendable {
         courses = courses.moved(origins) { _ in Course(at: now) }
     }
 
-    /// What the dampened fill runs on. One of each a member.
+    /// The input of the dampened fill. One of each a member.
     struct Step: Sendable {
         /// In force before the step, as activity.
         var before: [Double]
@@ -68,7 +68,7 @@ struct StepBounds: Sendable {
         return step
     }
 
-    /// What contracts, guardrails and the pool's mode say besides.
+    /// The bounds of contracts, guardrails and the pool's mode.
     private func bound(
         _ interval: inout FillInterval, of index: Int, _ target: Double, current: Double, _ input: DecisionInput
     ) {
@@ -113,7 +113,7 @@ struct DampenedFill: Sendable {
     private var engine = FillEngine()
 
     struct Result: Sendable {
-        /// What the fill ran on.
+        /// The capacity that the fill divided.
         let capacity: Rates
         let outcome: FillOutcome
         /// One a member; the search's, without its rounding.
@@ -139,7 +139,7 @@ struct DampenedFill: Sendable {
 
 /// Pools in `guarded` mode: by itself only that part of an assured rate moves which its holder does not want.
 enum GuardedMode {
-    /// What a tenant keeps, as activity: what it is assured, as far as it wants it, or less where a person said so.
+    /// A tenant's lower bound, as activity: its assured rate, as far as it wants it, or less where a person said so.
     static func least(of index: Int, current: Double, _ input: DecisionInput) -> Double {
         let wanted = input.demand.rows[index].credible / input.members.members[index].nominalCost
         let least = min(current, wanted)

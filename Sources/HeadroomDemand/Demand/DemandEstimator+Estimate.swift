@@ -1,8 +1,8 @@
 import HeadroomModel
 
 extension DemandEstimator {
-    /// What there is at `now`, of tenants that were heard of within the policy's idle time.
-    /// - Parameter entitlements: of the last decision, ascending by tenant: what claims are held against.
+    /// The demand at `now`, of tenants that were heard of within the policy's idle time.
+    /// - Parameter entitlements: of the last decision, ascending by tenant: claims are compared with them.
     public mutating func estimate(at now: Timestamp, entitlements: [Entitlement] = []) -> PoolDemand {
         if order.isEmpty {
             order = places.values.sorted { profiles[Int($0)].tenant < profiles[Int($1)].tenant }
@@ -33,7 +33,7 @@ extension DemandEstimator {
         return result
     }
 
-    /// What a tick adds to the roll-ups: rates × the time since the last one, for tenants that want something.
+    /// A tick's addition to the roll-ups: rates × the time since the last one, for tenants that want something.
     /// - Parameters:
     ///   - demand: The last estimate.
     ///   - allocations: Of the decision in force, ascending by tenant.

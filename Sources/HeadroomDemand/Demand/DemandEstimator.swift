@@ -10,7 +10,7 @@ import HeadroomModel
 ///
 /// Tenants have numbers, so that a record costs one look-up by name; see ``TenantProfile`` for what is kept of each.
 public struct DemandEstimator: Sendable {
-    /// What the estimator goes by besides the pool.
+    /// The estimator's settings besides the pool.
     public struct Settings: Equatable, Sendable {
         public var demand: DemandPolicy
         public var trust: TrustPolicy
@@ -61,7 +61,7 @@ public struct DemandEstimator: Sendable {
     var hourlyMeans: [Double] = []
     var hourlyMeansMinute = Int64.min
     var requests = RecentRequests(capacity: 196_000)
-    /// What was denied, and as much of what was served, to see what comes again.
+    /// Denied work, and as much of served work, to see which work comes again.
     var denials: RecentContents
     var controls: RecentContents
     var correction = TokenCorrection()
@@ -132,7 +132,7 @@ public struct DemandEstimator: Sendable {
     private mutating func fold(_ call: CallRecord, at instant: Timestamp, isLate: Bool, readAt now: Timestamp) {
         guard let place = place(of: call.tenant, from: call.gateway, at: instant, readAt: now) else { return }
         rollups.add(to: instant.minute, tenant: place, call.criticality) { $0.count(call) }
-        // What the gateway answered by itself is no work for the upstream.
+        // Calls that the gateway answered by itself are no work for the upstream.
         guard !isLate, call.outcome != .cached else { return }
         let index = Int(place)
         profiles[index].hear(at: instant)
@@ -178,7 +178,7 @@ public struct DemandEstimator: Sendable {
         }
     }
 
-    /// What the call adds to demand, in counted tokens.
+    /// The call's addition to demand, in counted tokens.
     private mutating func worth(_ call: CallRecord, _ index: Int) -> Work {
         switch call.outcome {
         case .ok, .cached: return call.work

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What arrives for a pool at one gateway, in seconds of the pool's nominal capacity.
+/// The work that arrives for a pool at one gateway, in seconds of the pool's nominal capacity.
 struct GatewayArrivals: Sendable {
     /// Of about the last ten seconds: what budgets follow.
     private(set) var lately: Fading
@@ -25,7 +25,7 @@ struct GatewayArrivals: Sendable {
         hourly.add(cost, at: now, halfLife: Self.halfLife)
     }
 
-    /// What arrived, each second of it weighted by its age, and the sum of these weights since the gateway is known.
+    /// The arrivals, each second of them weighted by its age, and the sum of these weights since the gateway is known.
     private func history(at now: Timestamp) -> (amount: Double, seconds: Double) {
         let kept = decay(now.seconds(since: since), halfLife: Self.halfLife)
         let amount = Double(hourly.value(at: now, halfLife: Self.halfLife))

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// Who is starved: for longer than the policy's seconds throughput has been under a share of min(demand,
+/// Finds starved tenants: for longer than the policy's seconds throughput has been under a share of min(demand,
 /// entitlement). Both are compared in seconds of the pool's nominal capacity, so that a tenant is not starved for
 /// want of a resource that it hardly uses.
 ///

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a tenant's claims are worth in counted tokens.
+/// The worth of a tenant's claims in counted tokens.
 ///
 /// Work that was not served is reported as an estimate, input + `max_tokens`, and callers ask for five to ten times the
 /// output that they get. Counted as claimed, a tenant that is denied would look several times its size. Two things are
@@ -38,7 +38,7 @@ struct TokenCorrection: Sendable {
     /// The part of `max_tokens` that is used; `nil` while no call has reported it.
     var outputShare: Float? { maxTokens > 0 ? min(1, outputTokens / maxTokens) : nil }
 
-    /// What to multiply sums of claimed tokens by, for work of which a served request takes `served` tokens.
+    /// The factor for sums of claimed tokens, for work of which a served request takes `served` tokens.
     func factor(served: Float) -> Float {
         guard served > 0, claimedItems > 0 else { return 1 }
         let excess = claimedTokens / claimedItems / served

@@ -105,7 +105,7 @@ struct GamingWatch: Sendable {
         claimsBroken += Float(claims.broken)
     }
 
-    /// What it sends after a denial is mostly the same again: no new demand.
+    /// The work that it sends after a denial is mostly the same again: no new demand.
     var resendsDenied: Bool { isBeyondChance(calls: 4, deviations: 3, share: 0.3) }
 
     /// The part of denied calls that would come again if a denial were no reason to: of the served ones as many do.

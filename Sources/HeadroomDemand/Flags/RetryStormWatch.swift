@@ -7,7 +7,7 @@ import HeadroomModel
 /// four times their mean (chance, a Poisson process, makes it about once). The period is the lag at which the seconds
 /// are most like themselves.
 struct RetryStormWatch: Sendable {
-    /// What was attempted in one second.
+    /// The attempts in one second.
     private struct Attempts: Sendable {
         var retries: Float = 0
         var all: Float = 0

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What one pool's tenants did by minute, since it was last stored.
+/// The roll-ups of one pool's tenants by minute, since they were last stored.
 ///
 /// A late line adds to the minute where it belongs, also when no live window reaches back to it: two roll-ups of the
 /// same minute add up.
@@ -71,7 +71,7 @@ struct RollupBook: Sendable {
         settled.removeAll()
     }
 
-    /// What was not stored of it never is.
+    /// The part that was not stored yet never is.
     mutating func erase(_ place: Int32, _ tenant: TenantID) {
         sums = sums.filter { $0.key.tenant != place }
         settled.removeAll { $0.tenant == tenant }

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What one tenant's tasks amount to: sums over those that ended, and over those in progress.
+/// One tenant's tasks: sums over those that ended, and over those in progress.
 struct TaskTally: Sendable {
     /// A mean over the last hundred tasks or so.
     private static let memory: Float = 100
@@ -13,7 +13,7 @@ struct TaskTally: Sendable {
     private var reported: Float = 0
     private var completed: Float = 0
     fileprivate(set) var open: Int32 = 0
-    /// What open tasks say that they still need. Whole numbers, so that adding and taking away leaves nothing behind.
+    /// The remaining need by the claims of open tasks. Whole numbers, so that adding and taking away leaves nothing behind.
     fileprivate(set) var remainingRequests: Int64 = 0
     fileprivate(set) var remainingTokens: Int64 = 0
 
@@ -114,7 +114,7 @@ struct TaskBook: Sendable {
         tasks[key]!.had += Float(work[.requests])
     }
 
-    /// What a task says of itself. `isGranted`: there was room for what the tenant wanted.
+    /// A task's claim. `isGranted`: there was room for what the tenant wanted.
     mutating func note(
         _ record: TaskRecord, of tenant: Owner, isGranted: Bool, in tally: inout TaskTally
     ) -> ClaimOutcome {

@@ -1,8 +1,8 @@
 import HeadroomModel
 
-/// What a profile amounts to at one moment.
+/// A profile's estimate at one moment.
 extension TenantProfile {
-    /// What the estimate of all tenants of a pool has in common.
+    /// The terms that the estimates of all tenants of a pool have in common.
     struct EstimateTerms {
         var now: Timestamp
         var windowSeconds: Int
@@ -32,7 +32,7 @@ extension TenantProfile {
     /// Over all tenants of a pool.
     struct Sums {
         var consumed = Work.zero
-        /// What waits at each gateway, in seconds of the pool.
+        /// The waiting work at each gateway, in seconds of the pool.
         var backlog: [Double]
 
         init(gateways: Int) {
@@ -124,7 +124,7 @@ extension TenantProfile {
         describe(&result, terms)
     }
 
-    /// What waits, at what such work turned out to cost.
+    /// The waiting work, at the cost that such work turned out to have.
     private mutating func waiting(
         _ terms: EstimateTerms, in result: inout TenantDemand, backlog: inout [Double]
     ) -> PerCriticality<Work> {

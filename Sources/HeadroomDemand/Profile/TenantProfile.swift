@@ -128,7 +128,7 @@ struct TenantProfile: Sendable {
         let mean = shape.mean
         let input = call.inputTokens.map(Double.init) ?? 0
         let isInputReported = input > 0
-        // What the provider charges of a token, as cached ones may be free.
+        // The part of a token that the provider charges, as cached ones may be free.
         let split = mean[.inputTokens] + mean[.outputTokens]
         let charged = split > 0 ? mean[.tokens] / split : 1
         let knownInput = isInputReported ? input : mean[.inputTokens]

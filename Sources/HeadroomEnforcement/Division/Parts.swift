@@ -31,7 +31,7 @@ public struct Parts: Sendable {
 
     // MARK: Budgets
 
-    /// What each gateway should have by where work arrives, ascending by gateway: what ``Room`` is asked for.
+    /// Each gateway's wanted part, by where work arrives, ascending by gateway: ``Room`` is asked for it.
     public func budgets(of whole: PoolAllocation, over traffic: PoolTraffic) -> [GatewayBudget] {
         guard traffic.gateways.count > maxParts else { return columns(of: whole, over: traffic) }
         let grouped = columns(of: whole, over: traffic.grouped(from: maxParts - 1))
@@ -218,7 +218,7 @@ extension PoolAllocation {
             part.tenants[index].safe = scaled(entry.safe, safeShare)
             let nearRealTime = scaled(entry.criticality.nearRealTime, share)
             let batch = scaled(entry.criticality.batch, share)
-            // What rounding takes from the parts goes to the first in the order of service.
+            // The remainder of rounding the parts goes to the first in the order of service.
             let first = part.tenants[index].assured.perMinute - nearRealTime.perMinute - batch.perMinute
             part.tenants[index].criticality = PerCriticality(
                 interactive: Rates(perMinute: first, resources: entry.criticality.interactive.resources),

@@ -24,7 +24,7 @@ public struct Room: Sendable {
 
     public init() {}
 
-    /// What a control plane before this one published: all of it counts as in effect.
+    /// Restores the publications of an earlier control plane: all of it counts as in effect.
     /// - Parameter sent: of this pool, ascending by version.
     public init(remembering sent: [SentBudget], leaseSeconds: Double, graceSeconds: Double, at now: Timestamp) {
         var allFallbacks: [SnapshotVersion: SIMD4<Double>] = [:]
@@ -69,7 +69,7 @@ public struct Room: Sendable {
     ///
     /// Room that several want goes first to gateways that have been given nothing yet, each its even part of the budget
     /// at most, counted over `expected` gateways if those are more; then to the others, in proportion to what they ask.
-    /// What newcomers want beyond that waits for the next publication while more gateways are expected.
+    /// Newcomers' wishes beyond that wait for the next publication while more gateways are expected.
     /// - Parameter wanted: those of living gateways, ascending by gateway, in whole numbers.
     public func fit(_ wanted: [GatewayBudget], of whole: PoolAllocation, expectedGateways expected: Int)
         -> [GatewayBudget]
@@ -163,7 +163,7 @@ public struct Room: Sendable {
     /// Σ E_g.
     public var inEffect: SIMD4<Double> { holders.reduce(.zero) { $0 + $1.held } }
 
-    /// What those that are not among `living` may still be using, each with the time from which on it is not withheld any
+    /// Budgets that gateways outside `living` may still be using, each with the time from which on it is not withheld any
     /// more.
     /// - Parameters:
     ///   - living: ascending.
@@ -225,7 +225,7 @@ public struct Room: Sendable {
 }
 
 extension PoolAllocation {
-    /// What budgets may sum to.
+    /// The upper bound of the sum of budgets.
     fileprivate var budgetLimit: SIMD4<Double> {
         pointwiseMax(capacity.perMinute - float.perMinute, .zero)
     }

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What one gateway may have in force of one pool.
+/// The budget that one gateway may have in force of one pool.
 ///
 /// It may use any part since the last one that it acknowledged: until lease and grace have passed since its last answer
 /// on it the part's budget, and from then on the part's fallback. Headroom allows for the fallback a grace before the
@@ -25,10 +25,10 @@ struct RoomHolder: Sendable {
     @Halved private var keptPart = SIMD4<Double>.zero
     /// No answer for so long that it may be on its fallback soon, or it has just come back from there.
     private(set) var isSilent = false
-    /// What it may have fallen back from.
+    /// The version that it may have fallen back from.
     private var silentThrough: SnapshotVersion?
 
-    /// What it was given last.
+    /// Its last grant.
     var newest: RoomGrant? { grants.last }
 
     /// Parts that are told apart. More are sent within lease and grace only where many gateways join at once; the
@@ -54,13 +54,13 @@ struct RoomHolder: Sendable {
     /// E_g: what it may be using.
     var held: SIMD4<Double> { pointwiseMax(used, kept) }
 
-    /// What it was given last, or less while it may be on a fallback from before: with that much it has no more than now,
+    /// Its last budget, or less while it may be on an earlier fallback: with that much it has no more than now,
     /// wherever it is.
     var leastBudget: SIMD4<Double> {
         grantsBeforeSilence.reduce(newest?.budget ?? .zero) { pointwiseMin($0, $1.fallback) }
     }
 
-    /// What of that counts beside new budgets, where all fallbacks together are `whole` now.
+    /// The part of that which counts beside new budgets, where all fallbacks together are `whole` now.
     ///
     /// One that does not answer cannot be told that capacity fell. It goes on counting with its part of what there is
     /// and not with what it was given: most gateways that fall silent are gone, and those that live would have nothing
@@ -83,14 +83,14 @@ struct RoomHolder: Sendable {
         if isUnheard { silentThrough = grants.last?.version }
         lastSeen = max(lastSeen, presence.lastSeen)
         isUnheard = false
-        // What nobody published was not applied. What the ledger of an earlier term never had is no more than what it had
-        // before it.
+        // A version that nobody published was not applied. A version that the ledger of an earlier term never had is no
+        // more than the grant before it.
         if let applied = presence.applied, let newest, applied <= newest,
             let known = grants.last(where: { $0.version <= applied })?.version
         {
             grants.removeAll { $0.version < known }
         }
-        // What is not in force any more and was not handed out never will be.
+        // A grant that is not in force any more and was not handed out never will be.
         grants.removeAll { grant in
             grant.version.epoch == term && grant.version != newest
                 && presence.sent.map { grant.version > $0 } ?? true
@@ -184,12 +184,12 @@ struct RoomGrant: Sendable {
     }
 }
 
-/// What one gateway asks for, beside what it may have. Lanes in the order of ``Resource``, whole numbers.
+/// One gateway's request, beside what it may have. Lanes in the order of ``Resource``, whole numbers.
 struct RoomClaim {
     var wanted: SIMD4<Double>
     /// Its own in any case: up to here nothing is taken from the room.
     var held: SIMD4<Double>
-    /// What it goes on holding while it does not answer; nothing of one that does.
+    /// The budget it goes on holding while it does not answer; nothing of one that does.
     var kept: SIMD4<Double>
     /// In times of excess nothing rises above this, though it may hold more.
     var least: SIMD4<Double>
@@ -229,7 +229,7 @@ struct RoomClaim {
         return fitted
     }
 
-    /// What part of what each wants there is for it, when the others have made room: together with what silent ones keep
+    /// The share of each gateway's wish that fits once the others have made room: together with what silent ones keep
     /// beyond it that is at most `limit`.
     private static func share(of claims: [RoomClaim], within limit: SIMD4<Double>) -> SIMD4<Double> {
         var share = SIMD4<Double>(repeating: 1)

@@ -91,7 +91,7 @@ public struct DrawRequest: Equatable, Sendable {
     public static let patienceSeconds = 1.0
     /// A request that was not answered is sent again after so long, as it was.
     public static let resendSeconds = 0.3
-    /// What a gate that draws keeps of its part while the float answers; it returns the rest to the float at once.
+    /// A gate that draws keeps this share of its part while the float answers; it returns the rest to the float at once.
     public static let keptShare = 0.1
     /// Without work that waits, totals are told this often.
     public static let reportSeconds = 1.0
@@ -104,7 +104,7 @@ public struct DrawRequest: Equatable, Sendable {
 }
 
 extension DrawRequest {
-    /// What no gateway can say; `nil` when all is well.
+    /// A statement that no gateway can make; `nil` when all is well.
     var fault: String? {
         func isBad(_ work: Work, least: Double) -> Bool {
             !all((work.amounts .>= least) .& (work.amounts .< .infinity) .& (work.amounts .> -.infinity))

@@ -1,8 +1,8 @@
 import HeadroomModel
 
-/// What the float knows of one tenant: its service over all gateways, what it is still due, and what waits.
+/// The float's account of one tenant: its service over all gateways, its floor debt, and its waiting calls.
 struct FloatAccount: Sendable {
-    /// What waits at one gateway, as it told last: the next to be granted first.
+    /// The calls that wait at one gateway, by its last draw: the next to be granted first.
     struct Lane: Sendable {
         let boot: Int
         let toldAt: Timestamp

@@ -9,7 +9,7 @@ extension FloatLedger {
         var work: Work
     }
 
-    /// What `boot` may have of the float, ascending by tenant.
+    /// The work that `boot` may have of the float, ascending by tenant.
     ///
     /// The one order of Model §5.8 runs over all that is known to wait anywhere: floor account not used up;
     /// criticality; least service clock; arrival; up to the ceilings. What comes before in it and waits at another
@@ -45,7 +45,7 @@ extension FloatLedger {
         return grants.keys.sorted().compactMap { grants[$0] }
     }
 
-    /// What the call takes whose turn it is; `nil` when nobody's is. Found without a copy of what waits.
+    /// The next call in the order, and its cost; `nil` without one. Found without a copy of the waiting calls.
     func nextCall(at now: Timestamp) -> NextCall? {
         let oldest = now.adding(seconds: -FloatLedger.headSeconds)
         var first: Turn?
@@ -58,7 +58,7 @@ extension FloatLedger {
         return first.map(NextCall.init)
     }
 
-    /// What the call takes whose turn it is, and what it must leave.
+    /// The next call's cost, and the reserve that it must leave.
     struct NextCall {
         let estimate: Work
         /// Neither interactive nor within its tenant's floor.

@@ -33,7 +33,7 @@ public struct FloatLedger: Sendable {
     private(set) var capacity = Rates.none
     private var inflow = Rates.none
     private var burstSeconds = 0.0
-    /// What is left in the float for interactive work and floors.
+    /// The part of the float that is reserved for interactive work and floors.
     private(set) var reserve = Work.zero
     /// By gateway, as published last.
     private var budgets: [(gateway: GatewayID, budget: Rates)] = []
@@ -245,7 +245,7 @@ public struct FloatLedger: Sendable {
         for entry in totals.spent {
             guard let index = indices[entry.tenant] else { continue }
             var change = entry.work - (boot.spent.updateValue(entry.work, forKey: entry.tenant) ?? .zero)
-            // What was granted was charged then.
+            // Granted work was charged when it was granted.
             if let granted = boot.openByTenant.firstIndex(where: { $0.tenant == entry.tenant }) {
                 change -= boot.openByTenant.remove(at: granted).work
             }
@@ -277,7 +277,7 @@ public struct FloatLedger: Sendable {
         }
     }
 
-    /// Who has not waited anywhere for a second is idle.
+    /// A tenant that has not waited anywhere for a second is idle.
     private mutating func settleBacklog(at now: Timestamp) {
         backlogged.removeAll { index in
             let waits = accounts[index].waitedAt.map { now.seconds(since: $0) < FloatLedger.idleSeconds } ?? false

@@ -12,7 +12,7 @@ public struct Bucket: Equatable, Sendable {
     @Halved private var level: SIMD4<Double>
     @Halved private var burst: SIMD4<Double>
     private var refilledAt: Timestamp
-    /// What did not fit since it was last taken.
+    /// The overflow since it was last taken.
     @Halved private var spilled = SIMD4<Double>.zero
     /// This part of what flows in is not kept: it counts as overflow.
     private var passedOn = 0.0
@@ -61,7 +61,7 @@ public struct Bucket: Equatable, Sendable {
         passedOn = share
     }
 
-    /// What has flowed over in limited resources since this was asked last.
+    /// The overflow in limited resources since this was asked last.
     public mutating func takeOverflow(at now: Timestamp) -> Work {
         refill(at: now)
         defer { spilled = .zero }
@@ -116,7 +116,7 @@ public struct Bucket: Equatable, Sendable {
         return from.adding(seconds: seconds)
     }
 
-    /// What is left, as it was when the bucket was last asked; 0 in resources that are not limited.
+    /// The content when the bucket was last asked; 0 in resources that are not limited.
     public var remaining: Work {
         Rates(perMinute: level, resources: rates.resources).work(overSeconds: 60)
     }

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a pool's circuit breaker keeps back, and where it goes instead.
+/// The calls that a pool's circuit breaker keeps back, and where they go instead.
 extension PoolGate {
     /// The calls that wait although only the breaker keeps them, in the order of service: they leave this gate, and the
     /// caller enqueues them at the first pool of `failover` whose own breaker is closed. Empty while it is closed.

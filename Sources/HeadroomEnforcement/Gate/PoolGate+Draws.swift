@@ -4,7 +4,7 @@ import HeadroomModel
 ///
 /// A gate that draws holds half a second of its budget. What exceeds it is returned: its next request tells so.
 extension PoolGate {
-    /// What the float is told, and what it is asked for.
+    /// The gate's statements to the float, and its requests.
     struct Drawing: Sendable {
         let boot: String
         var sequence: Int64 = 0
@@ -177,7 +177,7 @@ extension PoolGate {
 
     private static let clockSeconds = 5.0
 
-    /// What is not assured here goes by the float's order, and not by the gate's own.
+    /// Work that is not assured here goes by the float's order, and not by the gate's own.
     func floatAnswers(at now: Timestamp) -> Bool {
         guard isDrawing, let answeredAt = drawing?.answeredAt else { return false }
         return now.seconds(since: answeredAt) < DrawRequest.answeringSeconds

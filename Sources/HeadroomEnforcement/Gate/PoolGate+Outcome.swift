@@ -15,7 +15,7 @@ extension PoolGate {
         if more != difference { charge(difference - more, account: index, grant: grant, at: now) }
     }
 
-    /// What becomes of a refused call.
+    /// The next step of a refused call.
     public enum Retry: Equatable, Sendable {
         /// At the head of its queue again, from then on.
         case waits(until: Timestamp)

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What waits, for telemetry.
+/// The waiting calls, for telemetry.
 extension PoolGate {
     struct Flow: Comparable, Hashable, Sendable {
         let tenant: TenantID

@@ -11,14 +11,14 @@ extension PoolGate {
         }
         let seconds = allocation.burstSeconds
         let isDrawing = isDrawing
-        // What a gate that draws does not hold is in the float; a call larger than the burst goes in any case.
+        // The rest of a drawing gate's part is in the float; a call larger than the burst goes in any case.
         let burstSeconds = isDrawing ? DrawRequest.localBurstSeconds(of: seconds) : seconds
         let leastBurst = isDrawing ? .zero : meanRequest
         if let wasDrawing = drawing?.isReturning, wasDrawing != isDrawing {
-            // What flowed over before was nobody's.
+            // Overflow from before belonged to nobody.
             _ = budget.takeOverflow(at: now)
             drawing?.isReturning = isDrawing
-            // What the small bucket did not hold was returned: a large one does not begin with it.
+            // The overflow of the small bucket was returned: a large one does not begin with it.
             budget.resize(burstSeconds: burstSeconds, atLeast: leastBurst, at: now)
         }
         let rates = budgetRates(of: allocation)
@@ -40,7 +40,7 @@ extension PoolGate {
         }
     }
 
-    /// What a provider's answer says bounds the budget at once; nobody waits for the next snapshot to stop.
+    /// A provider's answer bounds the budget at once; nobody waits for the next snapshot to stop.
     public mutating func observe(_ signal: ProviderSignal, at now: Timestamp) {
         guard let allocation else { return }
         advance(to: now)

@@ -47,7 +47,7 @@ public struct PoolGate: Sendable {
     var reserve = Work.zero
     /// Set by a refusal: no dispatch before.
     var heldUntil: Timestamp
-    /// What the provider's headers say of its limits, and until when they are believed.
+    /// The limits by the provider's headers, and until when they are believed.
     var headerLimits = Rates.none
     var headerLimitsUntil: Timestamp
 
@@ -65,7 +65,7 @@ public struct PoolGate: Sendable {
     private(set) var deferred = Heap<Timer>()
     var deadlines = Heap<Timer>()
     private var sequence = 0
-    /// What minimum bursts go by.
+    /// The size that minimum bursts go by.
     var meanRequest = Bucket.oneRequest
     /// When a half-open breaker let a call pass last.
     var probedAt: Timestamp?
@@ -166,7 +166,7 @@ public struct PoolGate: Sendable {
     }
 
     /// Service clocks travel in the answers to telemetry, more often than generations.
-    /// Whoever draws hears of them in the answers to draws, which are newer.
+    /// A gateway that draws has newer clocks from the answers to its draws.
     public mutating func update(serviceClocks: [TenantID: Double], at now: Timestamp) {
         guard !drawsTellClocks(at: now) else { return }
         for index in accounts.indices {
@@ -267,7 +267,7 @@ public struct PoolGate: Sendable {
                 if let probe = nextProbe(breaker, after: now) { wake = min(wake, max(probe, heldUntil)) }
             } else if isEnforcing {
                 if let draw = nextDrawTime { wake = min(wake, max(draw, heldUntil)) }
-                // What waits while the float answers waits for it.
+                // Work that waits while the float answers waits for the float.
                 if !floatAnswers(at: now), let admission = nextAdmission(after: now) {
                     wake = min(wake, max(admission, heldUntil))
                 }

@@ -70,7 +70,7 @@ public struct GatewayShare: Equatable, Sendable {
     }
 }
 
-/// What one gateway may spend of a pool, and what once its lease has run out. Whole numbers.
+/// One gateway's budget of a pool, and its fallback for the time after the lease. Whole numbers.
 public struct GatewayBudget: Equatable, Sendable {
     public var gateway: GatewayID
     public var budget: Rates

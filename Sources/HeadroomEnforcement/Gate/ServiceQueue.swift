@@ -16,7 +16,7 @@ struct QueuedCall: Comparable, Sendable {
     }
 }
 
-/// What waits of one tenant, in the order of service.
+/// One tenant's waiting calls, in the order of service.
 ///
 /// A new call is the latest of its criticality, a refused one that comes back the earliest: both ends are cheap, and
 /// the queue can be read in order as often as draws tell of it.

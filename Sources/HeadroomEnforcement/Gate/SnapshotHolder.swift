@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a gateway knows of the control plane: the snapshot in force, its lease, and when to ask again.
+/// A gateway's view of the control plane: the snapshot in force, its lease, and when to ask again.
 public struct SnapshotHolder: Sendable {
     public private(set) var snapshot: Snapshot?
     public private(set) var lease = Lease()
@@ -10,7 +10,7 @@ public struct SnapshotHolder: Sendable {
 
     public init() {}
 
-    /// What the gateway acknowledges with `applied=`.
+    /// The version that the gateway acknowledges with `applied=`.
     public var applied: SnapshotVersion? { snapshot?.version }
 
     public enum Acceptance: Equatable, Sendable {

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What goes with assured rates, divided over gateways: their order of service, plain rates and ceilings.
+/// The rates that go with assured ones, divided over gateways: order of service, plain rates and ceilings.
 struct TenantBounds {
     private let tenants: [TenantAllocation]
     private let columns: Int

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a call will cost, before it is sent: input + `max_tokens` · how much of it this tenant's answers used so far.
+/// A call's expected cost, before it is sent: input + `max_tokens` · the part of it that this tenant's answers used so far.
 ///
 /// Callers ask for five to ten times the output that they get. Without the learned correction the pool looks full
 /// while it is nearly empty (ControlLaw, rule 18: shortfall +.37, with it -.003).

@@ -6,7 +6,7 @@ public struct WaitingCall: Equatable, Sendable {
     public var id: Int
     public var tenant: TenantID
     public var criticality: Criticality
-    /// What it is expected to cost; settled when it ends.
+    /// Its expected cost; settled when it ends.
     public var estimate: Work
     /// Its place in the queue.
     public var arrival: Timestamp

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What the holder of a token may do.
+/// The rights of a token's holder.
 struct AccessGrant: Sendable {
     let name: String
     let role: Role
@@ -62,7 +62,7 @@ struct AccessGrant: Sendable {
     }
 }
 
-/// Who may make a call.
+/// The condition for making a call.
 enum AccessRule: Sendable {
     case anyone
     case roles(Set<Role>)

@@ -1,4 +1,4 @@
-/// What is refused while there are no tokens, when everybody on this machine may do everything.
+/// The requests that are refused while there are no tokens, when everybody on this machine may do everything.
 ///
 /// A browser on this machine also runs other people's pages. Such a page reaches a loopback address under a name of its
 /// own (DNS rebinding), or sends a form across origins. A proxy on this machine lets other machines in. So without

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a call of `GET /v1/allocations` asks for (WireFormat §2). Unknown names are ignored, as in whatever gateways send.
+/// The query of `GET /v1/allocations` (WireFormat §2). Unknown names are ignored, as in all calls of gateways.
 struct AllocationQuery {
     /// `nil`: a reader, who sees the whole and holds no lease.
     var visitor: GatewayRegister.Visitor?

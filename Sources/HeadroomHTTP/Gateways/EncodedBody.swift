@@ -40,7 +40,7 @@ final class EncodedBody: Sendable {
         plain = PreparedResponse(headers: headers + [(name: "Content-Type", value: "application/json")], body: body)
     }
 
-    /// What is kept of it in memory.
+    /// The size of its copy in memory.
     var byteCount: Int {
         compressed.withLock { compressed in
             if case .ready(let response) = compressed { plain.byteCount + response.byteCount } else { plain.byteCount }

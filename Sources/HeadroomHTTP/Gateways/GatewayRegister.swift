@@ -16,7 +16,7 @@ package struct GatewayRegister {
         }
     }
 
-    /// What a request says of its sender.
+    /// A request's statement of its sender.
     package struct Visitor {
         package var key: Key
         package var applied: SnapshotVersion?
@@ -82,7 +82,7 @@ package struct GatewayRegister {
     private let limits: Limits
     private var names: [GatewayID: Name] = [:]
     private var memberCount = 0
-    /// Who sent telemetry and has not polled since it takes part by that.
+    /// Gateways that sent telemetry and have not polled since take part by that.
     private var reporters: [GatewayID: Timestamp] = [:]
     private var namesByOwner: [String: Int] = [:]
 
@@ -132,7 +132,7 @@ package struct GatewayRegister {
         }
         let isFirst = member.sent == nil
         member.lastSeen = max(member.lastSeen, now)
-        // What was never sent there in this term cannot be in force there.
+        // A version that was never sent there in this term cannot be in force there.
         if let applied = visitor.applied, applied <= (member.sent ?? applied) { member.applied = applied }
         if let part { member.sent = max(member.sent ?? part, part) }
         if names[gateway] == nil {

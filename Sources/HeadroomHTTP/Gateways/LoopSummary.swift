@@ -26,7 +26,7 @@ package struct LoopSummary: Sendable {
         tickSeconds.add(report.lastTickSeconds)
     }
 
-    /// What is late about the loop, for people; empty when each tick fits into its period.
+    /// The loop's delays, for people; empty when each tick fits into its period.
     package func delays(at now: Timestamp) -> [String] {
         guard let newest else { return [] }
         var delays: [String] = []

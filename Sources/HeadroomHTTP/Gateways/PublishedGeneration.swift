@@ -42,7 +42,7 @@ final class PublishedGeneration: Sendable {
         return snapshots.reduce(0) { $0 + $1.pools.reduce(1) { $0 + 1 + $1.tenants.count } }
     }
 
-    /// What the gateways were given of a tenant's assured rate, and the whole of it, where some await room; `nil` where
+    /// The gateways' sum of a tenant's assured rate, and the whole of it, where some await room; `nil` where
     /// none does.
     func awaitingRoom(_ tenant: TenantID, in pool: PoolID) -> (given: Rates, assured: Rates)? {
         func entry(in snapshot: Snapshot) -> TenantAllocation? {

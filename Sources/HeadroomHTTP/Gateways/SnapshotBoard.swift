@@ -1,7 +1,7 @@
 import HeadroomModel
 import Synchronization
 
-/// What gateways and readers see: the newest generation, some before it, who polls, and what the loop reports.
+/// The view of gateways and readers: the newest generation, some before it, who polls, and what the loop reports.
 ///
 /// The publisher puts a generation here and the HTTP server's threads read it; neither waits for the other, nor for an
 /// actor.
@@ -83,7 +83,7 @@ package final class SnapshotBoard: SnapshotPublishing {
     /// Requests that wait for the next generation.
     package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-    /// What the loop saw and did last; `nil` before its first tick.
+    /// The loop's last report; `nil` before its first tick.
     package var newestReport: LoopReport? { loop.newest }
 
     // MARK: For the routes
@@ -128,7 +128,7 @@ package final class SnapshotBoard: SnapshotPublishing {
         return found
     }
 
-    /// What a gateway is to see, and of which generation.
+    /// The view that a gateway is to see, and of which generation.
     struct Visit {
         var newest: PublishedGeneration?
         /// False: it is a reader, and nothing is to be enforced.

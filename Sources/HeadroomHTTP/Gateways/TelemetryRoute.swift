@@ -41,7 +41,7 @@ package final class TelemetryIntake: Sendable {
         self.digest = digest
     }
 
-    /// What lines may be and claim from now on: the policy has changed.
+    /// Takes new limits for lines from now on: the policy has changed.
     package func follow(_ limits: TelemetryDecoder.Limits) {
         decoder.withLock { $0.limits = limits }
     }

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-// What the two observing actors have noticed of a pool: its upstream in the last minute, and its tenants.
+// The two observing actors' notes on a pool: its upstream in the last minute, and its tenants.
 extension Metrics {
     func renderSignals(_ pools: [PoolReport], _ text: inout MetricsText) {
         text.family(

@@ -1,7 +1,7 @@
 import HeadroomModel
 import HeadroomWire
 
-/// What `/metrics` says (WireFormat §6), out of the loop's newest report and the edge's own counters.
+/// The content of `/metrics` (WireFormat §6), out of the loop's newest report and the edge's own counters.
 package struct Metrics {
     private let loop: LoopSummary
     private let drifts: [(gateway: GatewayID, seconds: Double)]

@@ -69,7 +69,7 @@ struct OperationsRoutes: Sendable {
         return HTTPResponse(status: reasons.isEmpty ? 200 : 503, type: "application/json", body: writer.bytes)
     }
 
-    /// What does not make the service unready, and needs a person's eye.
+    /// Conditions that do not make the service unready, and need a person's eye.
     private func warnings(_ report: LoopReport?, _ now: Timestamp) -> [String] {
         var warnings = report?.rulesRefusal.map { [$0] } ?? []
         for (kind, reason) in conditions.all where !kind.isFatal {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What is wrong with the service beside its loop: shown in `/readyz` and `/metrics` for as long as it holds.
+/// Faults of the service beside its loop: shown in `/readyz` and `/metrics` for as long as they hold.
 package final class ServiceConditions: Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         /// Files were removed or replaced: what is stored will be lost.
@@ -12,7 +12,7 @@ package final class ServiceConditions: Sendable {
         /// Nothing is deleted for being old, since the clock is in doubt.
         case retention
 
-        /// What is served, or stored, cannot be relied on.
+        /// Served or stored data cannot be relied on.
         var isFatal: Bool { self == .databaseFiles }
     }
 

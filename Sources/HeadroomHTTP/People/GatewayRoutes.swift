@@ -95,7 +95,7 @@ extension JSONWriter {
         if let version { string(version.description) } else { null() }
     }
 
-    /// What the others are not given because this gateway, which vanished, may still be using it.
+    /// Budgets that the others are not given because this gateway, which vanished, may still be using them.
     fileprivate mutating func withheld(_ parts: [WithheldBudget]) {
         key("withheld")
         beginArray()

@@ -8,7 +8,7 @@ package struct PeoplePorts: Sendable {
     /// The policy in force.
     package var rules: any RuleSource
 
-    /// What the last walk along the audit log found; `nil` before it has ended.
+    /// The result of the last walk along the audit log; `nil` before it has ended.
     package var auditVerification: @Sendable () async -> AuditVerification?
 
     package init(

@@ -75,7 +75,7 @@ final class CallQueue: Sendable {
     }
 
     private func answer(_ number: Int, _ response: HTTPResponse) {
-        // Whoever removes the call resumes it; the other one finds nothing.
+        // The one that removes the call resumes it; the other one finds nothing.
         guard let call = state.withLock({ $0.waiting.removeValue(forKey: number) }) else { return }
         call.parked.resume(with: response)
     }

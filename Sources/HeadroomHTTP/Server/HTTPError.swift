@@ -1,6 +1,6 @@
 import HeadroomWire
 
-/// What went wrong at the HTTP edge: a request that is answered with a problem document, or a server that cannot start.
+/// A failure at the HTTP edge: a request that is answered with a problem document, or a server that cannot start.
 package struct HTTPError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable, Equatable, CaseIterable {
         // A request.

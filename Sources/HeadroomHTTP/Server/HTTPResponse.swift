@@ -17,7 +17,7 @@ package struct HTTPResponse: Sendable {
     }
 }
 
-/// What a handler does with a request.
+/// A handler's answer to a request.
 enum HTTPAnswer {
     case response(HTTPResponse)
     /// The exchange was parked: the handler is asked again once it has been resumed.

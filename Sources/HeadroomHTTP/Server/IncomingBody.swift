@@ -43,7 +43,7 @@ struct IncomingBody {
         self.limit = limit
         self.isCompressed = isCompressed
         refusal = announced.map { $0 > limit } == true ? .tooLarge : nil
-        // What is announced has not come yet: ten thousand who announce the most must not claim 80 GB.
+        // No memory is reserved for an announced size alone: ten thousand who announce the most must not claim 80 GB.
         if refusal == nil, let announced, announced > 0 { bytes.reserveCapacity(min(announced, Self.maxReserved)) }
     }
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the HTTP server may use, and how long a client may take.
+/// The limits of the HTTP server, and of a client's time.
 package struct ServerSettings: Sendable {
     package var listen: ListenAddress
     package var threads = 2

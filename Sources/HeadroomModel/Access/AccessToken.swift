@@ -1,4 +1,4 @@
-/// What a token's holder is to Headroom.
+/// The rights that a token's holder has.
 public enum Role: String, CaseIterable, Sendable, Hashable {
     case gateway, viewer, success, sre, admin
 }
@@ -11,7 +11,7 @@ public struct AccessToken: Equatable, Sendable {
     public var role: Role
     /// The enforcement points that a holder of role `gateway` may speak for.
     public var gateways: GatewayNames
-    /// What the token is limited to; `nil`: all.
+    /// The pools that the token is limited to; `nil`: all.
     public var pools: Set<PoolID>?
     public var tenants: Set<TenantID>?
     /// SHA-256 of the secret.

@@ -1,4 +1,4 @@
-/// Who causes a pool's pressure: each tenant's part of what all of them want above what they are assured (Model §5.7).
+/// Each tenant's part of a pool's pressure: of all that tenants want above their assured rates (Model §5.7).
 public enum ExcessShares {
     /// The largest parts, in descending order; those of tenants that want no more than they have are left out.
     ///

@@ -13,7 +13,7 @@ public struct Explanation: Equatable, Sendable {
         self.tenant = tenant
     }
 
-    /// What a tenant's use may still cost, as rates of its mean request. Money is in millionths (see ``CostTerms``).
+    /// The rest of a tenant's cost ceiling, as rates of its mean request. Money is in millionths (see ``CostTerms``).
     public struct CostFacts: Equatable, Sendable {
         public var currency: String
         public var period: CostTerms.Period
@@ -21,7 +21,7 @@ public struct Explanation: Equatable, Sendable {
         public var spent: Double
         public var until: Timestamp
         public var minutesLeft: Double
-        /// What a mean request costs.
+        /// The cost of a mean request.
         public var perRequest: Double
 
         public init(
@@ -41,7 +41,7 @@ public struct Explanation: Equatable, Sendable {
         public var affordable: Double { max(0, most - spent) / minutesLeft / perRequest }
     }
 
-    /// What all tenants of the pool have in common.
+    /// The facts that all tenants of the pool have in common.
     public struct PoolFacts: Equatable, Sendable {
         public var pool: PoolID
         public var mode: PoolMode
@@ -55,8 +55,8 @@ public struct Explanation: Equatable, Sendable {
         /// Refused for want of quota, of the attempts of the last 10 s.
         public var recentAttempts: Int
         public var recentRefusals: Int
-        /// What the fill ran on: capacity less what `unlisted` and the float take, times the assured share; more where
-        /// floors or what nobody may fall below need it.
+        /// The rates that the fill divided: capacity less `unlisted` and the float, times the assured share; more where
+        /// floors or lower bounds need it.
         public var shared: Rates
         /// By how much published rates exceed the fill in each resource (λ of Model §5.1): what is not used up is
         /// handed out in proportion, up to the ceilings.
@@ -124,19 +124,19 @@ public struct Explanation: Equatable, Sendable {
         public var ceiling: Rates
         /// One unit of activity: the work that comes with one request.
         public var direction: Rates
-        /// What the fill gives undampened, now and as the mean over the observation window.
+        /// The fill's undampened result, now and as the mean over the observation window.
         public var target: Double
         public var mean: Double
-        /// What was published before.
+        /// The number that was published before.
         public var before: Double
         /// Between these the fill could move it, and what set each end.
         public var least: Double
         public var leastConstraint: Constraint
         public var most: Double
         public var mostConstraint: Constraint
-        /// What the fill gave inside them.
+        /// The fill's result inside them.
         public var fill: Double
-        /// What was published.
+        /// The published rates.
         public var assured: Rates
         public var constraint: Constraint
         /// The burst it was granted; 0 without.

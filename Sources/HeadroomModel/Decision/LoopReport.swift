@@ -1,4 +1,4 @@
-/// What a tick saw and did, as numbers: `/readyz`, `/metrics`, the demo's terminal and the pages read it.
+/// A tick's findings and actions, as numbers: `/readyz`, `/metrics`, the demo's terminal and the pages read it.
 public struct LoopReport: Sendable {
     /// The steps of a tick that may fail: reading rules and telemetry, publishing, and storing what must outlive the
     /// process. Decisions do not fail.
@@ -14,7 +14,7 @@ public struct LoopReport: Sendable {
     public var lastTickSeconds: Double
     /// How often a tick is due.
     public var periodSeconds = LoopPolicy().periodSeconds
-    /// What went wrong in the last tick, in the order of the stages; empty when all is well.
+    /// The failures of the last tick, in the order of the stages; empty when all is well.
     public var failures: [(stage: Stage, message: String)]
     /// Why newer rules were refused, while older ones stay in force; `nil` when there are none.
     public var rulesRefusal: String?
@@ -27,7 +27,7 @@ public struct LoopReport: Sendable {
     public var isLedgerWritable: Bool
     /// Rows of telemetry that wait to be read when the tick ended.
     public var hasBacklog: Bool
-    /// What vanished gateways may still be using; ascending by pool, then gateway.
+    /// Budgets that vanished gateways may still be using; ascending by pool, then gateway.
     public var withheld: [WithheldBudget] = []
     /// Ascending by id.
     public var pools: [PoolReport]
@@ -112,7 +112,7 @@ public struct PoolReport: Sendable {
         self.tenants = tenants
     }
 
-    /// What waits at gateways, of all tenants.
+    /// The calls that wait at gateways, of all tenants.
     public var queue: TenantReport.Queue {
         tenants.reduce(into: TenantReport.Queue()) { sum, tenant in
             for criticality in Criticality.allCases {
@@ -172,7 +172,7 @@ public struct TenantReport: Sendable {
     }
 }
 
-/// What a gateway that vanished may still be using of a pool, and the others therefore are not given.
+/// The budget of a pool that a vanished gateway may still be using; the others are not given it meanwhile.
 public struct WithheldBudget: Equatable, Sendable {
     public var pool: PoolID
     public var gateway: GatewayID

@@ -1,4 +1,4 @@
-/// What the upstream grants a pool now, as one explainable estimate.
+/// The capacity that the upstream grants a pool now, as one explainable estimate.
 public struct PoolCapacity: Equatable, Sendable {
     public var pool: PoolID
     /// One rate for each resource of the nominal capacity.

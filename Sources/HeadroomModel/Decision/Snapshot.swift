@@ -91,7 +91,7 @@ public enum CapacityReason: Int, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// What binds a published number (Model §5.7).
+/// The constraint that binds a published number (Model §5.7).
 public enum Constraint: Int, CaseIterable, Sendable, Hashable {
     case demand, level, floor, ceiling, slew, observationWindow, deadband, guardrail, awaitingRoom, coldStart
     case gamingDiscount, burst, override, mode, frozen, breaker, costCeiling
@@ -151,12 +151,12 @@ public struct PoolAllocation: Equatable, Sendable {
     public var enforce: Bool
     /// Weighted dominant share that the last band reached.
     public var level: Double
-    /// What the upstream grants the pool now.
+    /// The capacity that the upstream grants the pool now.
     public var capacity: Rates
-    /// What the contract says.
+    /// The contract's capacity.
     public var nominal: Rates
     public var capacityReason: CapacityReason
-    /// What all tenants together may spend here; Σ over gateways, with the float, ≤ capacity.
+    /// The rates that all tenants together may spend here; Σ over gateways, with the float, ≤ capacity.
     public var budget: Rates
     /// Budget that no gateway has work for just now.
     public var float: Rates
@@ -221,7 +221,7 @@ public struct TenantAllocation: TenantRow, Equatable, Sendable {
     public var tenant: TenantID
     /// The rate that the tenant is sure of.
     public var assured: Rates
-    /// What its contract guarantees, over all gateways; empty without a guarantee. The float goes by it; gateways are
+    /// The contract's guarantee, over all gateways; empty without one. The float goes by it; gateways are
     /// not sent it.
     public var floor: Rates
     /// How far lending may go; an absent resource has no ceiling.

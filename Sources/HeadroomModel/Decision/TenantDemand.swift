@@ -1,13 +1,13 @@
-/// What a tenant needs in one pool, and what it gets.
+/// A tenant's need in one pool, and its use.
 public struct TenantDemand: TenantRow, Equatable, Sendable {
-    // What every decision reads of every tenant comes first: the rest is not in its way.
+    // The fields that every decision reads of every tenant come first, so that they share cache lines.
 
     public var tenant: TenantID
-    /// What it would use if unlimited, by criticality: up at once, down by half-life.
+    /// The rates it would use if unlimited, by criticality: up at once, down by half-life.
     public var demand: PerCriticality<Rates>
     /// Its mean request; `nil` before the first.
     public var shape: Work?
-    /// What it used, over the demand window.
+    /// Its use over the demand window.
     public var consumed: Rates
     /// 0 to 1, by the amount of evidence: what a cold start waits for.
     public var confidence: Double
@@ -21,12 +21,12 @@ public struct TenantDemand: TenantRow, Equatable, Sendable {
     public var flags: [String]
     /// A gaming flag stands: its credible demand is at most a factor of what it consumed.
     public var isDiscounted: Bool
-    /// What its tasks in progress say that they still need, as far as its claims are believed; `nil` without one.
+    /// The work that its tasks in progress still need, as far as its claims are believed; `nil` without one.
     public var midTask: Work?
 
-    /// What it wants at this moment, without what is remembered of a minute ago: the measure of starvation.
+    /// The rates it wants at this moment, without memory of a minute ago: the measure of starvation.
     public var wanted: Rates
-    /// What it was served since the estimate before.
+    /// The work it was served since the estimate before.
     public var served: Work
     public var queue: PerCriticality<TenantReport.Queue>
     /// Attempts beyond the first, since the estimator began.
@@ -80,7 +80,7 @@ public struct GatewayTraffic: Equatable, Sendable {
     }
 }
 
-/// What all tenants of a pool need.
+/// The demand of all tenants of a pool.
 public struct PoolDemand: Equatable, Sendable {
     public var pool: PoolID
     /// Those heard of within the policy's idle time. Ascending by id.

@@ -1,4 +1,4 @@
-/// What is known of one tenant in one pool beyond its rates of the moment: how it behaves, and how far it is believed.
+/// A tenant's behaviour in one pool beyond its rates of the moment, and how far its claims are believed.
 public struct TenantProfileReport: Equatable, Sendable {
     /// Its work of one criticality.
     public struct Flow: Equatable, Sendable {
@@ -34,7 +34,7 @@ public struct TenantProfileReport: Equatable, Sendable {
     /// 0 to 1, by the amount of evidence.
     public var confidence: Double
     public var burstiness: BurstinessReport
-    /// What one of its agents' tasks costs; `nil` before the first has ended.
+    /// The cost of one of its agents' tasks; `nil` before the first has ended.
     public var tasks: TaskCost?
     /// Counted tokens of what it was served, over what was claimed for such work before it was served; 1 while estimates
     /// are right or unknown. 0.15: estimates are seven times too high, and what waits counts accordingly.
@@ -60,7 +60,7 @@ public struct TenantProfileReport: Equatable, Sendable {
     }
 }
 
-/// What kind of work a tenant does, in a word.
+/// The kind of work that a tenant does, in a word.
 public enum ShapeClass: String, CaseIterable, Sendable, Hashable {
     /// Long prompts: retrieval, documents, code bases.
     case longContext = "long_context"
@@ -81,7 +81,7 @@ public struct BurstinessReport: Equatable, Sendable {
     public var variation: Double
     /// The minute of the last seven days in which most was wanted; `nil` before the first.
     public var peakMinute: Timestamp?
-    /// What was wanted in it.
+    /// The work that was wanted in it.
     public var peakWork: Work
 
     public init(
@@ -94,7 +94,7 @@ public struct BurstinessReport: Equatable, Sendable {
     }
 }
 
-/// What one agent's task costs on average.
+/// The mean cost of one agent's task.
 public struct TaskCost: Equatable, Sendable {
     public var requests: Double
     public var tokens: Double
@@ -117,13 +117,13 @@ public struct TaskCost: Equatable, Sendable {
 /// A sign that a tenant, or the client library that it uses, tries to look as if it needed more than it does.
 public struct GamingFlag: Equatable, Sendable {
     public enum Kind: String, CaseIterable, Sendable, Hashable {
-        /// What it queues goes away unserved, although there was room for it.
+        /// Its queue goes away unserved, although there was room for it.
         case vanishingDemand = "vanishing_demand"
         /// Its work comes in spikes, one to each period of the loop.
         case loopSynchronised = "loop_synchronised"
         /// Its tasks say that they are mid-way and never complete.
         case unfinishedTasks = "unfinished_tasks"
-        /// What is denied comes again as new work.
+        /// Denied work comes again as new work.
         case resentDenials = "resent_denials"
         /// Work that used to be less urgent is now called interactive.
         case interactiveJump = "interactive_jump"

@@ -7,7 +7,7 @@ public struct UpstreamReport: Equatable, Sendable {
     public var whole: Signals
     /// By model and endpoint, ascending; at most 16, then one without names for the rest.
     public var channels: [Channel]
-    /// What others than Headroom's tenants take of the same account, per minute; absent where headers do not say.
+    /// Use of the same account by others than Headroom's tenants, per minute; absent where headers do not say.
     public var otherConsumers: Rates
     /// Provider windows other than a minute that bound the estimate or soon will, by resource and length.
     public var longWindows: [LongWindow]

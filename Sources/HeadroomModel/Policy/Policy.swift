@@ -124,7 +124,7 @@ public struct Band: Equatable, Sendable {
     ]
 }
 
-/// What idle tenants without a floor get so that they can begin at once.
+/// The rates of idle tenants without a floor, so that they can begin at once.
 public struct StartPolicy: Equatable, Sendable {
     /// Most for one tenant, as a part of capacity.
     public var shareEach: Double
@@ -141,7 +141,7 @@ public struct LoopPolicy: Equatable, Sendable {
     public var periodSeconds: Double
     /// How long a gateway may use a snapshot.
     public var leaseSeconds: Double
-    /// What Headroom adds to the lease before a silent gateway counts as vanished.
+    /// The time that Headroom adds to the lease before a silent gateway counts as vanished.
     public var graceSeconds: Double
     /// Part of capacity that the fallbacks of all gateways may sum to.
     public var fallbackShare: Double
@@ -265,7 +265,7 @@ public struct TelemetryPolicy: Equatable, Sendable {
     /// Sums by minute and by hour are kept this long.
     public var minuteDays: Double
     public var hourDays: Double
-    /// What the windows hold is stored this often; a start reads the rows since.
+    /// The windows are stored this often; a start reads the rows since.
     public var checkpointSeconds: Double
     /// Published snapshots are kept this long, and at most this many bytes of them.
     public var ledgerHours: Double
@@ -292,7 +292,7 @@ public struct TelemetryPolicy: Equatable, Sendable {
 public struct PoolPolicy: Equatable, Sendable {
     public var pool: PoolID
     public var provider: String?
-    /// What the contract says; at least one resource.
+    /// The contract's capacity; at least one resource.
     public var nominal: Rates
     public var mode: PoolMode
     /// Seconds of its limit that the provider lets pass at once.

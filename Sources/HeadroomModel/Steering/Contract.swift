@@ -1,4 +1,4 @@
-/// What a tenant has bought: its tier, per pool what it was promised and may not exceed, and what its use may cost.
+/// A tenant's purchase: its tier, its guarantees and ceilings per pool, and the cost ceiling of its use.
 public struct Contract: Equatable, Sendable {
     /// The tenant's terms in one pool.
     public struct Terms: Equatable, Sendable {

@@ -1,4 +1,4 @@
-/// What replacing all contracts by others would change.
+/// The changes that replacing all contracts by others would make.
 public struct ContractDifference: Equatable, Sendable {
     /// Ascending, as the other two.
     public private(set) var added: [TenantID] = []

@@ -1,4 +1,4 @@
-/// What a tenant's use costs, and the most that it may cost in a day or a month.
+/// The price of a tenant's use, and the most that it may cost in a day or a month.
 ///
 /// All money is in whole millionths of the currency's unit: 2.50 is 2,500,000. Headroom converts no currencies; the
 /// contract's is what its invoices are in.
@@ -82,7 +82,7 @@ public struct CostTerms: Equatable, Sendable {
         """.split(separator: " ").map(String.init))
 }
 
-/// What one tenant used of one pool in one day: what prices are put on.
+/// One tenant's use of one pool in one day: prices apply to it.
 public struct TenantUse: Equatable, Sendable {
     public var tenant: TenantID
     public var pool: PoolID
@@ -111,7 +111,7 @@ public struct TenantUse: Equatable, Sendable {
     }
 }
 
-/// What a tenant may still spend, as of one minute.
+/// The money that a tenant may still spend, as of one minute.
 public struct CostAllowance: Equatable, Sendable {
     public var terms: CostTerms
     /// In millionths, as all money.

@@ -1,4 +1,4 @@
-/// What the business wants: the policy in force, the contracts, and what people have said for a while.
+/// The business's wishes: the policy in force, the contracts, and people's steering of limited duration.
 public struct Rules: Sendable {
     public var policy: Policy
     /// By tenant.
@@ -6,9 +6,9 @@ public struct Rules: Sendable {
     public var steering: Steering {
         didSet { overrides = Rules.ranked(steering.overrides) }
     }
-    /// What tenants whose use is priced may still spend.
+    /// The money that tenants whose use is priced may still spend.
     public var allowances: [TenantID: CostAllowance] = [:]
-    /// What is wrong with newer rules that were refused; `nil` while these are the newest.
+    /// The faults of newer rules that were refused; `nil` while these are the newest.
     public var refusal: String?
     /// By tenant, the one that goes before the others first.
     private var overrides: [TenantID: [Override]]

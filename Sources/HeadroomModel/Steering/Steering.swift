@@ -1,4 +1,4 @@
-/// What people have said, for as long as it holds: overrides, approvals, freezes, pinned capacities. None is permanent.
+/// People's steering, each with an end: overrides, approvals, freezes, pinned capacities. None is permanent.
 public struct Steering: Equatable, Sendable {
     /// Ascending by id, as all of these.
     public var overrides: [Override]
@@ -19,7 +19,7 @@ public struct Steering: Equatable, Sendable {
     }
 }
 
-/// Who said it, why, and from when until when it holds.
+/// The author, the reason, and the time span for which it holds.
 public struct Authorship: Equatable, Sendable {
     /// The name of a token; `headroom` for automation.
     public var author: String
@@ -71,7 +71,7 @@ public struct Freeze: Equatable, Sendable {
     public var id: Int64
     /// `nil`: all pools.
     public var pool: PoolID?
-    /// What it keeps; `nil` keeps what is in force when it begins.
+    /// The generation that it keeps; `nil` keeps the one in force when it begins.
     public var generation: Int64?
     /// The old generation's pools, where ``generation`` is not `nil`.
     public var numbers: [PoolAllocation]
@@ -134,7 +134,7 @@ public struct Proposal: Equatable, Sendable {
         }
     }
 
-    /// What it would do to another tenant of the pool.
+    /// The change that it would make for another tenant of the pool.
     public struct Effect: Equatable, Sendable {
         public var tenant: TenantID
         public var from: Rates
@@ -154,17 +154,17 @@ public struct Proposal: Equatable, Sendable {
     public var pool: PoolID?
     public var from: Rates
     public var to: Rates
-    /// What led to it, in sentences with numbers.
+    /// The reasons for it, in sentences with numbers.
     public var evidence: [String]
     /// Tenants that it changes, ascending.
     public var effects: [Effect]
-    /// What is to be set, where ``kind`` is an override; its authorship is from the time of the approval.
+    /// The override to be set, where ``kind`` is an override; its authorship is from the time of the approval.
     public var override: Override?
-    /// Who asks, why, since when, and when the question expires.
+    /// The author, the reason, the time of asking, and when the question expires.
     public var authorship: Authorship
     public var state: State
-    /// Who decided, why, when, and until when the decision holds: an approved change is in force, a denied one is not
-    /// asked for again.
+    /// The decider, the reason, the time, and until when the decision holds: an approved change is in force, a denied
+    /// one is not asked for again.
     public var decision: Authorship?
 
     public init(

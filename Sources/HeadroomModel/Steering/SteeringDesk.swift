@@ -52,7 +52,7 @@ public struct AuditEntry: Equatable, Sendable {
     public var author: String
     /// `override.set`, `approval.approve`, `contracts.import`, `token.create`, …
     public var action: String
-    /// What it is about, as a JSON object.
+    /// The subject, as a JSON object.
     public var detail: String
     /// SHA-256, in hexadecimal.
     public var hash: String
@@ -67,13 +67,13 @@ public struct AuditEntry: Equatable, Sendable {
     }
 }
 
-/// What a walk along the whole audit log found.
+/// The result of a walk along the whole audit log.
 public struct AuditVerification: Equatable, Sendable {
     /// Where the log is not as it was written.
     public struct Fault: Equatable, Sendable {
         /// The first row that is wrong, missing or too many.
         public var sequence: Int64
-        /// What was expected there, and what was found.
+        /// The expected and the found value there.
         public var detail: String
 
         public init(sequence: Int64, detail: String) {
@@ -97,7 +97,7 @@ public struct AuditVerification: Equatable, Sendable {
     }
 }
 
-/// What is read back of decisions and of the past.
+/// Reads back decisions and the past.
 public protocol RecordReading: Sendable {
     /// The chain of the number in force in `generation`, which may be of an earlier one that set it; `nil` for the
     /// newest. `nil` when it is not known, or no longer.

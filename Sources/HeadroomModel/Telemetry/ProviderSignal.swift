@@ -30,7 +30,7 @@ public enum ResponseKind: Int, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// What one provider response says of one limit. `nil` where it does not say.
+/// One provider response's statement on one limit. `nil` where it does not say.
 public struct QuotaWindow: Equatable, Sendable {
     public var resource: Resource
     public var limit: Double?

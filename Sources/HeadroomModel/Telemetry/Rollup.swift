@@ -1,4 +1,4 @@
-/// What one tenant did, and how it fared, in one minute or hour of one pool. Sums, so that two of the same minute add up.
+/// One tenant's use of one pool in one minute or hour, and how it fared. Sums, so that two of the same minute add up.
 public struct Rollup: Equatable, Sendable {
     /// The start of the minute or the hour.
     public var start: Timestamp

@@ -9,7 +9,7 @@ public enum TelemetryRecord: Equatable, Sendable {
     case model(ModelRecord)
 }
 
-/// What became of a call.
+/// The result of a call.
 public enum Outcome: Int, CaseIterable, Sendable, Hashable {
     case ok, cached, denied, quota, overload, ramp, billing, auth, client, server, error
 
@@ -64,7 +64,7 @@ public struct CallRecord: Equatable, Sendable {
     public var outputTokens: Int64?
     public var cachedInputTokens: Int64?
     public var maxTokens: Int64?
-    /// What the provider charged to the quota, where known.
+    /// The tokens that the provider charged to the quota, where known.
     public var countedTokens: Int64?
 
     public init(
@@ -203,7 +203,7 @@ public struct QueueRecord: Equatable, Sendable {
     }
 }
 
-/// What a provider's answer said of the limits. Never counts as a call.
+/// A provider answer's statement on the limits. Never counts as a call.
 public struct ResponseRecord: Equatable, Sendable {
     public var at: Timestamp
     public var request: String?
@@ -383,7 +383,7 @@ public enum TelemetryKind: String, CaseIterable, Sendable, Hashable {
 }
 
 extension WindowRecord {
-    /// What was served in it.
+    /// The work that was served in it.
     public var served: Work {
         let input = Double(inputTokens)
         let output = Double(outputTokens)

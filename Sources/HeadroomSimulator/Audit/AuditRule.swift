@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What must hold of every published snapshot, of every step from one to the next, and of what gateways make of them
+/// The rules for every published snapshot, for every step from one to the next, and for gateways' use of them
 /// (Model §5, §6).
 package enum AuditRule: String, CaseIterable, Sendable {
     case version, change, ledger, order, numbers, budget, capacity, parts, membership, fallback, criticality, ceiling,
@@ -54,7 +54,7 @@ package struct AuditViolation: Error, Equatable, Sendable, CustomStringConvertib
     }
 }
 
-/// What the auditor of a run has to say.
+/// The auditor's report on a run.
 package struct AuditReport: Equatable, Sendable {
     /// The first; the run ended with it.
     package var violation: AuditViolation?

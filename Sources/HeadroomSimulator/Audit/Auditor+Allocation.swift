@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What can be said of one snapshot by itself, the whole or a part.
+/// Checks of one snapshot by itself, the whole or a part.
 extension Auditor {
     /// Whose snapshot it is; put into words for a violation only, as texts would take a tenth of a run.
     enum Holder: CustomStringConvertible {

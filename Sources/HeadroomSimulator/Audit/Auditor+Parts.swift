@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What gateways are given of a publication, beside the whole.
+/// Checks of the gateways' parts of a publication, beside the whole.
 extension Auditor {
     /// - Parameter isLowered: Published from memory, as decreases only: budgets may be short by any amount.
     func checkParts(of publication: Publication, isLowered: Bool) throws(AuditViolation) {

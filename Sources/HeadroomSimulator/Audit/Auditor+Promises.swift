@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What contracts and the policy promise, of the whole.
+/// Checks of contracts and the policy, of the whole.
 extension Auditor {
     /// - Parameter isLowered: Published from memory, as decreases only: it may be short of what is promised.
     func checkPromises(_ pool: PoolAllocation, isLowered: Bool) throws(AuditViolation) {
@@ -78,8 +78,8 @@ extension Auditor {
         }
     }
 
-    /// What gateways that answer were given, in this publication and the one before it, by which the decision went;
-    /// whichever is less. All there is where nobody polls.
+    /// The budgets of gateways that answer, in this publication and the one before it, by which the decision went;
+    /// the lesser of both. All there is where nobody polls.
     private func handedOut(_ pool: PoolID, _ resource: Resource) -> Double {
         [published, before].compactMap { $0 }.filter { !$0.parts.isEmpty }.map { publication in
             publication.parts.reduce(0) { sum, part in
@@ -90,7 +90,7 @@ extension Auditor {
 }
 
 extension PoolAllocation {
-    /// What is higher than in `old`, in words; `nil` when nothing is.
+    /// The numbers that are higher than in `old`, in words; `nil` when none is.
     func rises(above old: PoolAllocation) -> String? {
         func rises(_ new: Rates, _ old: Rates) -> Bool {
             Resource.allCases.contains { (new[$0] ?? .infinity) > (old[$0] ?? .infinity) }
@@ -113,7 +113,7 @@ extension PoolAllocation {
 }
 
 extension Publication {
-    /// What a person needs to see of it beside a rule that was broken.
+    /// The facts that a person needs beside a rule that was broken.
     var auditText: String {
         let pools = whole.pools.map { pool in
             let tenants = pool.tenants.map {

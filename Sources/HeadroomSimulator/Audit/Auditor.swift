@@ -141,7 +141,7 @@ package struct Auditor: Sendable {
 
     // MARK: Telemetry
 
-    /// What the loop knows was stored.
+    /// The loop has stored its knowledge.
     package mutating func checkpoint() { reading.checkpoint() }
 
     /// A gateway was told that so many records are stored.
@@ -311,7 +311,7 @@ extension [TenantAllocation] {
     fileprivate func isSame(as other: [TenantAllocation]) -> Bool {
         guard count == other.count else { return false }
         let (rows, others) = (span, other.span)
-        // What moves most, before all else.
+        // The tenants that move most come first.
         for row in rows.indices where rows[row].assured != others[row].assured { return false }
         for row in rows.indices {
             var mine = rows[row]

@@ -8,7 +8,7 @@ struct ReadingAudit: Sendable {
     /// The next record that this term reads; `nil` before its first.
     private var next: Int?
     private var counted: [Outcome: Int] = [:]
-    /// What the last checkpoint knows: a start goes on from there.
+    /// The content of the last checkpoint: a start goes on from there.
     private var saved: (next: Int, counted: [Outcome: Int])?
 
     /// False in a term whose start may have found counts that it could not use: they belong to other terms of the pool.

@@ -10,7 +10,7 @@ import HeadroomModel
 /// that serves on for longer than `safe_seconds` after lease and grace is not counted any more. What it had, and what one
 /// that said goodbye had, has to be given to the others.
 struct RoomAudit: Sendable {
-    /// What could be handed out from `at` on.
+    /// The amount that could be handed out from `at` on.
     private struct Limit {
         let version: SnapshotVersion
         let at: Timestamp
@@ -45,7 +45,7 @@ struct RoomAudit: Sendable {
         var leaseUntil: Timestamp
     }
 
-    /// What a gateway has in force of a pool that is enforced.
+    /// A gateway's budget in force of a pool that is enforced.
     private struct Part {
         let pool: PoolID
         @Halved var budget: SIMD4<Double>
@@ -67,12 +67,12 @@ struct RoomAudit: Sendable {
     /// Of the publication in force, and of those before it that a live gateway may still have; oldest first.
     private var limits: [Limit] = []
     private var holders: [GatewayID: Holder] = [:]
-    /// What each gateway was given and may still have, oldest first.
+    /// Each gateway's grants that it may still have, oldest first.
     private var given: [GatewayID: [Given]] = [:]
     private var termBegan: Timestamp?
     /// Those that said goodbye in this term.
     private var left: Set<GatewayID> = []
-    /// What each applied last, also of those that were stopped: nobody knows that they hold nothing any more.
+    /// The last version that each applied, also of those that were stopped: nobody knows that they hold nothing any more.
     private var applied: [GatewayID: SnapshotVersion] = [:]
 
     /// - Parameter isRecorded: The ledger has it, and all before it.

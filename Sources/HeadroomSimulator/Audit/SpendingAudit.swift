@@ -1,7 +1,7 @@
 import HeadroomEnforcement
 import HeadroomModel
 
-/// What one gateway may still spend, by the words of Model §8 and of WireFormat: a bucket in every limited resource that refills
+/// The amount that one gateway may still spend, by Model §8 and WireFormat: a bucket in every limited resource that refills
 /// by the budget (the fallback's once the lease has run out), holds so many seconds of it and at least one mean request,
 /// keeps its level in proportion when the budget changes, and lets one call more pass as long as it is above 0.
 ///
@@ -25,7 +25,7 @@ struct SpendingAudit: Sendable {
         }
     }
 
-    /// What counts of the part that is in force.
+    /// The terms of the part that is in force.
     private struct Terms {
         let pool: PoolID
         let enforce: Bool
@@ -56,7 +56,7 @@ struct SpendingAudit: Sendable {
     /// The last of a gateway that draws.
     private var draw: Draw?
     private var isAnswered = false
-    /// What its answer grants, as far as it is not used.
+    /// The unused rest of its answer's grants.
     private var granted = Work.zero
     /// Calls that went on what was granted and have not ended, and what all of them have cost.
     private var drawn: [Int: Work] = [:]
@@ -154,12 +154,12 @@ struct SpendingAudit: Sendable {
         if let estimate = drawn.removeValue(forKey: call), let cost { used += cost - estimate }
         guard let estimate = charged.removeValue(forKey: call), let cost else { return }
         fill(to: now)
-        // What flowed over before a call turned out to be that large is returned after it.
+        // Overflow from before a call turned out to be that large is returned after it.
         largest.amounts = pointwiseMax(largest.amounts, cost.amounts)
         add(estimate - cost)
     }
 
-    /// What it may spend a minute of `resource`; 0 while it is not bounded.
+    /// Its budget of `resource` per minute; 0 while it is not bounded.
     func inForce(_ resource: Resource, of id: PoolID, at now: Timestamp) -> Double {
         guard let terms, terms.pool == id, terms.enforce else { return 0 }
         return (now < leaseUntil ? terms.budget : terms.fallback)[resource] ?? 0
@@ -200,7 +200,7 @@ struct SpendingAudit: Sendable {
         rates = new
     }
 
-    /// What a bucket holds at most.
+    /// The size of a bucket.
     private func size(of rates: Rates, isFallback: Bool) -> SIMD4<Double> {
         let size = rates.perMinute * ((terms?.burstSeconds ?? 0) / 60)
         guard !isDrawing || isFallback else { return size }

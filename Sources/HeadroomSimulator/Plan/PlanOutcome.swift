@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a candidate policy would have changed: for each tenant and pool what it was assured and served, before and
+/// The changes that a candidate policy would have made: each tenant's assured rate and service by pool, before and
 /// after, and what the candidate would have asked people.
 package struct PlanOutcome: Sendable {
     /// Means over the replay, per minute.
@@ -65,7 +65,7 @@ package struct PlanOutcome: Sendable {
         stepSeconds = max(60, (seconds / Double(Self.maxPoints)).rounded(.up))
     }
 
-    /// What a pool's numbers are told in: tokens where it limits them.
+    /// The resource in which a pool's numbers are stated: tokens where it limits them.
     package func resource(of pool: PoolID) -> Resource {
         let limited = resources(of: pool)
         return limited.contains(.tokens) ? .tokens : limited.first ?? .requests

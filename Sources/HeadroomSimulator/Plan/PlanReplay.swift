@@ -32,11 +32,11 @@ package struct PlanReplay: Sendable {
         }
     }
 
-    /// What the candidate is compared with.
+    /// The other side of the comparison.
     package enum Baseline: Sendable {
-        /// What was really published, ascending.
+        /// The real publications, ascending.
         case published([(at: Timestamp, pools: [PoolAllocation])])
-        /// What other rules would have published.
+        /// The publications of other rules.
         case rules(Rules)
     }
 
@@ -94,7 +94,7 @@ private struct PlanBaseline {
         }
     }
 
-    /// What was in force at `now`, ascending by pool.
+    /// The allocations in force at `now`, ascending by pool.
     mutating func turn(_ records: [TelemetryRecord], at now: Timestamp) async -> [PoolAllocation] {
         if let loop {
             _ = await loop.turn(records, at: now)

@@ -1,8 +1,8 @@
 import HeadroomDecision
 import HeadroomModel
 
-/// What gateways would have made of an allocation, as a fluid: everyone's assured rate as far as it is wanted, then
-/// what is left by weight, up to the ceilings. (Real requests are lumps; both sides of a plan are judged alike.)
+/// The use that gateways would have made of an allocation, as a fluid: everyone's assured rate as far as it is wanted, then
+/// the rest by weight, up to the ceilings. (Real requests are lumps; both sides of a plan are judged alike.)
 struct PlanService {
     private var fill = FillEngine()
 

@@ -15,7 +15,7 @@ struct LinePlot {
     }
 
     let title: String
-    /// What `y` counts, behind the title.
+    /// The unit of `y`, behind the title.
     let unit: String
     let series: [Series]
     /// Right end of the horizontal axis, in minutes.

@@ -53,7 +53,7 @@ package struct RunReport {
 
     private var minutes: Double { workload.seconds / 60 }
 
-    /// What rates are drawn in: tokens where the pool limits them.
+    /// The resource in which rates are drawn: tokens where the pool limits them.
     private var resource: Resource { workload.nominal[.tokens] != nil ? .tokens : .requests }
 
     private var unitName: String { resource == .tokens ? "tokens" : "requests" }

@@ -69,9 +69,9 @@ package struct APFBorrowing: RateAllocator {
     /// A priority level.
     package struct Level: Sendable {
         package var nominal: Double
-        /// What it never lends.
+        /// The part that it never lends.
         package var least: Double
-        /// What it may have with all that it borrows.
+        /// The most that it may have with all that it borrows.
         package var most: Double
         package var demand: SeatDemand
 

@@ -13,7 +13,7 @@ package struct DoormanServer: Sendable {
 
     package struct Request: Sendable {
         package var client: Int
-        /// What the client believes it has; used in learning mode only.
+        /// The capacity that the client believes it has; used in learning mode only.
         package var has: Double
         package var wants: Double
         /// It asks for so many of its own: its part of an equal division.
@@ -63,7 +63,7 @@ package struct DoormanServer: Sendable {
         return lease
     }
 
-    /// What the algorithm gives, before it is cut to what is free.
+    /// The algorithm's grant, before it is cut to the free capacity.
     package func entitlement(of request: Request, _ capacity: Double) -> Double {
         switch algorithm {
         case .fairShare: fairShare(of: request, capacity)
@@ -71,8 +71,8 @@ package struct DoormanServer: Sendable {
         }
     }
 
-    /// What nobody else holds: this keeps the sum below the capacity while grants catch up with wants. Never negative,
-    /// which the original's may be after learning mode.
+    /// The capacity that nobody else holds: this keeps the sum below the capacity while grants catch up with wants. Never
+    /// negative, which the original's may be after learning mode.
     private func free(for request: Request, _ capacity: Double) -> Double {
         max(0, capacity - others(than: request).reduce(0) { $0 + $1.has })
     }

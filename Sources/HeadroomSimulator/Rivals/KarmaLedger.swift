@@ -30,7 +30,7 @@ package struct KarmaLedger: Sendable {
         return credits.count - 1
     }
 
-    /// What one quantum gave.
+    /// The result of one quantum.
     package struct Quantum: Equatable, Sendable {
         /// Slices by user: never more than it demanded.
         package var allocations: [Int]

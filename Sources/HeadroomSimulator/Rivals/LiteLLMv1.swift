@@ -41,7 +41,7 @@ package struct LiteLLMv1: CallAdmitter {
         used += cost
     }
 
-    /// What a key of this tier is told that it may still use in this minute.
+    /// The amount that a key of this tier may still use in this minute, as its answer states it.
     package func available(_ resource: Resource, tier: String) -> Int {
         let left = capacity.perMinute[resource.rawValue] - used[resource]
         return max(0, Int(left * (weights[tier] ?? 1) / Double(max(1, active.count))))

@@ -1,4 +1,4 @@
-/// What API Priority and Fairness remembers of a priority level's demand.
+/// API Priority and Fairness' memory of a priority level's demand.
 package struct SeatDemand: Equatable, Sendable {
     /// Demand over the last period.
     package private(set) var highWatermark = 0.0

@@ -1,8 +1,8 @@
 import HeadroomModel
 
-/// What the contracts say, for ever: floors, and what is left by weight up to the ceilings, of the nominal capacity.
+/// The contracts as permanent limits: floors, and the rest by weight up to the ceilings, of the nominal capacity.
 ///
-/// What a careful team does: quotas written when the contract was signed, the pool sold out and not over-sold. A tenant
+/// A careful team does this: quotas written when the contract was signed, the pool sold out and not over-sold. A tenant
 /// that stays within its floor is never touched by the others. Here it looks worse than with real contracts in one
 /// way: floors and tiers are invented (``Roster``), and nobody negotiated them to fit the tenant.
 package struct StaticContract: RateAllocator {

@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// Everyone gets the same part of the nominal capacity, for ever.
 ///
-/// What a team does first: limits written once into the gateway's configuration. It needs no telemetry, no control loop
+/// A team does this first: limits written once into the gateway's configuration. It needs no telemetry, no control loop
 /// and no trust, and nobody can take anything from anyone. It looks worst where demand differs from tenant to tenant,
 /// which is every trace here.
 package struct StaticEqual: RateAllocator {

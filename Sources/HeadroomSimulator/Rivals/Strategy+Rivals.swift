@@ -1,5 +1,5 @@
 extension Strategy {
-    /// What others do, as they do it.
+    /// The strategies of others, as they run them.
     package static let rivals: [Strategy] =
         [
             Strategy(name: "litellm-v3", kind: .admission(LiteLLMv3(LiteLLMv3.Settings(reservations: reservations)))),

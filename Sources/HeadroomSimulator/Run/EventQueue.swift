@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What happens in a run, in the order of time; events of one instant in the order in which they were planned.
+/// A run's events, in the order of time; events of one instant in the order in which they were planned.
 struct EventQueue: Sendable {
     enum Kind: UInt8, Sendable {
         /// A job reaches its gateway.

@@ -1,7 +1,7 @@
 import HeadroomEnforcement
 import HeadroomModel
 
-/// What a run's rivals can see of it, and the service clocks of all tenants. Headroom does not use it: it has its own
+/// The rivals' view of a run, and the service clocks of all tenants. Headroom does not use it: it has its own
 /// telemetry.
 struct Observer: Sendable {
     /// Seconds that are kept.
@@ -82,7 +82,7 @@ struct Observer: Sendable {
         for index in gatewayTraffic.indices { gatewayTraffic[index] *= fast }
     }
 
-    /// What a rival sees of each tenant at the end of its period.
+    /// A rival's view of each tenant at the end of its period.
     mutating func observation(workload: Workload, rules: Rules, periodSeconds: Double) -> [PoolObservation.Tenant] {
         let observed = workload.roster.entries.indices.map { index in
             let entry = workload.roster.entries[index]

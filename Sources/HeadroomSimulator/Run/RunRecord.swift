@@ -1,10 +1,10 @@
 import HeadroomModel
 
-/// What happened in one run, as much as the metrics need. Metrics are computed from it and from nothing else.
+/// The events of one run, as much as the metrics need. Metrics are computed from it and from nothing else.
 package struct RunRecord: Sendable {
     package static let stepSeconds = 10.0
 
-    /// What became of one user's task.
+    /// The result of one user's task.
     package struct TaskOutcome: Equatable, Sendable {
         package let tenant: Int
         package let begunAt: Double
@@ -53,14 +53,14 @@ package struct RunRecord: Sendable {
     package private(set) var gamingFlags: [(second: Double, tenant: TenantID, flag: GamingFlag)] = []
     /// Retry storms that Headroom saw, each when it was first seen.
     package private(set) var retryStorms: [(second: Double, storm: RetryStorm)] = []
-    /// What the auditor has to say; `nil` where it is not Headroom that decides.
+    /// The auditor's report; `nil` where it is not Headroom that decides.
     package var audit: AuditReport?
     /// Of every attempt and every limit, in order: the same run has the same digest on every machine and in every
     /// build.
     package var digest: UInt64 { fingerprint.value }
     private var fingerprint = Fingerprint()
 
-    /// What one turn of the loop made of the tenants.
+    /// Records the result of one tick for the tenants.
     mutating func note(_ report: LoopReport, at second: Double) {
         for pool in report.pools {
             if let storm = pool.retryStorm, retryStorms.last?.storm.since != storm.since {

@@ -3,7 +3,7 @@ import HeadroomModel
 
 /// An enforcement gateway without its network: the product's gate and lease, and reports that wait to be sent.
 struct SimulatedGateway: Sendable {
-    /// What a draw in one of ``Workload/pools`` was answered, and when it arrives.
+    /// The answer to a draw in one of ``Workload/pools``, and when it arrives.
     struct AnswerOnItsWay: Sendable {
         let due: Timestamp
         let pool: Int
@@ -31,7 +31,7 @@ struct SimulatedGateway: Sendable {
     private let isDrawing: Bool
     /// Answers so far, to tell which one's headers are reported.
     var answers = 0
-    /// What a rival's loop decided, on its way here.
+    /// A rival's decisions, on their way here.
     var pending: [PoolAllocation] = []
 
     init(_ id: GatewayID, pools: [PoolID], isDrawing: Bool, boot: Int = 1, at now: Timestamp) {
@@ -75,14 +75,14 @@ struct SimulatedGateway: Sendable {
         return work
     }
 
-    /// What it may spend of a pool at `now`; `nil` when it is down or not bounded.
+    /// Its budget of a pool at `now`; `nil` when it is down or not bounded.
     func budget(of pool: Int, at now: Timestamp) -> Rates? {
         guard isUp, let allocation = gates[pool].allocation, allocation.enforce else { return nil }
         if case .expired = holder.lease.state(at: now) { return allocation.fallback }
         return allocation.budget
     }
 
-    /// What a pool's tenants may spend together where each has a rate of its own and nobody lends.
+    /// The budget of a pool's tenants together where each has a rate of its own and nobody lends.
     func walls(of pool: Int, in resource: Resource) -> Double {
         guard isUp, let allocation = gates[pool].allocation else { return 0 }
         return allocation.tenants.reduce(0) { $0 + ($1.assured[resource] ?? 0) }

@@ -29,7 +29,7 @@ extension Simulation {
         return true
     }
 
-    /// What a pool's breaker keeps back goes where the pool fails over to.
+    /// Calls that a pool's breaker keeps back go where the pool fails over to.
     mutating func divert(from pool: Int, at gateway: Int) {
         for call in gateways[gateway].gates[pool].divert(at: now) {
             let failover = gateways[gateway].gates[pool].allocation?.failover ?? []

@@ -142,7 +142,7 @@ extension Simulation {
         }
     }
 
-    /// What a gateway has flushed is stored, unless nobody is there to store it: then it goes with the next.
+    /// Stores a gateway's flushed lines, unless nobody is there to store them: then they go with the next.
     mutating func deliver(_ gateway: Int) {
         guard case .headroom(let plane) = controller, gateways[gateway].isUp, plane.loop != nil else { return }
         while let batch = gateways[gateway].outbox.first, batch.due <= now {

@@ -1,7 +1,7 @@
 import HeadroomEnforcement
 import HeadroomModel
 
-/// What gateways tell Headroom of each call.
+/// The gateways' reports to Headroom on each call.
 extension Simulation {
     mutating func report(_ attempt: Attempt, outcome: Outcome, signal: ProviderSignal?) {
         guard case .headroom = controller else { return }

@@ -9,12 +9,12 @@ struct OracleDecision: Sendable {
     var nextJob = 0
 }
 
-/// What stands in the place of the loop when the strategy is not Headroom. It divides every pool for itself, over the
+/// Stands in the place of the loop when the strategy is not Headroom. It divides every pool for itself, over the
 /// tenants that are at home there: rivals do not fail over, and retry where they were refused. The oracle knows when a
 /// pool is overloaded, and sends its work to the other one.
 extension Simulation {
     private static let foreverSeconds = 1e9
-    /// What a wall that bounds nothing is made of.
+    /// The factor of a wall that bounds nothing.
     private static let boundless = 1000.0
     private static let oraclePeriodSeconds = 1.0
 
@@ -95,7 +95,7 @@ extension Simulation {
         serve(gateway)
     }
 
-    /// What contracts guarantee, as far as there is capacity for all of it.
+    /// The contracts' guarantees, as far as there is capacity for all of them.
     private func floors(of pool: Int, within capacity: Rates) -> [Rates] {
         let floors = workload.roster.entries.indices.map { index in
             workload.homes[index] == pool ? workload.roster.entries[index].floor : .none
@@ -107,7 +107,7 @@ extension Simulation {
         return floors.map { floor in capacity.map { resource, _ in (floor[resource] ?? 0) * (part[resource] ?? 1) } }
     }
 
-    /// What waits and what comes in the next second, divided on what the provider really grants.
+    /// Divides the waiting work and the next second's arrivals on the capacity that the provider really grants.
     private mutating func decideAsOracle(_ decision: inout OracleDecision) {
         var fill = decision.fill ?? OracleFill(roster: workload.roster, rules: rules, nominal: workload.nominal)
         var wanted = observed.waiting
@@ -133,7 +133,7 @@ extension Simulation {
                             ? wanted[tenant].rates(overSeconds: Simulation.oraclePeriodSeconds, of: capacity.resources)
                             : .none
                     })
-            // What was sent to the other pool may wait there when its own is back.
+            // Work that was sent to the other pool may wait there when its own is back.
             let members = tenants.indices.filter { pool > 0 || workload.homes[$0] == pool }
             var allocation = allocation(of: rates, in: pool, members: members, gatewaysLend: true)
             if pool == 0, isOverloaded {
@@ -190,8 +190,8 @@ extension Simulation {
         }.min() ?? 0
     }
 
-    /// What gateways may spend together, with what the float takes in where they draw, over `capacity`, in the pool and resource in which that is most; 0 without
-    /// budgets.
+    /// The sum of gateways' budgets, with the float where they draw, over `capacity`, in the pool and resource in which
+    /// that is most; 0 without budgets.
     private func committed(of capacity: [Rates]) -> Double {
         let isWalled = if case .rates(_, gatewaysLend: false) = strategy.kind { true } else { false }
         let published = strategy.drawsFromFloat ? publishedPools : []

@@ -64,7 +64,7 @@ extension Simulation {
         }
     }
 
-    /// What became of each user's task.
+    /// The results of all users' tasks.
     var taskOutcomes: [RunRecord.TaskOutcome] {
         workload.tasks.indices.compactMap { index in
             guard workload.tasks[index].parent == nil, let begun = tasks[index].begunAt else { return nil }

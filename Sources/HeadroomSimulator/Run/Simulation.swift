@@ -37,16 +37,16 @@ package struct Simulation: Sendable {
     /// One for each pool, where calls are admitted one by one.
     private var admitters: [any CallAdmitter] = []
     var record: RunRecord
-    /// What the control plane last took the capacity of each pool to be.
+    /// The control plane's last estimate of each pool's capacity.
     var believed: [Rates]
     /// When each generation was published, ascending.
     var generations: [(version: SnapshotVersion, at: Timestamp)] = []
-    /// What rivals observe, and the service clocks that their lending gateways go by.
+    /// The rivals' observations, and the service clocks that their lending gateways go by.
     var observed: Observer
     /// Of everything that Headroom publishes and its gateways do; `nil` for others.
     let audit: Audit?
 
-    /// Who stands where Headroom stands.
+    /// The controller in Headroom's place.
     enum Controller: Sendable {
         case headroom(SimulatedControlPlane)
         /// One for each pool.
@@ -281,7 +281,7 @@ extension Simulation {
             estimate: attempt.dispatch.call.estimate, actual: answer.verdict == .served ? job.cost : .zero, at: now)
     }
 
-    /// What a gateway of Headroom's reads in an answer. Refusals tell of limits; of the others every twentieth is read.
+    /// Reads an answer as a gateway of Headroom's does. Refusals tell of limits; of the others every twentieth is read.
     private mutating func signal(of answer: ProviderAnswer?, _ gateway: Int) -> ProviderSignal? {
         guard case .headroom = controller, let answer else { return nil }
         gateways[gateway].answers += 1

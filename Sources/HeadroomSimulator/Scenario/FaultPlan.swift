@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// A few minutes in which everything that can go wrong may go wrong at once, drawn by seed.
 ///
-/// What is checked is not how well a run goes but that no rule of ``AuditRule`` is broken in it.
+/// The check is not how well a run goes but that no rule of ``AuditRule`` is broken in it.
 package struct FaultPlan: Sendable {
     package let seed: UInt64
     package let seconds: Double

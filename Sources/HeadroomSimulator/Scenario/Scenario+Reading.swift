@@ -1,7 +1,7 @@
 import HeadroomJSON
 import HeadroomModel
 
-/// What is wrong with a scenario file.
+/// A fault of a scenario file.
 package struct ScenarioError: Error, Equatable, Sendable {
     /// With the key, and what would be right.
     package let message: String

@@ -1,10 +1,10 @@
 import HeadroomModel
 
-/// What happens in a run besides the trace: how much the provider grants, what clients do, and what breaks.
+/// A run's conditions besides the trace: how much the provider grants, what clients do, and what breaks.
 package struct Scenario: Sendable {
     /// As typed behind `--scenario`.
     package var name: String
-    /// What it is to show, in a sentence.
+    /// Its purpose, in a sentence.
     package var intent: String
     /// The contract with the provider, as a part of the trace's mean demand.
     package var capacity = 1.0
@@ -27,7 +27,7 @@ package struct Scenario: Sendable {
         package var burstSeconds = 6.0
         /// A refused attempt costs a request.
         package var countsRefused = false
-        /// What is really granted, as a part of the contract, while a span lasts; 1 outside of all of them.
+        /// The granted capacity, as a part of the contract, while a span lasts; 1 outside of all of them.
         package var grants: [(span: Span, factor: Double)] = []
         package var wave: Wave?
         /// A part of what is granted goes to other consumers of the account.
@@ -129,7 +129,7 @@ package struct Scenario: Sendable {
         case everyone
     }
 
-    /// What some tenants do otherwise than the trace says.
+    /// Behaviour of some tenants that differs from the trace.
     package enum WorkChange: Sendable {
         /// So many times the work, whole requests drawn from their own; less than 1 thins it out. It grows linearly
         /// over the first `ramp` seconds.
@@ -144,7 +144,7 @@ package struct Scenario: Sendable {
         /// Agents: users start their tasks within a time.
         case tasks(TaskPlan, of: Who, from: Double, withinSeconds: Double)
 
-        /// Who tries to gain by it; `nil` for honest work.
+        /// The tenants that try to gain by it; `nil` for honest work.
         package var gamer: Who? {
             switch self {
             case .resendsDenied(.everyone, _, _): nil
@@ -209,7 +209,7 @@ package struct Scenario: Sendable {
 }
 
 extension Scenario {
-    /// What is really granted to us from each second on, as a part of the contract: ascending, the first at 0.
+    /// The capacity that is granted to us from each second on, as a part of the contract: ascending, the first at 0.
     package func grants(seconds run: Double) -> [(fromSecond: Double, factor: Double)] {
         steps(seconds: run).map { ($0, limit(at: $0, of: run) * (1 - othersShare(at: $0, of: run))) }
     }

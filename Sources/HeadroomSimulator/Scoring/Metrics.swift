@@ -59,7 +59,7 @@ package enum Metric: String, CaseIterable, Sendable {
     case taskP95Critical, taskP95Premium, taskP95Standard, taskP95Free
     /// Tasks that ended well, of those that began.
     case tasksCompleted
-    /// What the gaming tenants were served, over what they were served in the same run without their game; genuine
+    /// The gaming tenants' service, over their service in the same run without their game; genuine
     /// work. Above 1 it pays.
     case gamingGain
     /// From the return of a tenant that was silent until it is served at least 90 % of what is due to it in a step of

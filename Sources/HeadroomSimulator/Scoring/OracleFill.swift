@@ -1,7 +1,7 @@
 import HeadroomDecision
 import HeadroomModel
 
-/// Who should get what, if one knew everything: the policy's own bands up to demand, on true capacity and true demand.
+/// The best division if one knew everything: the policy's own bands up to demand, on true capacity and true demand.
 ///
 /// Floors count up to the demand (an idle tenant's floor serves nobody), and the bands `start`, `burst` and `ceiling`,
 /// which give room beyond demand and no service, are left out.

@@ -96,7 +96,7 @@ package struct Reference: Sendable {
         return [Group(capacity: whole(groups), isMember: workload.homes.map { _ in true })]
     }
 
-    /// What they have together.
+    /// The sum of the groups.
     private static func whole(_ groups: [Group]) -> Rates {
         groups.dropFirst().reduce(groups[0].capacity) { whole, group in
             whole.map { $1 + (group.capacity[$0] ?? 0) }

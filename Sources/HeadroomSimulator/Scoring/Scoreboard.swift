@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// Strategies against scenarios, on several traces and seeds.
 package struct Scoreboard: Sendable {
-    /// What is to be run.
+    /// The runs to be made.
     package struct Plan: Sendable {
         package var traces: [(name: String, trace: Trace)]
         package var scenarios: [Scenario]

@@ -19,7 +19,7 @@ package struct Strategy: Sendable {
         case admission(any CallAdmitter)
     }
 
-    /// What Headroom's gateways can do.
+    /// The abilities of Headroom's gateways.
     package enum Gateways: Sendable {
         /// Lend, and draw from the float.
         case draw
@@ -51,7 +51,7 @@ package protocol RateAllocator: Sendable {
     mutating func allocate(_ observation: PoolObservation) -> [Rates]
 }
 
-/// What a rival's control loop sees at the end of a period. It is told the nominal capacity only: none of the rivals
+/// The view of a rival's control loop at the end of a period. It knows the nominal capacity only: none of the rivals
 /// learns it.
 package struct PoolObservation: Sendable {
     package struct Tenant: Sendable {
@@ -63,10 +63,10 @@ package struct PoolObservation: Sendable {
         package var floor: Rates
         /// The tier's; absent where it has none.
         package var ceiling: Rates
-        /// What it asks for: all arrivals of the last 20 s, resent work among them, and what waits as if it had to be
+        /// Its request: all arrivals of the last 20 s, resent work among them, and the waiting work as if it had to be
         /// served in 20 s. One rate for each resource of the capacity.
         package var demand: Rates
-        /// What it was served over the last period.
+        /// Its service over the last period.
         package var consumed: Rates
         /// Work that arrived in each second of the last period, oldest first, and what waited then as in ``demand``:
         /// for rules that go by peaks and deviations.

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a simulated provider sends back.
+/// A simulated provider's answer.
 package struct ProviderAnswer: Sendable {
     package enum Verdict: Equatable, Sendable {
         case served
@@ -17,7 +17,7 @@ package struct ProviderAnswer: Sendable {
     private let at: Timestamp
     private let cost: Work
     private let usage: (input: Int64, output: Int64)?
-    /// What the headers show: the account's limit, and what of it is left to us.
+    /// The content of the headers: the account's limit, and our rest of it.
     private let shown: (meter: QuotaMeter, limit: Rates)?
     private let wait: Double
 

@@ -12,9 +12,9 @@ package struct ProviderModel: Sendable {
         package var metering = Metering.refill
         /// Seconds of its limit that pass at once, where it refills; windows let pass all of a minute's.
         package var burstSeconds = 6.0
-        /// What is really granted, as a part of nominal: each from its second on, ascending; 1 before the first.
+        /// The granted capacity, as a part of nominal: each from its second on, ascending; 1 before the first.
         package var capacity: [(fromSecond: Double, factor: Double)] = []
-        /// What other consumers of the account take of that, as a part of it: each from its second on, ascending; 0 before
+        /// The other consumers' part of that account: each from its second on, ascending; 0 before
         /// the first. Nobody tells but `remaining`: the headers' limit is the account's.
         package var others: [(fromSecond: Double, share: Double)] = []
         package var headers = Headers.nominal
@@ -39,7 +39,7 @@ package struct ProviderModel: Sendable {
         case slidingWindow = "sliding_window"
     }
 
-    /// What the rate limit headers tell.
+    /// The content of the rate limit headers.
     package enum Headers: Sendable {
         /// The contract's limits, whatever is really granted.
         case nominal
@@ -80,9 +80,9 @@ package struct ProviderModel: Sendable {
     private let start: Timestamp
     private var generator: SeededGenerator
     private var last: Timestamp
-    /// What decides.
+    /// The meter that decides.
     private var granted: QuotaMeter
-    /// What the nominal headers tell: as if the contract's limits were in force.
+    /// The meter behind nominal headers: as if the contract's limits were in force.
     private var advertised: QuotaMeter
     /// How busy its machines are, however it meters: empty when calls come as fast as it can serve them.
     private var machines: Buckets
@@ -99,7 +99,7 @@ package struct ProviderModel: Sendable {
         machines = Buckets(full: settings.nominal, burstSeconds: settings.burstSeconds)
     }
 
-    /// What is really granted to us, per minute: of the limit what others leave.
+    /// The capacity granted to us, per minute: the limit less the others' part.
     package func capacity(at now: Timestamp) -> Rates { limit(at: now) * (1 - othersShare(at: now)) }
 
     private func limit(at now: Timestamp) -> Rates {

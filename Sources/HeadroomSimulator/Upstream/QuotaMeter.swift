@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a provider remembers of an account's use, to say what may pass.
+/// A provider's memory of an account's use, to say what may pass.
 enum QuotaMeter: Sendable {
     case refill(Buckets)
     case window(UseWindow)
@@ -21,7 +21,7 @@ enum QuotaMeter: Sendable {
         }
     }
 
-    /// What may pass at once; below 0 in debt.
+    /// The amount that may pass at once; below 0 in debt.
     var remaining: Work {
         switch self {
         case .refill(let buckets): buckets.level
@@ -142,7 +142,7 @@ struct Buckets: Sendable {
     }
 }
 
-/// What was used within a minute: of a fixed one (one slot, that of the clock's minute), or of the last sixty seconds
+/// The use within a minute: of a fixed one (one slot, that of the clock's minute), or of the last sixty seconds
 /// (a slot each, so that use is forgotten at the age of 59 to 60 s).
 struct UseWindow: Sendable {
     private static let seconds = 60.0

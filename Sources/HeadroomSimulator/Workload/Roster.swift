@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// Who the tenants of a trace are to the business. Traces do not say: tiers, urgency and floors are invented, by seed.
+/// The business role of a trace's tenants. Traces do not say: tiers, urgency and floors are invented, by seed.
 ///
 /// Tiers are dealt by rank of demand, ten tenants at a time (one critical, two premium, four standard, three free), so
 /// that each tier has large and small tenants. A tenant's floor is 80, 60, 30 or 0 % of its own mean demand by its tier;

@@ -65,7 +65,7 @@ extension Trace {
         return (wanted < rows.count ? last : last * 1.000001) / seconds
     }
 
-    /// What arrives in the first `seconds` when the trace runs `speed` times as fast. Tenants that do not appear in
+    /// The arrivals of the first `seconds` when the trace runs `speed` times as fast. Tenants that do not appear in
     /// them are left out.
     package func played(seconds: Double, speed: Double) -> Trace {
         let part = rows.prefix { $0.seconds / speed < seconds }

@@ -173,7 +173,7 @@ private struct SyntheticSplit {
     }
 }
 
-/// What is wrong with a trace.
+/// A fault of a trace.
 package struct TraceError: Error, Equatable {
     package struct Fault: Equatable, Sendable {
         /// From 1.

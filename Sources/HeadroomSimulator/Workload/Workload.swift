@@ -11,7 +11,7 @@ package struct Job: Equatable, Sendable {
     package var pool = 0
     package var inputTokens: Int64
     package var outputTokens: Int64
-    /// What its caller asks for at most; `nil` when it sets no bound.
+    /// The most output that its caller asks for; `nil` when it sets no bound.
     package var maxTokens: Int64?
     /// Estimate over true cost, where there is no `maxTokens`.
     package var estimateFactor = 1.0
@@ -24,7 +24,7 @@ package struct Job: Equatable, Sendable {
     /// How often its client sent it again as new after it was denied.
     package var resends = 0
 
-    /// What it costs the provider.
+    /// Its cost at the provider.
     package var cost: Work {
         Work(
             requests: 1, tokens: Double(inputTokens + outputTokens), inputTokens: Double(inputTokens),
@@ -32,7 +32,7 @@ package struct Job: Equatable, Sendable {
     }
 }
 
-/// What arrives in a run: a trace under a scenario, the same for every strategy.
+/// The arrivals of a run: a trace under a scenario, the same for every strategy.
 package struct Workload: Sendable {
     /// Beyond it the smallest tenants are one.
     package static let maxTenants = 20
@@ -71,7 +71,7 @@ package struct Workload: Sendable {
     package init(trace: Trace, scenario: Scenario, seconds most: Double, seed: UInt64) {
         let played = trace.played(seconds: most, speed: 1).folded(toLargest: Workload.maxTenants)
         let last = (played.rows.last?.seconds ?? 1).rounded(.up)
-        // What a trace ends with is not silence.
+        // The end of a trace is not silence.
         let run = last < 0.98 * most ? max(1, last) : most
         seconds = run
         let resources: ResourceSet = [ResourceSet(.requests), ResourceSet(.tokens)]

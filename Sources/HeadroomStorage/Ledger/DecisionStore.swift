@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What decisions leave behind: questions to people, burst credit, explanations. ``RecordReader`` reads them back.
+/// The lasting records of decisions: questions to people, burst credit, explanations. ``RecordReader`` reads them back.
 package actor DecisionStore: DecisionRecords {
     private let connection: SQLiteConnection
     private let names: NameTable

@@ -10,7 +10,7 @@ package struct StarvedTenant: Equatable, Sendable {
         package var deliverySeconds: Double
         package var shortageSeconds: Double
         package var longestWaitSeconds: Double
-        /// What it wanted in the starved minutes, and what it got.
+        /// Its demand in the starved minutes, and its service.
         package var demandTokens: Double
         package var countedTokens: Int64
 
@@ -30,7 +30,7 @@ package struct StarvedTenant: Equatable, Sendable {
     package var demandTokens: Double { spells.reduce(0) { $0 + $1.demandTokens } }
     package var countedTokens: Int64 { spells.reduce(0) { $0 + $1.countedTokens } }
 
-    /// What it was starved for most of the time.
+    /// The resource or reason that starved it most of the time.
     package var reason: Starvation {
         spells.reduce(0) { $0 + $1.deliverySeconds - $1.shortageSeconds } >= 0 ? .delivery : .shortage
     }

@@ -1,7 +1,7 @@
 import HeadroomModel
 
-/// What gateways were given and may still be using, in SQLite: of each the last part and those within the remembered
-/// time before it, for as long as it may live on its fallback.
+/// Budgets that gateways were given and may still be using, in SQLite: of each the last part and those within the
+/// remembered time before it, for as long as it may live on its fallback.
 struct SentBudgetTable {
     let connection: SQLiteConnection
 

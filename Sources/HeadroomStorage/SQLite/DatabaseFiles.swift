@@ -39,7 +39,7 @@ struct DatabaseFiles: Sendable {
         }
     }
 
-    /// What has become of the files under the running service; `nil` while all are in their places.
+    /// A fault of the files under the running service; `nil` while all are in their places.
     var fault: String? {
         let missing = opened.filter { DatabaseLock.Identity(path: $0.path) != $0.identity }.map(\.path)
         guard !missing.isEmpty else { return nil }

@@ -3,7 +3,7 @@ import HeadroomModel
 
 /// Brings a database's schema to that of this program, and refuses one that it does not know.
 package struct Migrator {
-    /// What `schema_migration` records of a migration that has been applied.
+    /// A row of `schema_migration`: a migration that has been applied.
     private struct Applied {
         let number: Int64
         let fileName: String

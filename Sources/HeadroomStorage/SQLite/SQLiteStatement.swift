@@ -101,13 +101,13 @@ import CSQLite
         while try step() { try body(self) }
     }
 
-    /// What `read` makes of the first row, if there is one.
+    /// The result of `read` for the first row, if there is one.
     package func first<Result>(_ read: (SQLiteStatement) -> Result) throws(StorageError) -> Result? {
         defer { reset() }
         return try step() ? read(self) : nil
     }
 
-    /// What `read` makes of the first row that it makes something of.
+    /// The first result of `read` that is not `nil`.
     func firstResult<Result>(_ read: (SQLiteStatement) -> Result?) throws(StorageError) -> Result? {
         defer { reset() }
         while try step() {

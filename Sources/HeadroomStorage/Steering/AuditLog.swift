@@ -29,7 +29,7 @@ struct AuditAct {
 /// The audit log: rows are added and never changed, and each one's hash covers the row before it. The newest one's
 /// number and hash are kept apart as well, in `audit_head`: rows that are cut off the end are missed there.
 package struct AuditLog {
-    /// Who acts when somebody works on the database itself, where they could sign with any name.
+    /// The author of work on the database itself, where people could sign with any name.
     package static let commandLine = "command line"
 
     private let connection: SQLiteConnection

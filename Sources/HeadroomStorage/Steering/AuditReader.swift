@@ -21,7 +21,7 @@ package actor AuditReader {
         try log.entries(after: sequence, limit: limit)
     }
 
-    /// What the last ``verify(at:)`` found; `nil` before it has ended.
+    /// The result of the last ``verify(at:)``; `nil` before it has ended.
     package var lastVerification: AuditVerification? { newest }
 
     /// Goes through the whole log, as far as it reaches now, and remembers what it found.

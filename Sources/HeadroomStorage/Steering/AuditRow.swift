@@ -11,7 +11,7 @@ struct AuditRow {
     var detail: String?
     var detailDigest: [UInt8]
 
-    /// What stands for the hash before the first row's.
+    /// The stand-in for the hash before the first row's.
     static let origin = [UInt8](repeating: 0, count: 32)
 
     /// SHA-256 over the hash before and everything but the detail, which its own digest stands for.

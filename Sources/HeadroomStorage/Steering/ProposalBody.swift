@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a proposal holds besides the columns that are searched: a version, from, to, evidence, effects, override.
+/// A proposal's content besides the columns that are searched: a version, from, to, evidence, effects, override.
 enum ProposalBody {
     private static let version: UInt8 = 1
 

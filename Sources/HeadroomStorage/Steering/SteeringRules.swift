@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What everything that people set must keep to. The edge checks what needs the policy (tiers and pools that exist).
+/// The rules for everything that people set. The edge checks what needs the policy (tiers and pools that exist).
 enum SteeringRules {
     private static let maxAuthorCharacters = 200
 

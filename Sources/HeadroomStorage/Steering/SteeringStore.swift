@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What people say, in SQLite: each act and its row in the audit log are one transaction.
+/// People's steering, in SQLite: each act and its row in the audit log are one transaction.
 ///
 /// Bounded: at most ``maxOverrides``, ``maxFreezes`` and ``maxPins`` hold at once, at most ``maxPending`` questions
 /// are open.
@@ -12,7 +12,7 @@ package actor SteeringStore: SteeringDesk {
     /// Rows in one answer.
     package static let maxListed = 10_000
 
-    /// What was read last, and at which state of the tables.
+    /// The last read, and the state of the tables then.
     private struct Known {
         var counter: Int64
         var steering: Steering

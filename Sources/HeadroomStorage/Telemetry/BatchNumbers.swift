@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// Which numbered batches of each gateway have been stored. Every call is made inside a transaction.
 struct BatchNumbers {
-    /// What is known of a batch that comes in.
+    /// The standing of a batch that comes in.
     enum Standing: Equatable {
         case new
         /// It was stored, and answered like this.

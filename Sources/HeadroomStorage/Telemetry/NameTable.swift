@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a name names; the raw value is the column `kind` of the table `name`.
+/// The kind of thing that a name names; the raw value is the column `kind` of the table `name`.
 enum NameKind: Int, CaseIterable {
     case tenant, pool, gateway, model, endpoint, provider
 }

@@ -31,7 +31,7 @@ struct ReportingKinds {
     private static let maxPairs = 1_000_000
 
     private var claims: [Pair: Claim] = [:]
-    /// What the present transaction replaced.
+    /// The claims that the present transaction replaced.
     private var replaced: [(pair: Pair, claim: Claim?)] = []
     private var lastSweep = Timestamp(milliseconds: .min)
 

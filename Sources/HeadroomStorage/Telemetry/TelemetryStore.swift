@@ -143,7 +143,7 @@ package actor TelemetryStore: TelemetrySink {
     }
 }
 
-/// Who reported by what in the last minutes. Only the newest rows are looked at, so that a start stays short.
+/// The kind by which each gateway reported in the last minutes. Only the newest rows are looked at, so that a start stays short.
 private func recentPairs(
     _ connection: SQLiteConnection, now: Timestamp
 ) throws(StorageError) -> [(pair: ReportingKinds.Pair, kind: ReportingKinds.Kind, at: Timestamp)] {

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What contracts say of money.
+/// The money terms of contracts.
 struct ContractCostTable {
     let connection: SQLiteConnection
 

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What tenants have bought: each change and its row in the audit log are one transaction.
+/// Tenants' contracts: each change and its row in the audit log are one transaction.
 package actor ContractStore {
     let connection: SQLiteConnection
     let audit: AuditLog

@@ -15,7 +15,7 @@ extension TenantErasure {
         return isKnown
     }
 
-    /// What proposals of other tenants say of this one.
+    /// Erases the statements on this tenant in proposals of others.
     private func eraseEffects(on tenant: TenantID) throws(StorageError) {
         let table = ProposalTable(connection: connection)
         for var proposal in try table.mentioning(tenant) {

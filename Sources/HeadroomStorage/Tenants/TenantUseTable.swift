@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What tenants whose use is priced used, by day.
+/// The daily use of tenants whose use is priced.
 struct TenantUseTable {
     /// Of use that no period reaches back to.
     private static let keptDays: Int64 = 62

@@ -178,7 +178,7 @@ package struct ExplanationText {
         return "Its cost ceiling binds: \(used) are spent, and \(rest)."
     }
 
-    /// What ran out, and while what was being handed out.
+    /// The resource that ran out, and in which step of the fill.
     private var exhausted: String {
         guard let band = pool.exhausted else { return "what there is is given out" }
         let what = (band.saturated ?? resource).name.replacing("_", with: " ")

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What changed between two snapshots: the newer one's head, its changed pools with their changed tenants, and what is
+/// The changes between two snapshots: the newer one's head, its changed pools with their changed tenants, and what is
 /// gone.
 package struct SnapshotDelta: Equatable, Sendable {
     package struct Removal: Equatable, Sendable {

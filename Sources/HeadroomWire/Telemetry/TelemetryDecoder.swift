@@ -31,7 +31,7 @@ package struct TelemetryDecoder: Sendable {
         package var gateway: GatewayID?
         /// The gateways that the sender may speak for; `nil` for all.
         package var allowed: GatewayNames?
-        /// What the sender's token is limited to; `nil` for all.
+        /// The pools that the sender's token is limited to; `nil` for all.
         package var pools: Set<PoolID>?
         package var tenants: Set<TenantID>?
         /// The request bears `Headroom-Batch`.

@@ -4,7 +4,7 @@ import HeadroomModel
 /// Reads the lines of one request, one after another. What the kinds of line have in common is here; each kind has a
 /// file of its own.
 struct TelemetryLineReader {
-    /// What is wrong with a line, for people.
+    /// A fault of a line, for people.
     struct Fault: Error {
         let detail: String
         var refusal = TelemetryRefusal.unreadable
@@ -21,7 +21,7 @@ struct TelemetryLineReader {
     private(set) var lineNumber = 0
     private var identifiers = TextCache()
     private var labels = TextCache()
-    /// What is wrong with the unknown pools of this request. Lines repeat names, and a search for the nearest one takes
+    /// The faults of the unknown pools of this request. Lines repeat names, and a search for the nearest one takes
     /// longer than the line.
     private var unknownPools: [PoolID: String] = [:]
     private static let maxUnknownPools = 64
@@ -276,7 +276,7 @@ extension TelemetryLineReader {
 // MARK: - What a pool can have served
 
 extension TelemetryLineReader {
-    /// What a line claims to have been served, in requests or tokens.
+    /// The service that a line claims, in requests or tokens.
     struct Claim {
         var requests: Int64 = 1
         /// Counted tokens, or input and output together.

@@ -14,7 +14,7 @@ package enum TelemetryRefusal: String, CaseIterable, Sendable {
     case implausible
 }
 
-/// What a line may claim, by the policy in force: a pool that there is, and no more than the pool can have served.
+/// The bounds of a line's claims, by the policy in force: a pool that there is, and no more than it can have served.
 ///
 /// Without this bound one line moves a tenant's service clock by years, and a misspelled pool is stored and seen
 /// nowhere.
@@ -29,7 +29,7 @@ package struct TelemetryRules: Sendable {
 
     func has(_ pool: PoolID) -> Bool { nominal[pool] != nil }
 
-    /// What a line of `seconds` may bear at most in each resource that the pool has; `nil` for a pool that there is not.
+    /// The most that a line of `seconds` may bear in each resource that the pool has; `nil` for a pool that there is not.
     func limits(of pool: PoolID, seconds: Double) -> Limits? {
         guard let nominal = nominal[pool] else { return nil }
         let minutes = max(seconds, 60) / 60 * maxTimesNominal
@@ -59,7 +59,7 @@ package struct TelemetryRules: Sendable {
         }
     }
 
-    /// What is wrong with a name that no policy has, for people.
+    /// The fault of a name that no policy has, for people.
     func unknown(_ pool: PoolID) -> String {
         let names = nominal.keys.map(\.text).sorted()
         let hint: String

@@ -2,7 +2,7 @@ import Glibc
 import HeadroomModel
 import HeadroomSimulator
 
-/// What a person sees while a demo runs: redrawn in place on a terminal, else a block of lines every five seconds.
+/// The display while a demo runs: redrawn in place on a terminal, else a block of lines every five seconds.
 struct DemoScreen {
     private static let plainPeriodSeconds = 5.0
     private static let tenantWidth = 22

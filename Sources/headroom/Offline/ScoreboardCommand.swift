@@ -76,7 +76,7 @@ enum ScoreboardCommand {
 extension Scoreboard {
     private typealias Column = (metric: Metric, title: String, isPercent: Bool)
 
-    /// What agents feel.
+    /// The columns on agents' tasks.
     private static let taskColumns: [Column] = [
         (.tasksCompleted, "tasks %", true), (.taskMedianCritical, "crit p50", false),
         (.taskP95Critical, "crit p95", false), (.taskMedianPremium, "prem p50", false),

@@ -39,7 +39,7 @@ enum AuditCommand {
         return 0
     }
 
-    /// What the service found when it verified the log.
+    /// Prints the service's result of verifying the log.
     private static func report(_ verified: JSONNode?) {
         guard let verified, let sequence = verified["sequence"]?.number else { return }
         if let detail = verified["fault"]?["detail"]?.string {

@@ -1,4 +1,4 @@
-/// What commands take where nothing is given.
+/// The values of options that are not given.
 enum Defaults {
     /// In the working directory.
     static let database = "headroom.sqlite"

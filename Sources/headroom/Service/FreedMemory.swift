@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the allocator keeps of freed memory: after a peak, a tick's results of many tenants say, a third of the process.
+/// The freed memory that the allocator keeps: after a peak, a tick's results of many tenants say, a third of the process.
 enum FreedMemory {
     /// Between two times. The next tick takes pages anew, which costs it some tens of milliseconds where there are most.
     static let seconds = 60

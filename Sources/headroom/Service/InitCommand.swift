@@ -120,7 +120,7 @@ enum InitCommand {
     }
 }
 
-/// What the file of a pool states, from options or from a person's answers.
+/// The statements of a pool's file, from options or from a person's answers.
 private struct PoolAnswers {
     private let pool: PoolID
     private let provider: String?
@@ -165,7 +165,7 @@ private struct PoolAnswers {
         return pool
     }
 
-    /// What stands before the colon of the pool's name, unless somebody says otherwise.
+    /// The word before the colon of the pool's name, unless somebody says otherwise.
     private static func provider(_ arguments: Arguments) throws(UsageError) -> String? {
         guard let text = arguments["--provider"] else { return nil }
         guard PoolID(text) != nil else { throw UsageError("--provider \"\(text)\": must have \(PoolID.rule)") }
@@ -189,7 +189,7 @@ private struct PoolAnswers {
               // How response headers and error bodies are read: openai, anthropic, azure, bedrock, gemini, mistral, …
               provider: "\(provider)",
 
-              // What the contract grants, per minute. Name only the resources that the provider limits: rpm, tpm, itpm,
+              // The contract's capacity, per minute. Name only the resources that the provider limits: rpm, tpm, itpm,
               // otpm.
               nominal: { \(rates.joined(separator: ", ")) },
 

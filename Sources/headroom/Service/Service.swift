@@ -8,7 +8,7 @@ import HeadroomStorage
 import HeadroomWire
 import Synchronization
 
-/// What a service runs on.
+/// A service's settings.
 struct ServiceConfiguration: Sendable {
     var database = Defaults.database
     var policies = RuleBook.Origin.directory(Defaults.policies)
@@ -19,7 +19,7 @@ struct ServiceConfiguration: Sendable {
     var acceptsClock = false
     /// `/metrics` asks for no token, although there are some.
     var openMetrics = false
-    /// What a person at the terminal should know.
+    /// Messages for the person at the terminal.
     var log: @Sendable (LogLevel, String) -> Void = { Terminal.log($0, $1) }
 }
 
