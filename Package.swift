@@ -152,7 +152,10 @@ let package = Package(
         tests("HeadroomStorageTests", ["HeadroomStorage", "HeadroomMemoryStores", "HeadroomModel"]),
         tests(
             "HeadroomHTTPTests",
-            ["HeadroomHTTP", "HeadroomMemoryStores", "HeadroomWire", "HeadroomJSON", "HeadroomModel", "CZlib"]),
+            [
+                "HeadroomHTTP", "HeadroomMemoryStores", "HeadroomEnforcement", "HeadroomWire", "HeadroomJSON",
+                "HeadroomModel", "CZlib",
+            ]),
         // Runs the built program, as its users do.
         tests("HeadroomCommandTests", ["headroom", "HeadroomModel", "HeadroomJSON", "HeadroomStorage"]),
         tests(

@@ -15,12 +15,14 @@ package final class HTTPService: Sendable {
     private let seenAccessVersion: Atomic<Int>
 
     /// - Parameters:
+    ///   - draws: what answers draws from the float; without it nobody can draw.
     ///   - people: what stands behind people's calls; without it there are only those of gateways.
     ///   - viewersOnly: `/healthz`, `/readyz` and `/openapi.json` ask for a viewer's token, as `/metrics` does.
     ///   - openMetrics: `/metrics`, which names tenants, asks for no token.
     package init(
         settings: ServerSettings, board: SnapshotBoard, access: AccessControl, telemetry: TelemetryIntake,
-        people: PeoplePorts? = nil, conditions: ServiceConditions = ServiceConditions(), viewersOnly: Bool = false,
+        draws: DrawIntake? = nil, people: PeoplePorts? = nil, conditions: ServiceConditions = ServiceConditions(),
+        viewersOnly: Bool = false,
         openMetrics: Bool = false
     ) {
         self.board = board
@@ -30,11 +32,12 @@ package final class HTTPService: Sendable {
         let operations = OperationsRoutes(
             board: board, counters: telemetry.counters, conditions: conditions,
             metrics: MetricsPage(
-                board: board, counters: telemetry.counters, signIns: signIns, conditions: conditions),
+                board: board, counters: telemetry.counters, draws: draws, signIns: signIns, conditions: conditions),
             access: viewersOnly ? .roles(AccessRule.viewers) : .anyone,
             metricsAccess: openMetrics ? .anyone : .roles(AccessRule.viewers))
         let routes =
-            [.allocations(board), .telemetry(telemetry, board)] + (people.map { Route.people($0, board) } ?? [])
+            [.allocations(board), .telemetry(telemetry, board)] + (draws.map { [.draw($0, board)] } ?? [])
+            + (people.map { Route.people($0, board) } ?? [])
             + operations.all
         server = MicroHTTPDServer(
             settings: settings, router: Router(routes: routes, access: access), failedSignIns: signIns)

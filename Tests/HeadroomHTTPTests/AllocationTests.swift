@@ -320,7 +320,7 @@ import Testing
             #expect(try await client.get(target + "one").status == 200)
             let refused = try await client.get(target + "two")
             #expect(refused.status == 409)
-            #expect(refused.text.contains("another process polls as gw-1"))
+            #expect(refused.text.contains("another process calls as gw-1"))
             #expect(refused.headers["retry-after"] == "15")
             #expect(try await client.get(target + "one").status == 200)
             // The lease counts from the delivery, which is noted before this connection's next request is read.

@@ -1,3 +1,4 @@
+import HeadroomEnforcement
 import HeadroomHTTP
 import HeadroomMemoryStores
 import HeadroomModel
@@ -12,6 +13,7 @@ final class ServiceFixture: Sendable {
     let sink: TestSink
     let desk: MemoryDesk
     let conditions = ServiceConditions()
+    let float: TestFloat
     let service: HTTPService
     let address: ListenAddress
 
@@ -50,9 +52,12 @@ final class ServiceFixture: Sendable {
             ProviderSignal(kind: response.status == 200 ? .ok : .quota)
         }
         decoder.limits.rules = rules
+        float = TestFloat(at: clock.now)
         service = HTTPService(
             settings: settings, board: board, access: access,
-            telemetry: TelemetryIntake(decoder: decoder, sink: sink, digest: { $0 }), people: desk.ports,
+            telemetry: TelemetryIntake(decoder: decoder, sink: sink, digest: { $0 }),
+            draws: DrawIntake { [float] request, now throws(DrawRefusal) in try float.draw(request, at: now) },
+            people: desk.ports,
             conditions: conditions, viewersOnly: viewersOnly, openMetrics: openMetrics)
         address = try service.start()
     }
@@ -93,6 +98,26 @@ final class TestClock: Sendable {
 
     func advance(seconds: Double) {
         milliseconds.withLock { $0 += Int64(seconds * 1000) }
+    }
+}
+
+/// The ledger of one pool, `openai:gpt-4o`, half of which is in the float.
+final class TestFloat: Sendable {
+    private let ledger: Mutex<FloatLedger>
+
+    init(at now: Timestamp) {
+        let rates = Rates(rpm: 600, tpm: 600_000)
+        var pool = PoolAllocation.sample("openai:gpt-4o", rpm: 600)
+        (pool.capacity, pool.nominal, pool.float, pool.budget) = (rates, rates, rates * 0.5, rates * 0.5)
+        var ledger = FloatLedger(pool: pool.pool, epoch: Publication.epoch, at: now)
+        ledger.follow(pool, budgets: [("gw-1", rates * 0.5)], at: now)
+        self.ledger = Mutex(ledger)
+    }
+
+    var counts: FloatLedger.Counts { ledger.withLock { $0.counts } }
+
+    func draw(_ request: DrawRequest, at now: Timestamp) throws(DrawRefusal) -> DrawAnswer {
+        try ledger.withLock { ledger throws(DrawRefusal) in try ledger.draw(request, at: now) }
     }
 }
 

@@ -98,6 +98,31 @@ import Testing
         }
     }
 
+    @Test func `a draw and its answer have what the document says, and nothing else`() throws {
+        let work = Work(requests: 1, tokens: 2, inputTokens: 1, outputTokens: 1)
+        let draw = DrawRequest(
+            gateway: "g", member: "m", boot: "7f3a", sequence: 1, pool: "p", epoch: 2,
+            totals: DrawRequest.Totals(returned: work, grantedUsed: work, spent: [.init(tenant: "t", work: work)]),
+            waiting: [
+                DrawRequest.Queue(
+                    tenant: "t",
+                    heads: Criticality.allCases.map {
+                        DrawRequest.Head(
+                            estimate: work * 2, criticality: $0, waitedSeconds: 1, patienceSeconds: 2)
+                    })
+            ])
+        let answer = DrawAnswer(
+            sequence: 1, granted: [.init(tenant: "t", calls: 2)], grantedTotal: work,
+            serviceClocks: [.init(tenant: "t", serviceClock: 1.5)], waitMilliseconds: 100)
+        var seen: Set<String> = []
+        for (schema, bytes) in [("Draw", draw.encoded()), ("DrawAnswer", answer.encoded())] {
+            let value = try JSONNode.parse(bytes)
+            #expect(Self.check.faults(of: value, against: Self.check.schema(schema), at: "") == [])
+            names(in: value, &seen)
+        }
+        #expect(described(["Draw", "Work", "WaitingCall", "DrawAnswer"]).subtracting(seen) == [])
+    }
+
     private static let lines: [TelemetryRecord] = {
         let at = Timestamp(milliseconds: 1_793_000_000_000)
         let calls = Outcome.allCases.map { outcome in

@@ -6,6 +6,8 @@ final class AllocationPoll {
     private let query: AllocationQuery
     /// The full body of the generation that the last poll saw: an unchanged poll looks nothing up.
     private var newest: NewestBody?
+    /// The answer in hand renews the lease. A refusal must not: the second process under a name would keep the first alive.
+    private var renewsLease = false
 
     private struct NewestBody {
         let generation: PublishedGeneration
@@ -21,6 +23,7 @@ final class AllocationPoll {
     }
 
     func answer(_ exchange: HTTPExchange) throws(HTTPError) -> HTTPAnswer {
+        renewsLease = false
         // Another round only when a generation was published between the look and the wait.
         while true {
             let (visit, current, view) = try look(exchange)
@@ -42,12 +45,13 @@ final class AllocationPoll {
                 case .refused: break
                 }
             }
+            renewsLease = true
             return answer(exchange, comparison, full, visit)
         }
     }
 
     func delivered() {
-        if let visitor = query.visitor { board.delivered(to: visitor.key) }
+        if renewsLease, let visitor = query.visitor { board.delivered(to: visitor.key) }
     }
 
     /// The newest generation, and what of it the caller may see.

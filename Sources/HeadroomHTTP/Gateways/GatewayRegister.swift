@@ -56,6 +56,13 @@ package struct GatewayRegister {
         var applied: SnapshotVersion?
         var sent: SnapshotVersion?
         var boot: String?
+        /// By any call that bore its boot; polls are in `lastSeen`.
+        var heardAt: Timestamp?
+
+        /// For so long another process under its name is refused.
+        func secondsAlive(after now: Timestamp, leaseSeconds: Double) -> Double {
+            leaseSeconds - now.seconds(since: max(lastSeen, heardAt ?? lastSeen))
+        }
     }
 
     fileprivate struct Name {
@@ -124,7 +131,7 @@ package struct GatewayRegister {
         }
         if let boot = visitor.boot {
             if let other = member.boot, other != boot {
-                let left = leaseSeconds - now.seconds(since: member.lastSeen)
+                let left = member.secondsAlive(after: now, leaseSeconds: leaseSeconds)
                 if left > 0 { return .otherProcess(seconds: left) }
                 member = Member(lastSeen: now)
             }
@@ -147,6 +154,24 @@ package struct GatewayRegister {
     private func isHeardOf(_ visitor: Visitor, at now: Timestamp) -> Bool {
         visitor.applied != nil
             || reporters[visitor.key.gateway].map { now.seconds(since: $0) <= memorySeconds } ?? false
+    }
+
+    /// Notes a call that is no poll: telemetry, or a draw. It renews no lease, and makes nobody take part.
+    /// - Parameter boot: `nil` when the call does not say.
+    package mutating func hear(_ key: Key, boot: String?, at now: Timestamp) -> Standing {
+        guard let name = names[key.gateway], !name.hasLeft, var member = name.members[key.member] else {
+            return .reader
+        }
+        guard let boot else { return .takesPart(isFirst: false) }
+        if let other = member.boot, other != boot {
+            let left = member.secondsAlive(after: now, leaseSeconds: leaseSeconds)
+            // The old process has gone: the new one is known with its first poll.
+            return left > 0 ? .otherProcess(seconds: left) : .reader
+        }
+        member.boot = boot
+        member.heardAt = max(member.heardAt ?? now, now)
+        names[key.gateway]?.members[key.member] = member
+        return .takesPart(isFirst: false)
     }
 
     /// Notes that an answer has been handed over: the lease counts from there.

@@ -166,11 +166,7 @@ package final class SnapshotBoard: SnapshotPublishing {
         case .reader:
             return Visit(newest: newest, takesPart: false, mayCountFromSince: false)
         case .otherProcess(let seconds):
-            throw HTTPError(
-                .conflict,
-                "another process polls as \(gateway) and is alive: give each a name of its own, or a member of its own "
-                    + "where they share counters; a process that ends frees its name with DELETE /v1/gateways/\(gateway)",
-                retryAfterSeconds: Int(seconds.rounded(.up)))
+            throw Self.otherProcess(gateway, seconds: seconds)
         case .tooManyMembers:
             throw HTTPError(
                 .overloaded, "\(gateway) has as many members as are kept; divide them over several names",
@@ -185,6 +181,26 @@ package final class SnapshotBoard: SnapshotPublishing {
                 .overloaded, "as many gateways poll as are kept; give processes that share counters one name",
                 retryAfterSeconds: 10)
         }
+    }
+
+    /// A call of a gateway that is no poll. Throws when another process under its name is alive; false of one that does not
+    /// take part.
+    func hears(_ key: GatewayRegister.Key, boot: String?) throws(HTTPError) -> Bool {
+        let now = time.now()
+        switch state.withLock({ $0.register.hear(key, boot: boot, at: now) }) {
+        case .takesPart: return true
+        case .otherProcess(let seconds): throw Self.otherProcess(key.gateway, seconds: seconds)
+        case .reader, .tooManyMembers, .tooManyNames, .full: return false
+        }
+    }
+
+    private static func otherProcess(_ gateway: GatewayID, seconds: Double) -> HTTPError {
+        HTTPError(
+            .conflict,
+            "another process calls as \(gateway), with another boot, and is alive: give each a name of its own, or a "
+                + "member of its own where they share counters; a process that ends frees its name with DELETE "
+                + "/v1/gateways/\(gateway), and so may whoever knows that it is dead",
+            retryAfterSeconds: Int(seconds.rounded(.up)))
     }
 
     /// A gateway uses nothing any more: what it had is given to the others at once. Returns false when nothing is known of

@@ -11,7 +11,7 @@ extension Route {
             contentTypes: ["application/x-ndjson", "application/json"]
         ) { _, grant in
             HTTPHandler(answer: { exchange throws(HTTPError) in
-                let batch = try intake.read(exchange, grant, time: board.time)
+                let batch = try intake.read(exchange, grant, board)
                 return .later { await intake.store(batch, board) }
             })
         }
@@ -47,15 +47,16 @@ package final class TelemetryIntake: Sendable {
     }
 
     fileprivate func read(
-        _ exchange: HTTPExchange, _ grant: AccessGrant, time: TimeSource
+        _ exchange: HTTPExchange, _ grant: AccessGrant, _ board: SnapshotBoard
     ) throws(HTTPError) -> TelemetryBatch {
         let number = try batchNumber(exchange)
+        let process = try process(exchange)
         // A token that names one gateway stands for it; lines need not name it again.
         let sender = grant.gateways?.only
-        let received = time.now()
+        let received = board.time.now()
         let arrival = TelemetryDecoder.Arrival(
             // A sender that does not say what its clock shows is taken to have the right time.
-            received: received, sentAt: try sentAt(exchange) ?? time.wall().milliseconds, gateway: sender,
+            received: received, sentAt: try sentAt(exchange) ?? board.time.wall().milliseconds, gateway: sender,
             allowed: grant.gateways, pools: grant.scope.pools, tenants: grant.scope.tenants,
             isNumberedBatch: number != nil)
         let isDocument = exchange.header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false
@@ -69,7 +70,11 @@ package final class TelemetryIntake: Sendable {
         }
         counters.add(result.refusals)
         guard !result.lines.isEmpty else { throw nothingReadable(result.faults) }
-        let gateway = if let sender { sender } else { try speaker(of: result.lines, number: number) }
+        let gateway =
+            if let sender { sender } else { try speaker(of: result.lines, isOne: number != nil || process.boot != nil) }
+        if let gateway, let boot = process.boot {
+            _ = try board.hears(GatewayRegister.Key(gateway: gateway, member: process.member), boot: boot)
+        }
         return TelemetryBatch(
             gateway: gateway, number: number, contentDigest: number == nil ? nil : digest(body), received: received,
             lines: result.lines, faults: result.faults)
@@ -121,14 +126,28 @@ package final class TelemetryIntake: Sendable {
         return HTTPError(.badRequest, "none of the \(faults.count) lines can be taken\(more)", faults: listed)
     }
 
-    /// Batches are numbered per gateway, so the lines of a numbered one have to agree on theirs.
-    private func speaker(of lines: [TelemetryBatch.Line], number: Int64?) throws(HTTPError) -> GatewayID? {
+    /// Which of the processes under one name sends this.
+    private func process(_ exchange: HTTPExchange) throws(HTTPError) -> (boot: String?, member: String?) {
+        func word(_ name: StaticString) throws(HTTPError) -> String? {
+            guard let text = exchange.header(name) else { return nil }
+            // A word by the same rule as names.
+            guard GatewayID(text) != nil else {
+                throw HTTPError(.badRequest, "\(name): \(text) is no word; one is \(GatewayID.rule)")
+            }
+            return text
+        }
+        return (try word("Headroom-Boot"), try word("Headroom-Member"))
+    }
+
+    /// Batches are numbered per gateway, and a boot is one gateway's: the lines of such a request have to agree on theirs.
+    private func speaker(of lines: [TelemetryBatch.Line], isOne: Bool) throws(HTTPError) -> GatewayID? {
         let gateways = Set(lines.compactMap(\.record.gateway))
         if gateways.count == 1 { return gateways.first }
-        guard number == nil else {
+        guard !isOne else {
             throw HTTPError(
                 .badRequest,
-                "a request with Headroom-Batch bears the lines of one gateway; these name \(gateways.count)")
+                "a request with Headroom-Batch or Headroom-Boot bears the lines of one gateway; these name "
+                    + "\(gateways.count)")
         }
         return nil
     }

@@ -7,6 +7,7 @@ package struct Metrics {
     private let drifts: [(gateway: GatewayID, seconds: Double)]
     private let telemetry: [(key: TelemetryCounters.Key, count: Int)]
     private let refusals: [(reason: TelemetryRefusal, count: Int)]
+    private let draws: [(pool: PoolID, result: DrawIntake.Result, count: Int)]
     private let longPolls: Int
     private let conditions: [(kind: ServiceConditions.Kind, reason: String?)]
     private let failedSignIns: Int
@@ -16,7 +17,8 @@ package struct Metrics {
     package init(
         loop: LoopSummary, drifts: [(gateway: GatewayID, seconds: Double)] = [],
         telemetry: [(key: TelemetryCounters.Key, count: Int)] = [],
-        refusals: [(reason: TelemetryRefusal, count: Int)] = [], longPolls: Int = 0,
+        refusals: [(reason: TelemetryRefusal, count: Int)] = [],
+        draws: [(pool: PoolID, result: DrawIntake.Result, count: Int)] = [], longPolls: Int = 0,
         conditions: [(kind: ServiceConditions.Kind, reason: String?)] = [], failedSignIns: Int = 0,
         slowedAddresses: Int = 0, now: Timestamp
     ) {
@@ -24,6 +26,7 @@ package struct Metrics {
         self.drifts = drifts
         self.telemetry = telemetry
         self.refusals = refusals
+        self.draws = draws
         self.longPolls = longPolls
         self.conditions = conditions
         self.failedSignIns = failedSignIns
@@ -43,6 +46,11 @@ package struct Metrics {
             "headroom_telemetry_refused_lines_total", .counter,
             "Lines of telemetry that were refused before storage saw them, by why.")
         for (reason, count) in refusals { text.sample(count, ["reason": reason.rawValue]) }
+        if !draws.isEmpty {
+            text.family(
+                "headroom_draws_total", .counter, "Draws from the float since the start, by what became of them.")
+            for (pool, result, count) in draws { text.sample(count, ["pool": pool.text, "result": result.rawValue]) }
+        }
         if let report = loop.newest {
             renderLoop(report, &text)
             renderPools(report.pools, &text)

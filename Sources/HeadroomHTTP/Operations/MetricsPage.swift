@@ -14,6 +14,7 @@ actor MetricsPage {
 
     private let board: SnapshotBoard
     private let counters: TelemetryCounters
+    private let draws: DrawIntake?
     private let signIns: FailedSignIns
     private let conditions: ServiceConditions
     private nonisolated let page = Mutex<Page?>(nil)
@@ -21,10 +22,12 @@ actor MetricsPage {
     static let maxAgeSeconds = 5.0
 
     init(
-        board: SnapshotBoard, counters: TelemetryCounters, signIns: FailedSignIns, conditions: ServiceConditions
+        board: SnapshotBoard, counters: TelemetryCounters, draws: DrawIntake?, signIns: FailedSignIns,
+        conditions: ServiceConditions
     ) {
         self.board = board
         self.counters = counters
+        self.draws = draws
         self.signIns = signIns
         self.conditions = conditions
     }
@@ -43,7 +46,8 @@ actor MetricsPage {
         let loop = board.loop
         let metrics = Metrics(
             loop: loop, drifts: board.drifts().map { ($0.gateway.gateway, $0.seconds) },
-            telemetry: counters.all, refusals: counters.refusals, longPolls: board.waitingCount,
+            telemetry: counters.all, refusals: counters.refusals, draws: draws?.all ?? [],
+            longPolls: board.waitingCount,
             conditions: conditions.all, failedSignIns: signIns.total,
             slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
             now: now)

@@ -8,7 +8,11 @@ extension OpenAPIDocument {
               {"name": "Headroom-Sent-At", "in": "header", "schema": {"type": "string"},
                "description": "The gateway's clock as it sends: milliseconds since 1970, or RFC 3339"},
               {"name": "Headroom-Batch", "in": "header", "schema": {"type": "integer", "minimum": 0},
-               "description": "Ascending per gateway; a batch seen before is answered as the first time"}
+               "description": "Ascending per gateway; a batch seen before is answered as the first time"},
+              {"name": "Headroom-Boot", "in": "header", "schema": {"$ref": "#/components/schemas/Identifier"},
+               "description": "As boot in polls: telemetry of a second process under one name is refused"},
+              {"name": "Headroom-Member", "in": "header", "schema": {"$ref": "#/components/schemas/Identifier"},
+               "description": "As member in polls; only beside Headroom-Boot"}
             ],
             "requestBody": {
               "required": true,

@@ -6,9 +6,10 @@ package enum OpenAPIDocument {
     package static let bytes: [UInt8] =
         opening
         + members([
-            gatewayPaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths, operationsPaths,
+            gatewayPaths, drawPaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths, operationsPaths,
         ])
-        + middle + members([schemas, snapshotSchemas, telemetrySchemas, steeringSchemas, reportSchemas]) + closing
+        + middle + members([schemas, drawSchemas, snapshotSchemas, telemetrySchemas, steeringSchemas, reportSchemas])
+        + closing
 
     private static let opening = encoded(
         #"""

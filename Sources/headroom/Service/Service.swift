@@ -85,9 +85,10 @@ final class Service: Sendable {
             decoder: TelemetryDecoder(
                 limits: TelemetryDecoder.Limits(origin.policy), classify: ProviderClassifier.classify),
             sink: database.telemetry, digest: { SHA256.digest(of: $0) })
+        let draws = DrawIntake { [loop] request, now throws(DrawRefusal) in try loop.draw(request, at: now) }
         http = HTTPService(
             settings: ServerSettings(listen: configuration.listen), board: board, access: access,
-            telemetry: intake,
+            telemetry: intake, draws: draws,
             people: PeoplePorts(
                 steering: database.steering, contracts: database.contracts, records: database.records, rules: rules,
                 auditVerification: { [audit = database.audit] in await audit.lastVerification }),

@@ -1,5 +1,3 @@
-import HeadroomModel
-
 /// A gateway tells the pool's float what it returned and used, and asks for budget for what waits (WireFormat §2.1).
 public struct DrawRequest: Equatable, Sendable {
     /// An amount for one tenant.
@@ -62,6 +60,8 @@ public struct DrawRequest: Equatable, Sendable {
     }
 
     public var gateway: GatewayID
+    /// Tells processes apart that share one gateway's counters, as in polls.
+    public var member: String?
     /// Names the process: its totals began at 0 with it.
     public var boot: String
     /// Ascends with each request of a boot; the same number is the same request.
@@ -73,10 +73,11 @@ public struct DrawRequest: Equatable, Sendable {
     public var waiting: [Queue]
 
     public init(
-        gateway: GatewayID, boot: String, sequence: Int64, pool: PoolID, epoch: Int64, totals: Totals = Totals(),
-        waiting: [Queue] = []
+        gateway: GatewayID, member: String? = nil, boot: String, sequence: Int64, pool: PoolID, epoch: Int64,
+        totals: Totals = Totals(), waiting: [Queue] = []
     ) {
         self.gateway = gateway
+        self.member = member
         self.boot = boot
         self.sequence = sequence
         self.pool = pool
@@ -87,47 +88,9 @@ public struct DrawRequest: Equatable, Sendable {
 
     /// Heads beyond so many a tenant are not looked at.
     public static let maxHeads = 64
-    /// An answer that takes longer grants nothing: its request was lost, as far as the gateway is concerned.
-    public static let patienceSeconds = 1.0
-    /// A request that was not answered is sent again after so long, as it was.
-    public static let resendSeconds = 0.3
-    /// A gate that draws keeps this share of its part while the float answers; it returns the rest to the float at once.
-    public static let keptShare = 0.1
-    /// Without work that waits, totals are told this often.
-    public static let reportSeconds = 1.0
-    /// Seconds of its budget that a gateway which draws may hold locally: a tenth of the pool's burst. What is held is
-    /// lost to everyone else while nobody with a right of its own waits there: of a burst of five seconds, 1 s cost .011
-    /// of shortfall against half a second.
-    public static func localBurstSeconds(of burstSeconds: Double) -> Double { min(0.5, burstSeconds / 10) }
-    /// So long after its last answer a gate takes the float to be there: it tells of itself each second.
-    public static let answeringSeconds = 2.0
 }
 
-extension DrawRequest {
-    /// A statement that no gateway can make; `nil` when all is well.
-    var fault: String? {
-        func isBad(_ work: Work, least: Double) -> Bool {
-            !all((work.amounts .>= least) .& (work.amounts .< .infinity) .& (work.amounts .> -.infinity))
-        }
-        if isBad(totals.returned, least: 0) { return "totals.returned: must be numbers of at least 0" }
-        if isBad(totals.grantedUsed, least: -.infinity) { return "totals.granted_used: must be numbers" }
-        for entry in totals.spent where isBad(entry.work, least: -.infinity) {
-            return "totals.spent of \(entry.tenant): must be numbers"
-        }
-        for queue in waiting {
-            // Judged together: heads are most of what is in a request.
-            var areRight = SIMDMask<SIMD4<Int64>>(repeating: true)
-            var areFinite = true
-            for head in queue.heads {
-                areRight .&= (head.estimate.amounts .>= 0) .& (head.estimate.amounts .< .infinity)
-                areFinite = areFinite && head.waitedSeconds.isFinite && head.patienceSeconds >= 0
-            }
-            if !areFinite || !all(areRight) { return "waiting of \(queue.tenant): must be numbers of at least 0" }
-        }
-        return nil
-    }
-}
-
+/// How many of the calls that wait may go, and when to ask again.
 public struct DrawAnswer: Equatable, Sendable {
     public struct Granted: Equatable, Sendable {
         public var tenant: TenantID
