@@ -45,7 +45,7 @@ package actor AllocationPublisher {
 
     /// Begins the control plane's term, once: nothing is published before its epoch is stored. Returns the last
     /// snapshot of the term before.
-    package func begin(under policy: LoopPolicy, at now: Timestamp) async throws -> Snapshot? {
+    package func begin(under policy: LoopPolicy, at now: Timestamp) async throws(StorageError) -> Snapshot? {
         await enter()
         defer { queue.leave() }
         guard epoch == nil else { return nil }
@@ -59,7 +59,7 @@ package actor AllocationPublisher {
     package func publish(
         _ decision: PriorityPolicyEngine.Decision, classified: [TenantConsumptionClassifier.Classified],
         under policy: Policy, at now: Timestamp
-    ) async throws -> State {
+    ) async throws(StorageError) -> State {
         await enter()
         defer { queue.leave() }
         division.follow(classified.map(\.demand))
@@ -75,7 +75,7 @@ package actor AllocationPublisher {
     }
 
     /// Divides the same numbers anew, over the gateways that live now and within the room that they leave now.
-    package func divideAnew(at now: Timestamp) async throws -> State {
+    package func divideAnew(at now: Timestamp) async throws(StorageError) -> State {
         await enter()
         defer { queue.leave() }
         let before = published?.whole.version
@@ -86,7 +86,7 @@ package actor AllocationPublisher {
         return state(since: before)
     }
 
-    package func stop() async throws {
+    package func stop() async throws(StorageError) {
         await enter()
         defer { queue.leave() }
         try await ledger.end()
@@ -108,7 +108,7 @@ package actor AllocationPublisher {
 
     // MARK: One generation
 
-    private func publish(_ candidate: Snapshot, under policy: LoopPolicy, at now: Timestamp) async throws {
+    private func publish(_ candidate: Snapshot, under policy: LoopPolicy, at now: Timestamp) async throws(StorageError) {
         guard let epoch else { return }
         await writeBacklog()
         let since = now.adding(seconds: -policy.forgottenSeconds)
@@ -145,7 +145,7 @@ package actor AllocationPublisher {
 
     /// The same again until it has been used: a tick that publishes nothing uses up no number, and so a ledger that
     /// cannot be written has enough of them for as long as there is anything to lower.
-    private func takeGeneration() async throws -> Int64 {
+    private func takeGeneration() async throws(StorageError) -> Int64 {
         if let spareGeneration { return spareGeneration }
         let generation = try await ledger.reserveGeneration()
         spareGeneration = generation
@@ -153,8 +153,11 @@ package actor AllocationPublisher {
     }
 
     /// Behind everything that was published before.
-    private func write(_ publication: Publication) async throws {
-        guard unwritten.isEmpty else { throw LedgerBehind(generations: unwritten.count) }
+    private func write(_ publication: Publication) async throws(StorageError) {
+        guard unwritten.isEmpty else {
+            throw StorageError(
+                code: .busy, message: "\(unwritten.count) generations published from memory are not in the ledger yet")
+        }
         try await ledger.append(publication)
     }
 
@@ -170,9 +173,4 @@ package actor AllocationPublisher {
             }
         }
     }
-}
-
-/// Generations that were published from memory are not written yet.
-private struct LedgerBehind: Error {
-    let generations: Int
 }

@@ -95,14 +95,14 @@ package actor ControlLoop {
     }
 
     /// Gives back the generations that were reserved and not used.
-    package func stop() async throws {
+    package func stop() async throws(StorageError) {
         try await publisher.stop()
     }
 
     // MARK: Steps of a tick
 
     /// Those that hold at `now`, with what tenants whose use is priced may still spend.
-    private func readRules(at now: Timestamp) async throws -> Rules {
+    private func readRules(at now: Timestamp) async throws(StorageError) -> Rules {
         var rules = try await rules.current().holding(at: now)
         rules.allowances = try await memory.allowances(under: rules, at: now)
         report.rulesRefusal = rules.refusal
@@ -117,13 +117,13 @@ package actor ControlLoop {
     }
 
     /// Once, before the first decision: what the term before published last stays in force while the loop learns.
-    private func beginTerm(under policy: LoopPolicy, at now: Timestamp) async throws {
+    private func beginTerm(under policy: LoopPolicy, at now: Timestamp) async throws(StorageError) {
         guard let last = try await publisher.begin(under: policy, at: now) else { return }
         await engine.hold(last.pools, until: now.adding(seconds: policy.learningSeconds))
     }
 
     /// Stores what a decision leaves behind. A failure never holds up what was decided.
-    private func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws {
+    private func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws(StorageError) {
         if await !engine.knowsCredits { await engine.restore(try await records.credits(), at: now) }
         if !outcome.isEmpty { try await records.record(outcome, at: now) }
     }

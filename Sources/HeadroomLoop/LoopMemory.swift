@@ -36,7 +36,7 @@ actor LoopMemory {
     }
 
     /// The money that tenants whose use is priced may still spend, by what was saved.
-    func allowances(under rules: Rules, at now: Timestamp) async throws -> [TenantID: CostAllowance] {
+    func allowances(under rules: Rules, at now: Timestamp) async throws(StorageError) -> [TenantID: CostAllowance] {
         if spend == nil {
             let first = CostTerms.Period.month.days(around: now).lowerBound
             let uses = try await checkpoints.uses(since: first)
@@ -47,7 +47,7 @@ actor LoopMemory {
 
     /// Once, before the actors follow any rules: gives them the state of the last checkpoint, and finds where the rows
     /// since begin.
-    func restore(under policy: Policy, at now: Timestamp) async throws {
+    func restore(under policy: Policy, at now: Timestamp) async throws(StorageError) {
         guard cursor == nil else { return }
         guard let checkpoint = try await checkpoints.latest() else {
             // Without one, the windows are built from the rows that they would hold. A process that ended before its
@@ -62,7 +62,7 @@ actor LoopMemory {
     }
 
     /// Gives both actors all rows behind the cursor. Behind ``restore(under:at:)``. Returns true when more wait.
-    func read(under policy: Policy, at now: Timestamp) async throws -> Bool {
+    func read(under policy: Policy, at now: Timestamp) async throws(StorageError) -> Bool {
         guard var next = cursor else { preconditionFailure("rows are read behind what was restored") }
         let oldest = now.adding(seconds: -policy.telemetry.lateSeconds)
         for _ in 0..<LoopMemory.maxPages {
@@ -79,7 +79,7 @@ actor LoopMemory {
 
     /// Tenants that were erased since the last tick, or before a start: neither the decision nor the next checkpoint knows
     /// them any more. Behind the rows of the tick, among which may be some of theirs.
-    func forgetErased(at now: Timestamp) async throws {
+    func forgetErased(at now: Timestamp) async throws(StorageError) {
         let erased = try await checkpoints.erasures(after: erasedThrough.known)
         guard let last = erased.last else { return }
         let fingerprints = Set(erased.map(\.fingerprint))
@@ -91,7 +91,7 @@ actor LoopMemory {
     /// Stores what both actors know, how far they have read, and what is new in the roll-ups, in one transaction: however
     /// the process ends, each row counts once. What cannot be stored now is stored with the next checkpoint. One that still
     /// knows an erased tenant is replaced at once.
-    func saveCheckpointIfDue(under rules: Rules, at now: Timestamp) async throws {
+    func saveCheckpointIfDue(under rules: Rules, at now: Timestamp) async throws(StorageError) {
         let erased = erasedThrough.known
         let isDue =
             now.seconds(since: checkpointedAt) >= rules.policy.telemetry.checkpointSeconds

@@ -62,13 +62,13 @@ package final class MemoryCheckpoints: CheckpointStore {
         }
     }
 
-    package func latest() async throws -> Checkpoint? { state.withLock { $0.checkpoint } }
+    package func latest() async throws(StorageError) -> Checkpoint? { state.withLock { $0.checkpoint } }
 
-    package func erasures(after id: Int64) async throws -> [ErasedTenant] {
+    package func erasures(after id: Int64) async throws(StorageError) -> [ErasedTenant] {
         state.withLock { $0.erased.filter { $0.id > id } }
     }
 
-    package func uses(since day: Int64) async throws -> [TenantUse] {
+    package func uses(since day: Int64) async throws(StorageError) -> [TenantUse] {
         state.withLock { state in
             state.uses.values.filter { $0.day >= day }
                 .sorted { ($0.day, $0.tenant, $0.pool) < ($1.day, $1.tenant, $1.pool) }
@@ -77,9 +77,9 @@ package final class MemoryCheckpoints: CheckpointStore {
 
     package func save(
         _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID>, erasedThrough: Int64
-    ) async throws {
-        try state.withLock { state in
-            if state.isFull { throw DiskFault() }
+    ) async throws(StorageError) {
+        if isFull { throw .madeToFail }
+        state.withLock { state in
             state.checkpoint = checkpoint
             state.erased.removeAll { $0.id <= erasedThrough }
             for rollup in rollups where keepsHistory { state.add(rollup) }

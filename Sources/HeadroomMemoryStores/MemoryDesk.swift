@@ -53,6 +53,11 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         return try result.get()
     }
 
+    private func read<Value: Sendable>(_ body: (State) -> Value) throws(StorageError) -> Value {
+        if state.withLock({ $0.failure }) != nil { throw .madeToFail }
+        return state.withLock { body($0) }
+    }
+
     // MARK: Steering
 
     package func steering() async throws(SteeringError) -> Steering {
@@ -217,8 +222,10 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
 
     // MARK: Records and rules
 
-    package func explanation(of tenant: TenantID, in pool: PoolID, generation: Int64?) async throws -> Explanation? {
-        try work { state in
+    package func explanation(of tenant: TenantID, in pool: PoolID, generation: Int64?) async throws(StorageError)
+        -> Explanation?
+    {
+        try read { state in
             state.explanations.last {
                 $0.tenant.tenant == tenant && $0.pool.pool == pool && $0.version.generation <= generation ?? .max
             }
@@ -227,8 +234,8 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
 
     package func rollups(
         pool: PoolID, tenant: TenantID?, from: Timestamp, to: Timestamp, limit: Int
-    ) async throws -> [Rollup] {
-        try work { state in
+    ) async throws(StorageError) -> [Rollup] {
+        try read { state in
             Array(
                 state.rollups.filter {
                     $0.pool == pool && (tenant ?? $0.tenant) == $0.tenant && from <= $0.start && $0.start < to
@@ -236,8 +243,8 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         }
     }
 
-    package func current() async throws -> Rules {
-        try work { state in
+    package func current() async throws(StorageError) -> Rules {
+        try read { state in
             Rules(
                 policy: state.policy,
                 contracts: Dictionary(state.contracts.map { ($0.tenant, $0) }, uniquingKeysWith: { $1 }),

@@ -41,9 +41,9 @@ package final class MemoryLedger: SnapshotLedger {
     /// Ascending by generation; none unless it keeps its history.
     package var snapshots: [Snapshot] { state.withLock { $0.history } }
 
-    package func begin(at now: Timestamp, rememberingSeconds: Double) async throws -> LedgerStart {
-        try state.withLock { state in
-            if state.isFull { throw DiskFault() }
+    package func begin(at now: Timestamp, rememberingSeconds: Double) async throws(StorageError) -> LedgerStart {
+        if isFull { throw .madeToFail }
+        return state.withLock { state in
             state.epoch = max(state.epoch + 1, now.milliseconds / 1000)
             state.rememberingSeconds = rememberingSeconds
             onBegin()
@@ -51,17 +51,17 @@ package final class MemoryLedger: SnapshotLedger {
         }
     }
 
-    package func reserveGeneration() async throws -> Int64 {
+    package func reserveGeneration() async throws(StorageError) -> Int64 {
         state.withLock { state in
             state.generation += 1
             return state.generation
         }
     }
 
-    package func append(_ publication: Publication) async throws {
+    package func append(_ publication: Publication) async throws(StorageError) {
         let snapshot = publication.whole
-        try state.withLock { state in
-            if state.isFull { throw DiskFault() }
+        if isFull { throw .madeToFail }
+        state.withLock { state in
             state.last = snapshot
             if keepsHistory { state.history.append(snapshot) }
             for index in state.sent.indices where state.sent[index].supersededAt == nil {
@@ -78,7 +78,7 @@ package final class MemoryLedger: SnapshotLedger {
         onAppend(snapshot)
     }
 
-    package func end() async throws {}
+    package func end() async throws(StorageError) {}
 }
 
 extension Publication {

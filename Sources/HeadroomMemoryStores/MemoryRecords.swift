@@ -30,16 +30,16 @@ package final class MemoryRecords: DecisionRecords {
     /// In the order in which they came; none unless it keeps its history.
     package var outcomes: [DecisionOutcome] { state.withLock { $0.outcomes } }
 
-    package func credits() async throws -> [CreditBalance] {
-        try state.withLock { state in
-            if state.isFull { throw DiskFault() }
-            return state.balances.values.sorted { ($0.pool, $0.tenant) < ($1.pool, $1.tenant) }
+    package func credits() async throws(StorageError) -> [CreditBalance] {
+        if isFull { throw .madeToFail }
+        return state.withLock { state in
+            state.balances.values.sorted { ($0.pool, $0.tenant) < ($1.pool, $1.tenant) }
         }
     }
 
-    package func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws {
-        try state.withLock { state in
-            if state.isFull { throw DiskFault() }
+    package func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws(StorageError) {
+        if isFull { throw .madeToFail }
+        state.withLock { state in
             for credit in outcome.credits {
                 state.balances[Key(pool: credit.pool, tenant: credit.tenant)] = credit
             }

@@ -13,5 +13,5 @@ package final class MemoryRules: RuleSource {
 
     package func change(_ body: (inout Rules) -> Void) { state.withLock { body(&$0) } }
 
-    package func current() async throws -> Rules { inForce }
+    package func current() async throws(StorageError) -> Rules { inForce }
 }

@@ -1,9 +1,9 @@
 import HeadroomModel
 import Synchronization
 
-/// The error of a store in memory while it is made to fail: as a disk that is full or locked.
-package struct DiskFault: Error {
-    package init() {}
+extension StorageError {
+    /// The error of a store in memory while it is made to fail: as a disk that is full or locked.
+    package static let madeToFail = StorageError(code: .inputOutput, message: "the store in memory was made to fail")
 }
 
 /// Stored telemetry in memory, in the order of arrival. All kinds share one numbering, that of
@@ -60,9 +60,9 @@ package final class MemoryTelemetry: TelemetrySource {
         }
     }
 
-    package func page(after cursor: TelemetryCursor, limit: Int) async throws -> TelemetryPage {
-        try state.withLock { state in
-            if state.isLocked { throw DiskFault() }
+    package func page(after cursor: TelemetryCursor, limit: Int) async throws(StorageError) -> TelemetryPage {
+        if isLocked { throw .madeToFail }
+        return state.withLock { state in
             let oldest = state.batches.first?.first ?? state.count
             let first = max(Int(cursor.call), oldest)
             let end = min(state.count, first + limit)
@@ -78,9 +78,9 @@ package final class MemoryTelemetry: TelemetrySource {
         }
     }
 
-    package func cursor(at instant: Timestamp) async throws -> TelemetryCursor {
-        try state.withLock { state in
-            if state.isLocked { throw DiskFault() }
+    package func cursor(at instant: Timestamp) async throws(StorageError) -> TelemetryCursor {
+        if isLocked { throw .madeToFail }
+        return state.withLock { state in
             var cursor = TelemetryCursor.start
             cursor.call = Int64(state.batches.first { $0.at >= instant }?.first ?? state.count)
             return cursor

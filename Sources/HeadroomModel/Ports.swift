@@ -37,9 +37,9 @@ public struct TelemetryPage: Sendable {
 
 public protocol TelemetrySource: Sendable {
     /// At most `limit` records behind `cursor`.
-    func page(after cursor: TelemetryCursor, limit: Int) async throws -> TelemetryPage
+    func page(after cursor: TelemetryCursor, limit: Int) async throws(StorageError) -> TelemetryPage
     /// The cursor in front of the first row that arrived at or after `instant`: where a start begins to read.
-    func cursor(at instant: Timestamp) async throws -> TelemetryCursor
+    func cursor(at instant: Timestamp) async throws(StorageError) -> TelemetryCursor
 }
 
 /// One request's worth of telemetry.
@@ -140,13 +140,13 @@ public struct TelemetryError: Error, Equatable, Sendable, CustomStringConvertibl
 public protocol SnapshotLedger: Sendable {
     /// A new term: the epoch is stored before this returns.
     /// - Parameter rememberingSeconds: how far back ``LedgerStart/budgets`` reach: lease and grace.
-    func begin(at now: Timestamp, rememberingSeconds: Double) async throws -> LedgerStart
+    func begin(at now: Timestamp, rememberingSeconds: Double) async throws(StorageError) -> LedgerStart
     /// The next number; numbers are reserved in blocks, so that a crash skips some and reuses none.
-    func reserveGeneration() async throws -> Int64
+    func reserveGeneration() async throws(StorageError) -> Int64
     /// The whole and the budgets of its parts, in one transaction.
-    func append(_ publication: Publication) async throws
+    func append(_ publication: Publication) async throws(StorageError)
     /// Gives back what is left of the block.
-    func end() async throws
+    func end() async throws(StorageError)
 }
 
 public struct LedgerStart: Sendable {
@@ -193,9 +193,9 @@ public struct SentBudget: Equatable, Sendable {
 /// The records of a decision that must outlive the process.
 public protocol DecisionRecords: Sendable {
     /// Every balance, for a start; ascending by pool, then tenant.
-    func credits() async throws -> [CreditBalance]
+    func credits() async throws(StorageError) -> [CreditBalance]
     /// In one transaction.
-    func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws
+    func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws(StorageError)
 }
 
 public struct DecisionOutcome: Sendable {
@@ -241,17 +241,17 @@ public struct Checkpoint: Sendable {
 }
 
 public protocol CheckpointStore: Sendable {
-    func latest() async throws -> Checkpoint?
+    func latest() async throws(StorageError) -> Checkpoint?
     /// Erased after `id`, ascending, of those that no checkpoint was made without.
-    func erasures(after id: Int64) async throws -> [ErasedTenant]
+    func erasures(after id: Int64) async throws(StorageError) -> [ErasedTenant]
     /// The saved use of tenants whose use is priced, of `day` and later days.
-    func uses(since day: Int64) async throws -> [TenantUse]
+    func uses(since day: Int64) async throws(StorageError) -> [TenantUse]
     /// In one transaction, so that every row counts once in the roll-ups: adds `rollups` to the minutes and hours that
     /// they belong to, and those of tenants in `priced` to their days. The checkpoint knows nobody who was erased up to
     /// `erasedThrough`.
     func save(
         _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID>, erasedThrough: Int64
-    ) async throws
+    ) async throws(StorageError)
 }
 
 /// A tenant that was erased, and that the loop is to forget.
@@ -314,5 +314,5 @@ public protocol SnapshotPublishing: Sendable {
 
 /// Where the loop reads the rules, each tick. A fault in a policy file changes nothing: the last good rules stay.
 public protocol RuleSource: Sendable {
-    func current() async throws -> Rules
+    func current() async throws(StorageError) -> Rules
 }

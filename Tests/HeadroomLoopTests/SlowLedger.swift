@@ -44,19 +44,19 @@ final class SlowLedger: SnapshotLedger {
         }
     }
 
-    func begin(at now: Timestamp, rememberingSeconds: Double) async throws -> LedgerStart {
+    func begin(at now: Timestamp, rememberingSeconds: Double) async throws(StorageError) -> LedgerStart {
         try await ledger.begin(at: now, rememberingSeconds: rememberingSeconds)
     }
 
-    func reserveGeneration() async throws -> Int64 { try await ledger.reserveGeneration() }
+    func reserveGeneration() async throws(StorageError) -> Int64 { try await ledger.reserveGeneration() }
 
-    func append(_ publication: Publication) async throws {
+    func append(_ publication: Publication) async throws(StorageError) {
         await enter()
         defer { state.withLock { $0.appends -= 1 } }
         try await ledger.append(publication)
     }
 
-    func end() async throws { try await ledger.end() }
+    func end() async throws(StorageError) { try await ledger.end() }
 
     private func enter() async {
         await withCheckedContinuation { continuation in

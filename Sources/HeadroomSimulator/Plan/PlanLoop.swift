@@ -53,7 +53,7 @@ private final class PlanPorts: Sendable {
 }
 
 extension PlanPorts: TelemetrySource {
-    func page(after cursor: TelemetryCursor, limit: Int) async throws -> TelemetryPage {
+    func page(after cursor: TelemetryCursor, limit: Int) async throws(StorageError) -> TelemetryPage {
         state.withLock { state in
             let records = Array(state.waiting.prefix(limit))
             state.waiting.removeFirst(records.count)
@@ -64,27 +64,27 @@ extension PlanPorts: TelemetrySource {
         }
     }
 
-    func cursor(at instant: Timestamp) async throws -> TelemetryCursor { .start }
+    func cursor(at instant: Timestamp) async throws(StorageError) -> TelemetryCursor { .start }
 }
 
 extension PlanPorts: RuleSource {
-    func current() async throws -> Rules { rules }
+    func current() async throws(StorageError) -> Rules { rules }
 }
 
 extension PlanPorts: SnapshotLedger {
-    func begin(at now: Timestamp, rememberingSeconds: Double) async throws -> LedgerStart {
+    func begin(at now: Timestamp, rememberingSeconds: Double) async throws(StorageError) -> LedgerStart {
         LedgerStart(epoch: 1, last: nil)
     }
 
-    func reserveGeneration() async throws -> Int64 {
+    func reserveGeneration() async throws(StorageError) -> Int64 {
         state.withLock { state in
             state.generation += 1
             return state.generation
         }
     }
 
-    func append(_ publication: Publication) async throws {}
-    func end() async throws {}
+    func append(_ publication: Publication) async throws(StorageError) {}
+    func end() async throws(StorageError) {}
 }
 
 extension PlanPorts: SnapshotPublishing {
@@ -95,9 +95,9 @@ extension PlanPorts: SnapshotPublishing {
 }
 
 extension PlanPorts: DecisionRecords {
-    func credits() async throws -> [CreditBalance] { [] }
+    func credits() async throws(StorageError) -> [CreditBalance] { [] }
 
-    func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws {
+    func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws(StorageError) {
         state.withLock { state in
             for question in outcome.questions {
                 let known = state.questions.firstIndex {
@@ -116,10 +116,10 @@ extension PlanPorts: DecisionRecords {
 }
 
 extension PlanPorts: CheckpointStore {
-    func latest() async throws -> Checkpoint? { nil }
-    func erasures(after id: Int64) async throws -> [ErasedTenant] { [] }
-    func uses(since day: Int64) async throws -> [TenantUse] { [] }
+    func latest() async throws(StorageError) -> Checkpoint? { nil }
+    func erasures(after id: Int64) async throws(StorageError) -> [ErasedTenant] { [] }
+    func uses(since day: Int64) async throws(StorageError) -> [TenantUse] { [] }
     func save(
         _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID>, erasedThrough: Int64
-    ) async throws {}
+    ) async throws(StorageError) {}
 }

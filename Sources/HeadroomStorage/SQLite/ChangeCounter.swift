@@ -1,3 +1,5 @@
+import HeadroomModel
+
 /// Counts changes in the database itself, so that every process and every store sees them.
 enum ChangeCounter {
     case contracts, steering, erasures

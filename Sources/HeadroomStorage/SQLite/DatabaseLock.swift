@@ -1,4 +1,5 @@
 import Glibc
+import HeadroomModel
 import Synchronization
 
 /// Keeps a second service off a database, under whatever name that one reaches it. The kernel releases the lock however

@@ -1,4 +1,5 @@
 import Dispatch
+import HeadroomModel
 
 /// One thread at a time, for everything that may wait for a disk, so that no wait holds a thread of the cooperative
 /// pool. Actors that share a connection share its executor.

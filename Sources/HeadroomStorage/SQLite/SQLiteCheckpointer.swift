@@ -1,4 +1,5 @@
 import CSQLite
+import HeadroomModel
 import Synchronization
 
 /// Copies the write-ahead log into the database file on a thread of its own, beside the writer.

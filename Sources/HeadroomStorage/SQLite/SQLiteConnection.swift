@@ -1,4 +1,5 @@
 import CSQLite
+import HeadroomModel
 
 /// A connection to a database file, with its prepared statements.
 ///

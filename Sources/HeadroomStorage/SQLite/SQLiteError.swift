@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import HeadroomModel
 
 extension StorageError {
     /// The error that `database` had last.

@@ -1,4 +1,5 @@
 import CSQLite
+import HeadroomModel
 
 /// A prepared statement: bind, ``run()`` or read its rows, again and again. A binding holds until the next one.
 ///

@@ -33,14 +33,16 @@ package actor SteeringStore: SteeringDesk {
         audit = AuditLog(connection: connection)
     }
 
-    /// For every tick: while nobody has changed anything, in this process or another, one number is read.
     package func steering() throws(SteeringError) -> Steering {
+        try perform { () throws(StorageError) in .success(try steeringInForce()) }
+    }
+
+    /// For every tick: while nobody has changed anything, in this process or another, one number is read.
+    package func steeringInForce() throws(StorageError) -> Steering {
         let now = time.now()
-        return try perform { () throws(StorageError) in
-            let counter = try ChangeCounter.steering.read(connection)
-            if known?.counter != counter { known = Known(counter: counter, steering: try read(at: now)) }
-            return .success((known?.steering ?? .none).holding(at: now))
-        }
+        let counter = try ChangeCounter.steering.read(connection)
+        if known?.counter != counter { known = Known(counter: counter, steering: try read(at: now)) }
+        return (known?.steering ?? .none).holding(at: now)
     }
 
     /// Ascending by sequence, those after `sequence`.

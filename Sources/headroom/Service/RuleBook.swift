@@ -64,14 +64,14 @@ actor RuleBook: RuleSource {
         origin = .watched(watcher)
     }
 
-    func current() async throws -> Rules {
+    func current() async throws(StorageError) -> Rules {
         let refusal = look()
         let counter = try await contracts.changeCounter()
         if counter != self.counter {
             known = Self.byTenant(try await contracts.all())
             self.counter = counter
         }
-        return Rules(policy: policy, contracts: known, steering: try await steering.steering(), refusal: refusal)
+        return Rules(policy: policy, contracts: known, steering: try await steering.steeringInForce(), refusal: refusal)
     }
 
     /// Takes over a good change; returns why a bad one was refused for as long as it stands.

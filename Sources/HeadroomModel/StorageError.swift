@@ -1,6 +1,6 @@
 /// Why something could not be stored or read.
-package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible {
-    package enum Code: Sendable, Hashable, CaseIterable {
+public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible {
+    public enum Code: Sendable, Hashable, CaseIterable {
         /// The file is damaged.
         case corrupt
         /// The file is something else than a SQLite database.
@@ -29,17 +29,17 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
         case misuse
     }
 
-    package var code: Code
+    public var code: Code
     /// For people: what could not be done, with which file, and what would be right.
-    package var message: String
+    public var message: String
     /// SQLite's extended result code, where SQLite was the one to refuse.
-    package var extendedResultCode: Int32?
+    public var extendedResultCode: Int32?
 
-    package init(code: Code, message: String, extendedResultCode: Int32? = nil) {
+    public init(code: Code, message: String, extendedResultCode: Int32? = nil) {
         self.code = code
         self.message = message
         self.extendedResultCode = extendedResultCode
     }
 
-    package var description: String { message }
+    public var description: String { message }
 }
