@@ -96,7 +96,7 @@ enum IngestBenchmark {
         let connection = try SQLiteConnection(
             path: directory.path + "/bare.db", access: .readWrite, executor: DiskExecutor(label: "bare"))
         var cost = Cost()
-        try connection.executor.performAndWait { () throws(StorageError) in
+        try connection.executor.performAndWait {
             try connection.execute(
                 """
                 CREATE TABLE bare (
@@ -106,7 +106,7 @@ enum IngestBenchmark {
         for batch in 0..<batches {
             await cost.add {
                 do {
-                    try connection.executor.performAndWait { () throws(StorageError) in
+                    try connection.executor.performAndWait {
                         try insertBare(batch, connection)
                     }
                 } catch { preconditionFailure("\(error)") }
@@ -114,7 +114,7 @@ enum IngestBenchmark {
             // Checkpoints on the same thread: their cost belongs to the rows.
             if batch % 20 == 19 {
                 try await cost.add {
-                    try connection.executor.performAndWait { () throws(StorageError) in try connection.checkpoint() }
+                    try connection.executor.performAndWait { try connection.checkpoint() }
                 }
             }
         }
@@ -122,7 +122,7 @@ enum IngestBenchmark {
     }
 
     private static func insertBare(_ batch: Int, _ connection: SQLiteConnection) throws(StorageError) {
-        try connection.transaction { () throws(StorageError) in
+        try connection.transaction {
             let insert = try connection.statement(
                 """
                 INSERT INTO bare (a, b, c, d, e, f, g, h, i, j, k)

@@ -108,7 +108,8 @@ package actor AllocationPublisher {
 
     // MARK: One generation
 
-    private func publish(_ candidate: Snapshot, under policy: LoopPolicy, at now: Timestamp) async throws(StorageError) {
+    private func publish(_ candidate: Snapshot, under policy: LoopPolicy, at now: Timestamp) async throws(StorageError)
+    {
         guard let epoch else { return }
         await writeBacklog()
         let since = now.adding(seconds: -policy.forgottenSeconds)

@@ -41,5 +41,11 @@ public struct StorageError: Error, Equatable, Sendable, CustomStringConvertible 
         self.extendedResultCode = extendedResultCode
     }
 
+    /// Swift takes a closure of several statements for one that may throw anything: those that take closures say here that
+    /// it is a storage error. Another one is a fault in Headroom.
+    public init(_ error: any Error) {
+        self = error as? StorageError ?? StorageError(code: .misuse, message: "unexpected error: \(error)")
+    }
+
     public var description: String { message }
 }

@@ -58,7 +58,7 @@ package final class Database: Sendable {
         let writer = try SQLiteConnection(
             path: path, access: .readWrite, executor: executor,
             busyMilliseconds: use == .service ? Self.serviceBusyMilliseconds : Self.commandBusyMilliseconds)
-        applied = try executor.performAndWait { () throws(StorageError) in
+        applied = try executor.performAndWait {
             let applied = try Migrator(connection: writer).migrate(at: now)
             if use == .service { try writer.checkIntegrity() }
             return applied

@@ -35,6 +35,6 @@ struct House: Sendable {
     func tamper(_ sql: StaticString) throws {
         let executor = DiskExecutor(label: "tamper")
         let connection = try SQLiteConnection(path: database, access: .readWrite, executor: executor)
-        try executor.performAndWait { () throws(StorageError) in try connection.execute(sql) }
+        try executor.performAndWait { try connection.execute(sql) }
     }
 }

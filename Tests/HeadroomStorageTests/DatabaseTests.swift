@@ -100,7 +100,7 @@ extension SnapshotStore.Coding {
         let path = directory.file("headroom.db")
         do {
             let other = try SQLiteConnection(path: path, access: .readWrite, executor: DiskExecutor(label: "other"))
-            try other.executor.performAndWait { () throws(StorageError) in
+            try other.executor.performAndWait {
                 try other.execute("CREATE TABLE recipe (id INTEGER PRIMARY KEY)")
                 try other.truncateLog()
                 if journal == "DELETE" { try other.execute("PRAGMA journal_mode = DELETE") }
@@ -123,7 +123,7 @@ extension SnapshotStore.Coding {
         do { _ = try open(.command) }
         let connection = try SQLiteConnection(
             path: directory.file("headroom.db"), access: .readWrite, executor: DiskExecutor(label: "other"))
-        try connection.executor.performAndWait { () throws(StorageError) in
+        try connection.executor.performAndWait {
             try connection.execute("PRAGMA application_id = 7")
             try connection.truncateLog()
         }
@@ -139,7 +139,7 @@ extension SnapshotStore.Coding {
         _ = try await database.telemetry.append(batch([call()]))
         let other = try SQLiteConnection(
             path: database.path, access: .readWrite, executor: DiskExecutor(label: "other"))
-        try other.executor.performAndWait { () throws(StorageError) in try other.execute("BEGIN IMMEDIATE") }
+        try other.executor.performAndWait { try other.execute("BEGIN IMMEDIATE") }
         let began = ContinuousClock.now
         for _ in 0..<20 {
             let refused = await #expect(throws: TelemetryError.self) {
@@ -156,7 +156,7 @@ extension SnapshotStore.Coding {
         }
         // One wait is a second, and forty would be forty; the rest is for a machine that is busy with other tests.
         #expect(began.duration(to: .now) < .seconds(20))
-        try other.executor.performAndWait { () throws(StorageError) in try other.execute("ROLLBACK") }
+        try other.executor.performAndWait { try other.execute("ROLLBACK") }
         #expect(try await database.telemetry.append(batch([call()])).accepted == 1)
     }
 

@@ -17,7 +17,7 @@ import Testing
         decode: { bytes in
             var reader = ByteReader(bytes)
             let version = SnapshotVersion(epoch: 1, generation: try reader.read())
-            let pools = try reader.readArray { (reader) throws(ByteCodingError) in
+            let pools = try reader.readArray { reader in
                 FreezeTests.allocation(try reader.readIdentifier(), try reader.readRates())
             }
             return FreezeTests.snapshot(version.generation, pools)

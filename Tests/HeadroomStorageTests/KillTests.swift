@@ -66,7 +66,7 @@ import Testing
 
     /// All that the acts change, as one text.
     private func state(_ database: TemporaryDatabase) throws -> String {
-        try database.writer.executor.performAndWait { () throws(StorageError) in
+        try database.writer.executor.performAndWait {
             try database.writer.statement(
                 """
                 SELECT (SELECT group_concat(tenant) FROM override) || ' ' || (SELECT group_concat(state) FROM proposal)

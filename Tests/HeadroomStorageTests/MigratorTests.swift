@@ -13,7 +13,7 @@ import Testing
     private func migrate(_ migrations: [Migration]) throws -> [String] {
         let connection = try SQLiteConnection(
             path: directory.file("test.db"), access: .readWrite, executor: DiskExecutor(label: "test"))
-        return try connection.executor.performAndWait { () throws(StorageError) in
+        return try connection.executor.performAndWait {
             try Migrator(connection: connection, migrations: migrations).migrate(at: start)
         }
     }
@@ -65,7 +65,7 @@ import Testing
         do {
             let connection = try SQLiteConnection(
                 path: path, access: .readWrite, executor: DiskExecutor(label: "test"))
-            try connection.executor.performAndWait { () throws(StorageError) in
+            try connection.executor.performAndWait {
                 try connection.execute("CREATE TABLE customer (name TEXT)")
             }
         }

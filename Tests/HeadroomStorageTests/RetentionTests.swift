@@ -51,7 +51,7 @@ import Testing
         let reader = try SQLiteConnection(
             path: database.path, access: .readOnly, executor: DiskExecutor(label: "test.counts"))
         func number(_ sql: StaticString) throws -> Int64 {
-            try reader.executor.performAndWait { () throws(StorageError) in
+            try reader.executor.performAndWait {
                 try reader.statement(sql).first { $0.integer(0) } ?? 0
             }
         }

@@ -9,8 +9,8 @@ import Testing
         let writer = database.writer
         let fault = StorageError(code: .misuse, message: "stop here")
         let error = storageError {
-            try writer.executor.performAndWait { () throws(StorageError) in
-                try writer.transaction { () throws(StorageError) in
+            try writer.executor.performAndWait {
+                try writer.transaction {
                     try writer.execute("INSERT INTO name (kind, text) VALUES (0, 'acme')")
                     throw fault
                 }
@@ -30,7 +30,7 @@ import Testing
             String(repeating: "x", count: 70_000),
         ] {
             let bytes = Array(text.utf8)
-            try writer.executor.performAndWait { () throws(StorageError) in
+            try writer.executor.performAndWait {
                 let row = try writer.statement("SELECT :text, :bytes, :missing IS NULL")
                     .bind(":text", text).bind(":bytes", bytes).bind(":missing", nil as String?)
                     .first { ($0.text(0), $0.bytes(1), $0.integer(2)) }
@@ -47,8 +47,8 @@ import Testing
         let other = try SQLiteConnection(
             path: database.path, access: .readWrite, executor: DiskExecutor(label: "other"), busyMilliseconds: 0)
         let error = storageError {
-            try other.executor.performAndWait { () throws(StorageError) in
-                try other.transaction { () throws(StorageError) in }
+            try other.executor.performAndWait {
+                try other.transaction {}
             }
         }
         #expect(error?.code == .busy)
@@ -60,7 +60,7 @@ import Testing
         let reader = try SQLiteConnection(
             path: database.path, access: .readOnly, executor: DiskExecutor(label: "reader"))
         let error = storageError {
-            try reader.executor.performAndWait { () throws(StorageError) in
+            try reader.executor.performAndWait {
                 try reader.execute("DELETE FROM name")
             }
         }

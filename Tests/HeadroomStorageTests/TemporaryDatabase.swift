@@ -30,7 +30,7 @@ struct TemporaryDatabase: Sendable {
         let writer = try SQLiteConnection(
             path: directory.file("headroom.db"), access: .readWrite, executor: DiskExecutor(label: "test"))
         self.writer = writer
-        _ = try writer.executor.performAndWait { () throws(StorageError) in
+        _ = try writer.executor.performAndWait {
             try Migrator(connection: writer).migrate(at: start)
         }
     }
@@ -56,13 +56,13 @@ struct TemporaryDatabase: Sendable {
 
     /// The number in the first column of the first row.
     func number(_ sql: StaticString) throws -> Int64 {
-        try writer.executor.performAndWait { () throws(StorageError) in
+        try writer.executor.performAndWait {
             try writer.statement(sql).first { $0.integer(0) } ?? 0
         }
     }
 
     func execute(_ sql: StaticString) throws {
-        try writer.executor.performAndWait { () throws(StorageError) in try writer.execute(sql) }
+        try writer.executor.performAndWait { try writer.execute(sql) }
     }
 }
 

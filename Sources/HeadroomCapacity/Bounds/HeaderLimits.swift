@@ -75,9 +75,9 @@ extension HeaderLimits {
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
         for lane in limits.indices {
-            limits[lane] = try reader.readOptional { reader throws(ByteCodingError) in
+            limits[lane] = try reader.readOptional { reader in
                 let rate = try reader.readAmount()
-                guard rate >= 1, rate <= 1e12 else { throw .outOfRange }
+                guard rate >= 1, rate <= 1e12 else { throw ByteCodingError.outOfRange }
                 return Limit(rate: rate, heldSince: try reader.readTimestamp(), seenAt: try reader.readTimestamp())
             }
         }

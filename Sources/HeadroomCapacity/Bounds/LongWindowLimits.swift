@@ -79,13 +79,15 @@ extension LongWindowLimits {
     }
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
-        windows = try reader.readArray(leastBytes: 34) { reader throws(ByteCodingError) in
-            guard let resource = Resource(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
+        windows = try reader.readArray(leastBytes: 34) { reader in
+            guard let resource = Resource(rawValue: Int(try reader.read(UInt8.self))) else {
+                throw ByteCodingError.outOfRange
+            }
             let seconds = try reader.readAmount()
-            guard seconds > 60, seconds <= Self.longestSeconds else { throw .outOfRange }
+            guard seconds > 60, seconds <= Self.longestSeconds else { throw ByteCodingError.outOfRange }
             return Window(
                 resource: resource, windowSeconds: seconds,
-                limit: try reader.readOptional { reader throws(ByteCodingError) in try reader.readAmount() },
+                limit: try reader.readOptional { try $0.readAmount() },
                 remaining: try reader.readAmount(), resetsAt: try reader.readTimestamp(),
                 seenAt: try reader.readTimestamp(), refillsSteadily: try reader.readBool())
         }

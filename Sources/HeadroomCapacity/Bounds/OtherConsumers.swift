@@ -147,7 +147,7 @@ extension OtherConsumers {
         variance = try reader.readAmount()
         ownMean = try reader.readAmount()
         guard mean.isFinite, level.isFinite, highest.isFinite else { throw .outOfRange }
-        seenAt = try reader.readOptional { reader throws(ByteCodingError) in try reader.readTimestamp() }
-        anchor = try reader.readOptional { reader throws(ByteCodingError) in try Sample(from: &reader) }
+        seenAt = try reader.readOptional { try $0.readTimestamp() }
+        anchor = try reader.readOptional { reader in try Sample(from: &reader) }
     }
 }

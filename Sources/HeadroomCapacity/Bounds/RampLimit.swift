@@ -38,6 +38,6 @@ extension RampLimit {
     init(from reader: inout ByteReader) throws(ByteCodingError) {
         growth = try reader.readAmount()
         guard growth > 0, growth <= 1 else { throw .outOfRange }
-        refusedAt = try reader.readOptional { reader throws(ByteCodingError) in try reader.readTimestamp() }
+        refusedAt = try reader.readOptional { try $0.readTimestamp() }
     }
 }

@@ -51,7 +51,7 @@ extension CapacityEstimator {
             let second = try reader.read(Int64.self)
             open[second] = try Second(from: &reader)
         }
-        recent = try reader.readArray(leastBytes: 24) { reader throws(ByteCodingError) in
+        recent = try reader.readArray(leastBytes: 24) { reader in
             Recent(
                 second: try reader.read(), attempts: try reader.readWhole(), refusals: try reader.readWhole())
         }
@@ -60,7 +60,7 @@ extension CapacityEstimator {
         for index in calls.indices { calls[index] = try reader.readWhole() }
         guard let state = PoolState(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
         self.state = state
-        held = try reader.readOptional { reader throws(ByteCodingError) in try reader.readRates() }
+        held = try reader.readOptional { try $0.readRates() }
         guard held == nil || held?.resources == policy.nominal.resources else { throw .outOfRange }
         guard abs(judgedThrough - now.second) < 1 << 40 else { throw .outOfRange }
     }
@@ -78,7 +78,7 @@ extension CapacityEstimator.Second {
     }
 
     fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
-        moments = try reader.readArray(leastBytes: 73) { reader throws(ByteCodingError) in try Moment(from: &reader) }
+        moments = try reader.readArray(leastBytes: 73) { reader in try Moment(from: &reader) }
         attempts = try reader.readWhole()
         refusals = try reader.readWhole()
         overloads = try reader.readWhole()
@@ -109,9 +109,11 @@ extension CapacityEstimator.Second.Moment {
         guard tenth < BucketBank.tenths else { throw .outOfRange }
         delivered = try reader.readWork()
         largest = try reader.readWork()
-        failures = try reader.readArray(leastBytes: 43) { reader throws(ByteCodingError) in
+        failures = try reader.readArray(leastBytes: 43) { reader in
             let (request, size) = (try reader.read(UInt64.self), try reader.readWork())
-            guard let outcome = Outcome(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
+            guard let outcome = Outcome(rawValue: Int(try reader.read(UInt8.self))) else {
+                throw ByteCodingError.outOfRange
+            }
             return CapacityEstimator.Second.Failure(
                 request: request, size: size, outcome: outcome,
                 exhausted: ResourceSet(rawValue: try reader.read(UInt8.self) & 15),
@@ -177,7 +179,7 @@ extension MeteredLimits {
 
     fileprivate mutating func read(from reader: inout ByteReader) throws(ByteCodingError) {
         let fresh = accounts[0]
-        accounts = try reader.readArray(leastBytes: 16) { reader throws(ByteCodingError) in
+        accounts = try reader.readArray(leastBytes: 16) { reader in
             var account = fresh
             try account.read(from: &reader)
             return account
@@ -211,7 +213,7 @@ extension LimitAccount {
                 guard bank.levels[h].isFinite else { throw .outOfRange }
             }
             for place in bank.delivered.indices { bank.delivered[place] = try reader.readAmount() }
-            bank.second = try reader.readOptional { reader throws(ByteCodingError) in try reader.read() }
+            bank.second = try reader.readOptional { try $0.read() }
             guard abs(bank.second ?? 0) < 1 << 40 else { throw .outOfRange }
             banks[lane] = bank
             apart[lane] = try LimitBelief(from: &reader)

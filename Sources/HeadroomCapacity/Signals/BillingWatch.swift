@@ -67,8 +67,8 @@ extension BillingWatch {
     }
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
-        since = try reader.readOptional { reader throws(ByteCodingError) in try reader.readTimestamp() }
-        lastFailureAt = try reader.readOptional { reader throws(ByteCodingError) in try reader.readTimestamp() }
+        since = try reader.readOptional { try $0.readTimestamp() }
+        lastFailureAt = try reader.readOptional { try $0.readTimestamp() }
         for place in failures.indices {
             let count = try reader.read(Int64.self)
             guard (0...1 << 40).contains(count) else { throw .outOfRange }

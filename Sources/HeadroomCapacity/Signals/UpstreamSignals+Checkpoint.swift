@@ -27,15 +27,15 @@ extension UpstreamSignals {
         rest = try Tally(from: &reader)
         breaker = try CircuitBreaker(from: &reader)
         billing = try BillingWatch(from: &reader)
-        channels = try reader.readArray { reader throws(ByteCodingError) in
+        channels = try reader.readArray { reader in
             Channel(
                 model: try reader.readText(), endpoint: try reader.readText(), since: try reader.read(),
                 lastSeen: try reader.read(), tally: try Tally(from: &reader))
         }
-        models = try reader.readArray { reader throws(ByteCodingError) in
+        models = try reader.readArray { reader in
             Model(
                 name: try reader.readString(), version: try reader.readText(),
-                changedAt: try reader.readOptional { reader throws(ByteCodingError) in try reader.readTimestamp() },
+                changedAt: try reader.readOptional { try $0.readTimestamp() },
                 breaker: try CircuitBreaker(from: &reader))
         }
         guard max(channels.count, models.count) <= UpstreamSignals.maxChannels else { throw .absurdCount }
@@ -66,6 +66,6 @@ extension UpstreamSignals.Tally {
 
 extension ByteReader {
     fileprivate mutating func readText() throws(ByteCodingError) -> String? {
-        try readOptional { reader throws(ByteCodingError) in try reader.readString() }
+        try readOptional { try $0.readString() }
     }
 }

@@ -33,20 +33,17 @@ extension DemandEstimator {
         guard try reader.readString() == pool.pool.text else { throw .otherVersion }
         begun = try reader.readTimestamp()
         untracked.lines = try reader.read()
-        gateways = try reader.readArray(leastBytes: 2) { (reader) throws(ByteCodingError) in
-            try reader.readIdentifier()
-        }
+        gateways = try reader.readArray(leastBytes: 2) { try $0.readIdentifier() }
         guard gateways.count <= DemandEstimator.maxGateways else { throw .absurdCount }
         gatewayArrivals = []
         for _ in gateways { gatewayArrivals.append(try GatewayArrivals(from: &reader)) }
-        hourlyMeans = try reader.readArray(leastBytes: 8) { (reader) throws(ByteCodingError) in try reader.readAmount()
-        }
+        hourlyMeans = try reader.readArray(leastBytes: 8) { try $0.readAmount() }
         hourlyMeansMinute = try reader.read()
         gatewayNumbers = Dictionary(
             gateways.indices.map { (gateways[$0], UInt16($0)) }, uniquingKeysWith: { first, _ in first })
         let gatewayCount = gateways.count
         let ringSeconds = ringSeconds
-        profiles = try reader.readArray(leastBytes: 500) { (reader) throws(ByteCodingError) in
+        profiles = try reader.readArray(leastBytes: 500) { reader in
             try TenantProfile(from: &reader, ringSeconds: ringSeconds, gateways: gatewayCount)
         }
         places = Dictionary(

@@ -63,7 +63,7 @@ extension RecentRequests {
 
     mutating func restore(from reader: inout ByteReader) throws(ByteCodingError) {
         rotatedAtSecond = try reader.read()
-        newer = Set(try reader.readArray(leastBytes: 8) { (reader) throws(ByteCodingError) in try reader.read() })
-        older = Set(try reader.readArray(leastBytes: 8) { (reader) throws(ByteCodingError) in try reader.read() })
+        newer = Set(try reader.readArray(leastBytes: 8) { try $0.read() })
+        older = Set(try reader.readArray(leastBytes: 8) { try $0.read() })
     }
 }

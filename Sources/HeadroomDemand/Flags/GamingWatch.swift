@@ -257,8 +257,10 @@ extension GamingWatch {
         for place in 0..<32 { periods[place] = try reader.read() }
         periodClock = RingClock(newest: try reader.read())
         isGranted = try reader.readBool()
-        flags = try reader.readArray(leastBytes: 12) { (reader) throws(ByteCodingError) in
-            guard let kind = GamingFlag.Kind(rawValue: try reader.readString()) else { throw .outOfRange }
+        flags = try reader.readArray(leastBytes: 12) { reader in
+            guard let kind = GamingFlag.Kind(rawValue: try reader.readString()) else {
+                throw ByteCodingError.outOfRange
+            }
             return GamingFlag(kind: kind, since: try reader.readTimestamp(), evidence: try reader.readString())
         }
     }

@@ -45,12 +45,12 @@ extension TenantProfile {
     init(from reader: inout ByteReader, ringSeconds: Int, gateways: Int) throws(ByteCodingError) {
         self.init(try reader.readIdentifier(), at: try reader.readTimestamp())
         broughtBy = try reader.read()
-        flows = try reader.readArray(leastBytes: 200) { (reader) throws(ByteCodingError) in
+        flows = try reader.readArray(leastBytes: 200) { reader in
             var flow = Flow(criticality: try reader.readCriticality())
-            flow.wanted = try reader.readOptional { (reader) throws(ByteCodingError) in
+            flow.wanted = try reader.readOptional { reader in
                 try SecondRing(seconds: ringSeconds, from: &reader)
             }
-            flow.served = try reader.readOptional { (reader) throws(ByteCodingError) in
+            flow.served = try reader.readOptional { reader in
                 try SecondRing(seconds: ringSeconds, from: &reader)
             }
             flow.demand = try reader.readWork()
@@ -64,13 +64,13 @@ extension TenantProfile {
         correction = try TokenCorrection(from: &reader)
         evidence = try Fading(from: &reader)
         retried = try Fading(from: &reader)
-        queues = try reader.readArray(leastBytes: 31) { (reader) throws(ByteCodingError) in
+        queues = try reader.readArray(leastBytes: 31) { reader in
             let gateway = try reader.readGateway(of: gateways)
             return Queue(
                 gateway: gateway, criticality: try reader.readCriticality(), at: try reader.readTimestamp(),
                 depth: try reader.read(), tokens: try reader.read(), oldestSeconds: try reader.readShare())
         }
-        arrivals = try reader.readArray(leastBytes: 14) { (reader) throws(ByteCodingError) in
+        arrivals = try reader.readArray(leastBytes: 14) { reader in
             let gateway = try reader.readGateway(of: gateways)
             return Arrivals(amount: try Fading(from: &reader), gateway: gateway)
         }

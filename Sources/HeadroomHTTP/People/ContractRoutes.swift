@@ -17,21 +17,21 @@ struct ContractRoutes: Sendable {
 
     var all: [Route] {
         [
-            .person(.put, "/v1/tenants/{id}", Self.admins, bodyLimit: Route.personBodyBytes) { call throws(HTTPError) in
+            .person(.put, "/v1/tenants/{id}", Self.admins, bodyLimit: Route.personBodyBytes) { call in
                 try await put(call)
             },
-            .person(.delete, "/v1/tenants/{id}", Self.admins) { call throws(HTTPError) in try await erase(call) },
+            .person(.delete, "/v1/tenants/{id}", Self.admins) { call in try await erase(call) },
             .person(
                 .post, "/v1/tenants/import", Self.admins, bodyLimit: Self.importBytes,
                 contentTypes: ["application/json", "text/csv"]
-            ) { call throws(HTTPError) in try await replaceAll(call) },
+            ) { call in try await replaceAll(call) },
         ]
     }
 
     private func put(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
         let tenant: TenantID = try call.identifier()
-        let contract = try reading { () throws(BodyError) in try ContractBody.decode(call.body, tenant: tenant) }
+        let contract = try reading { try ContractBody.decode(call.body, tenant: tenant) }
         let scope = call.grant.scope
         try call.requireScope(scope.holds(tenant), "\(tenant)")
         for terms in contract.terms { try call.requireScope(scope.holds(terms.pool), "the pool \(terms.pool)") }
@@ -39,7 +39,7 @@ struct ContractRoutes: Sendable {
         try call.requireScope(scope.pools == nil, "a contract as a whole")
         let policy = try await rules.rules().policy
         // Faults of other tenants do not stop this one.
-        let faults = try await asking { () async throws(SteeringError) in
+        let faults = try await asking {
             try await contracts.put(contract, by: call.grant.author, at: time.now()) { all in
                 policy.faults(in: all).filter { fault in
                     fault.tenant.map { $0 == tenant } ?? contract.terms.contains { $0.pool == fault.pool }
@@ -55,7 +55,7 @@ struct ContractRoutes: Sendable {
         let tenant: TenantID = try call.identifier()
         let scope = call.grant.scope
         try call.requireScope(scope.holds(tenant) && scope.pools == nil, "\(tenant) in all pools")
-        try await asking { () async throws(SteeringError) in
+        try await asking {
             try await contracts.erase(tenant, by: call.grant.author, at: time.now())
         }
         return .noContent
@@ -76,7 +76,7 @@ struct ContractRoutes: Sendable {
                 error.faults.map { .init($0.line.map { .line($0) } ?? .path(""), $0.message) }, cause: error)
         }
         try refuse(try await rules.rules().policy.faults(in: imported))
-        let old = try await asking { () async throws(SteeringError) in try await contracts.contracts() }
+        let old = try await asking { try await contracts.contracts() }
         let difference = ContractDifference(from: old, to: imported)
         let answer = ContractImportAnswer(imported, difference, isDryRun: isDryRun)
         if isDryRun { return .json(answer.encoded()) }
@@ -87,7 +87,7 @@ struct ContractRoutes: Sendable {
                 "\(answer.removed.count) of \(old.count) contracts would be removed, and nothing was changed: "
                     + "dry_run=true shows which; confirm=\(answer.removed.count) says that this is meant")
         }
-        try await asking { () async throws(SteeringError) in
+        try await asking {
             try await contracts.replaceAll(with: imported, by: call.grant.author, at: time.now())
         }
         return .json(answer.encoded())

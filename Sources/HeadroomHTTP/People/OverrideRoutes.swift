@@ -14,11 +14,11 @@ struct OverrideRoutes: Sendable {
 
     var all: [Route] {
         [
-            .person(.get, Self.path, AccessRule.viewers) { call throws(HTTPError) in try await list(call) },
+            .person(.get, Self.path, AccessRule.viewers) { call in try await list(call) },
             .person(
                 .post, Self.path, AccessRule.overriders, bodyLimit: Route.personBodyBytes
-            ) { call throws(HTTPError) in try await set(call) },
-            .person(.delete, Self.path + "/{id}", AccessRule.overriders) { call throws(HTTPError) in
+            ) { call in try await set(call) },
+            .person(.delete, Self.path + "/{id}", AccessRule.overriders) { call in
                 try await end(call)
             },
         ]
@@ -37,7 +37,7 @@ struct OverrideRoutes: Sendable {
     private func set(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
         let rules = try await rules.rules()
-        let request = try reading { () throws(BodyError) in
+        let request = try reading {
             try OverrideRequest.decode(call.body, policy: rules.policy)
         }
         try call.requireScope(
@@ -60,7 +60,7 @@ struct OverrideRoutes: Sendable {
             ]
         let reasons = OverrideCheck.reasonsForApproval(of: override, under: rules)
         let pendingSeconds = rules.policy.overrideLimits.pendingHours * 3600
-        let outcome = try await asking { () async throws(SteeringError) in
+        let outcome = try await asking {
             try await steering.set(
                 override, askingUntil: reasons.isEmpty ? nil : now.adding(seconds: pendingSeconds))
         }
@@ -80,7 +80,7 @@ struct OverrideRoutes: Sendable {
             throw HTTPError(.noSuch, "no override \(id) is in force; GET \(Self.path) lists them")
         }
         let mayEndOthers = call.grant.hasRole(AccessRule.operators)
-        try await asking { () async throws(SteeringError) in
+        try await asking {
             try await steering.endOverride(id, by: call.grant.author, mayEndOthers: mayEndOthers, at: time.now())
         }
         return .noContent
@@ -89,7 +89,7 @@ struct OverrideRoutes: Sendable {
     /// Those that hold now, and lie in the caller's scope.
     private func visible(_ call: PeopleCall) async throws(HTTPError) -> [Override] {
         let now = time.now()
-        let held = try await asking { () async throws(SteeringError) in try await steering.steering() }
+        let held = try await asking { try await steering.steering() }
         return held.overrides.filter {
             $0.authorship.holds(at: now) && call.grant.scope.sees($0.tenant, in: $0.pool)
         }

@@ -110,7 +110,7 @@ extension Route {
     static func person(
         _ method: HTTPMethod, _ pattern: String, _ roles: Set<Role>, bodyLimit: Int = 0,
         contentTypes: [String] = ["application/json"],
-        _ work: @escaping @Sendable (PeopleCall) async throws(HTTPError) -> HTTPResponse
+        _ work: @escaping @Sendable (PeopleCall) async throws -> HTTPResponse
     ) -> Route {
         let types = bodyLimit > 0 ? contentTypes : []
         return Route(
@@ -121,7 +121,7 @@ extension Route {
                 let call = PeopleCall(
                     target: target, pattern: pattern, grant: grant, body: exchange.takeBody(), contentType: type)
                 return .later {
-                    do throws(HTTPError) { return try await work(call) } catch { return HTTPResponse(error) }
+                    do { return try await work(call) } catch { return HTTPResponse(HTTPError(any: error)) }
                 }
             })
         }
@@ -150,6 +150,17 @@ extension HTTPResponse {
 extension HTTPError {
     /// A full disk or a locked database is not over in a second.
     private static let storageRetrySeconds = 5
+
+    /// Swift takes a closure of several statements for one that may throw anything: the answer to the errors of a call's
+    /// work. Another one is a fault in Headroom.
+    fileprivate init(any error: any Error) {
+        switch error {
+        case let error as HTTPError: self = error
+        case let error as SteeringError: self.init(error)
+        case let error as BodyError: self.init(error)
+        default: self.init(.unexpected, "Headroom failed: \(error)", cause: error)
+        }
+    }
 
     init(_ error: BodyError) {
         let count = error.faults.count
@@ -183,12 +194,12 @@ extension RuleSource {
 
 /// Runs `work` of a desk, with its errors as answers.
 func asking<Value>(
-    _ work: () async throws(SteeringError) -> Value
+    _ work: () async throws -> Value
 ) async throws(HTTPError) -> Value {
-    do throws(SteeringError) { return try await work() } catch { throw HTTPError(error) }
+    do { return try await work() } catch { throw HTTPError(any: error) }
 }
 
 /// Reads a body, with its faults as an answer.
-func reading<Value>(_ read: () throws(BodyError) -> Value) throws(HTTPError) -> Value {
-    do throws(BodyError) { return try read() } catch { throw HTTPError(error) }
+func reading<Value>(_ read: () throws -> Value) throws(HTTPError) -> Value {
+    do { return try read() } catch { throw HTTPError(any: error) }
 }

@@ -9,10 +9,10 @@ struct PolicyRoutes: Sendable {
 
     var all: [Route] {
         [
-            .person(.get, "/v1/policy", AccessRule.viewers) { call throws(HTTPError) in try await show(call) },
+            .person(.get, "/v1/policy", AccessRule.viewers) { call in try await show(call) },
             .person(
                 .post, "/v1/policy/check", AccessRule.viewers, bodyLimit: PolicyLoader.greatestFileSize
-            ) { call throws(HTTPError) in try check(call) },
+            ) { call in try check(call) },
         ]
     }
 

@@ -11,7 +11,7 @@ struct PoolRoutes: Sendable {
     static let excessCount = 10
 
     var all: [Route] {
-        [.person(.get, "/v1/pools", AccessRule.viewers) { call throws(HTTPError) in try await list(call) }]
+        [.person(.get, "/v1/pools", AccessRule.viewers) { call in try await list(call) }]
     }
 
     private func list(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
@@ -19,7 +19,7 @@ struct PoolRoutes: Sendable {
         let scope = call.grant.scope
         let pool: PoolID? = try call.query("pool")
         let now = board.time.now()
-        let said = try await asking { () async throws(SteeringError) in try await steering.steering() }
+        let said = try await asking { try await steering.steering() }
             .holding(at: now)
         let snapshot = board.current?.whole
         let answers = (board.newestReport?.pools ?? []).filter { scope.holds($0.pool) && (pool ?? $0.pool) == $0.pool }

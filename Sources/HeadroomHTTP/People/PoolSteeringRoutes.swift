@@ -14,16 +14,16 @@ struct PoolSteeringRoutes: Sendable {
         let bytes = Route.personBodyBytes
         let operators = AccessRule.operators
         return [
-            .person(.put, Self.capacity, operators, bodyLimit: bytes) { call throws(HTTPError) in
+            .person(.put, Self.capacity, operators, bodyLimit: bytes) { call in
                 try await pin(call)
             },
-            .person(.delete, Self.capacity, operators) { call throws(HTTPError) in try await unpin(call) },
-            .person(.get, "/v1/freeze", AccessRule.viewers) { call throws(HTTPError) in try await freezes(call) },
-            .person(.post, "/v1/freeze", operators, bodyLimit: bytes) { call throws(HTTPError) in
+            .person(.delete, Self.capacity, operators) { call in try await unpin(call) },
+            .person(.get, "/v1/freeze", AccessRule.viewers) { call in try await freezes(call) },
+            .person(.post, "/v1/freeze", operators, bodyLimit: bytes) { call in
                 try await freeze(call, isRollback: false)
             },
-            .person(.delete, "/v1/freeze/{id}", operators) { call throws(HTTPError) in try await endFreeze(call) },
-            .person(.post, "/v1/rollback", operators, bodyLimit: bytes) { call throws(HTTPError) in
+            .person(.delete, "/v1/freeze/{id}", operators) { call in try await endFreeze(call) },
+            .person(.post, "/v1/rollback", operators, bodyLimit: bytes) { call in
                 try await freeze(call, isRollback: true)
             },
         ]
@@ -38,11 +38,11 @@ struct PoolSteeringRoutes: Sendable {
         guard let pool = try await rules.rules().policy.pool(id) else {
             throw HTTPError(.noSuch, "the policy has no pool \(id); GET /v1/pools lists them")
         }
-        let request = try reading { () throws(BodyError) in try PinRequest.decode(call.body, pool: pool) }
+        let request = try reading { try PinRequest.decode(call.body, pool: pool) }
         let pin = CapacityPin(
             pool: id, capacity: request.capacity,
             authorship: authorship(call, request.reason, request.expiresInSeconds))
-        try await asking { () async throws(SteeringError) in try await steering.pin(pin) }
+        try await asking { try await steering.pin(pin) }
         return .json(PeopleAnswer.pin(pin))
     }
 
@@ -50,7 +50,7 @@ struct PoolSteeringRoutes: Sendable {
         try call.check(query: [])
         let pool: PoolID = try call.identifier()
         try requireScope(call, pool)
-        try await asking { () async throws(SteeringError) in
+        try await asking {
             try await steering.unpin(pool, by: call.grant.author, at: time.now())
         }
         return .noContent
@@ -67,14 +67,14 @@ struct PoolSteeringRoutes: Sendable {
     private func freeze(_ call: PeopleCall, isRollback: Bool) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
         let policy = try await rules.rules().policy
-        let request = try reading { () throws(BodyError) in
+        let request = try reading {
             try FreezeRequest.decode(call.body, policy: policy, isRollback: isRollback)
         }
         try requireScope(call, request.pool)
         let wanted = Freeze(
             pool: request.pool, generation: request.generation,
             authorship: authorship(call, request.reason, request.expiresInSeconds))
-        let freeze = try await asking { () async throws(SteeringError) in try await steering.freeze(wanted) }
+        let freeze = try await asking { try await steering.freeze(wanted) }
         return .json(status: 201, PeopleAnswer.freeze(freeze))
     }
 
@@ -85,7 +85,7 @@ struct PoolSteeringRoutes: Sendable {
             throw HTTPError(.noSuch, "no freeze \(id) is in force; GET /v1/freeze lists them")
         }
         try requireScope(call, freeze.pool)
-        try await asking { () async throws(SteeringError) in
+        try await asking {
             try await steering.endFreeze(id, by: call.grant.author, at: time.now())
         }
         return .noContent
@@ -93,7 +93,7 @@ struct PoolSteeringRoutes: Sendable {
 
     private func held() async throws(HTTPError) -> [Freeze] {
         let now = time.now()
-        let held = try await asking { () async throws(SteeringError) in try await steering.steering() }
+        let held = try await asking { try await steering.steering() }
         return held.freezes.filter { $0.authorship.holds(at: now) }
     }
 

@@ -31,7 +31,7 @@ struct ProposalRoutes: Sendable {
     var all: [Route] {
         [List.approvals, .recommendations].flatMap { list in
             [
-                Route.person(.get, "/v1/\(list.name)", AccessRule.viewers) { call throws(HTTPError) in
+                Route.person(.get, "/v1/\(list.name)", AccessRule.viewers) { call in
                     try await answer(list, call)
                 }
             ]
@@ -39,7 +39,7 @@ struct ProposalRoutes: Sendable {
                     .person(
                         .post, "/v1/\(list.name)/{id}/\(verb.word)", AccessRule.operators,
                         bodyLimit: Route.personBodyBytes
-                    ) { call throws(HTTPError) in try await decide(list, verb.state, call) }
+                    ) { call in try await decide(list, verb.state, call) }
                 }
         }
     }
@@ -70,7 +70,7 @@ struct ProposalRoutes: Sendable {
     ) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
         let id = try call.number()
-        let request = try reading { () throws(BodyError) in try DecisionRequest.decode(call.body) }
+        let request = try reading { try DecisionRequest.decode(call.body) }
         guard let proposal = try await visible(list, nil, call).first(where: { $0.id == id }) else {
             throw HTTPError(.noSuch, "there is no \(list.one) \(id); GET /v1/\(list.name) lists them")
         }
@@ -86,7 +86,7 @@ struct ProposalRoutes: Sendable {
         }
         let decision = Authorship(
             author: call.grant.author, reason: request.reason, at: now, until: now.adding(seconds: seconds))
-        let decided = try await asking { () async throws(SteeringError) in
+        let decided = try await asking {
             do throws(SteeringError) {
                 return try await steering.decide(id, state, as: decision)
             } catch {
@@ -113,7 +113,7 @@ struct ProposalRoutes: Sendable {
     private func visible(
         _ list: List, _ state: Proposal.State?, _ call: PeopleCall
     ) async throws(HTTPError) -> [Proposal] {
-        let found = try await asking { () async throws(SteeringError) in
+        let found = try await asking {
             try await steering.proposals(list.kinds, in: state)
         }
         return found.filter { call.grant.scope.sees($0.tenant, in: $0.pool) }

@@ -20,9 +20,9 @@ struct RecordRoutes: Sendable {
 
     var all: [Route] {
         [
-            .person(.get, "/v1/explain", AccessRule.viewers) { call throws(HTTPError) in try await explain(call) },
-            .person(.get, "/v1/history", AccessRule.viewers) { call throws(HTTPError) in try await history(call) },
-            .person(.get, "/v1/audit", AccessRule.operators) { call throws(HTTPError) in try await audit(call) },
+            .person(.get, "/v1/explain", AccessRule.viewers) { call in try await explain(call) },
+            .person(.get, "/v1/history", AccessRule.viewers) { call in try await history(call) },
+            .person(.get, "/v1/audit", AccessRule.operators) { call in try await audit(call) },
         ]
     }
 
@@ -98,7 +98,7 @@ struct RecordRoutes: Sendable {
         try call.requireScope(call.grant.scope.isWhole, "the audit log")
         let after = try call.query("after", in: 0...Int64.max) ?? 0
         let limit = try call.query("limit", in: 1...Self.maxEntries) ?? 100
-        let entries = try await asking { () async throws(SteeringError) in
+        let entries = try await asking {
             try await steering.audit(after: after, limit: Int(limit))
         }
         return .json(

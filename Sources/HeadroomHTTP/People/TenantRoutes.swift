@@ -13,7 +13,7 @@ struct TenantRoutes: Sendable {
     private enum Order: String, CaseIterable { case tenant, worst }
 
     var all: [Route] {
-        [.person(.get, "/v1/tenants", AccessRule.viewers) { call throws(HTTPError) in try await list(call) }]
+        [.person(.get, "/v1/tenants", AccessRule.viewers) { call in try await list(call) }]
     }
 
     /// A tenant's place among the reports: the pool's and its own there.
@@ -27,7 +27,7 @@ struct TenantRoutes: Sendable {
         let after: TenantID? = try call.query("after")
         let limit = try call.query("limit", in: 1...Self.maxLimit).map { Int($0) } ?? Self.standardLimit
         let order = try call.choice("order", of: Order.allCases, named: \.rawValue) ?? .tenant
-        let bought = try await asking { () async throws(SteeringError) in try await contracts.contracts() }
+        let bought = try await asking { try await contracts.contracts() }
         let reports = (board.newestReport?.pools ?? []).filter { scope.holds($0.pool) && (pool ?? $0.pool) == $0.pool }
 
         var places: [TenantID: [Place]] = [:]

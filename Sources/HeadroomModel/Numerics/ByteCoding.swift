@@ -145,12 +145,16 @@ public struct ByteReader: Sendable {
     }
 
     public mutating func readArray<Element>(
-        leastBytes: Int = 1, _ one: (inout ByteReader) throws(ByteCodingError) -> Element
+        leastBytes: Int = 1, _ one: (inout ByteReader) throws -> Element
     ) throws(ByteCodingError) -> [Element] {
         let count = try readCount(leastBytes: leastBytes)
         var elements: [Element] = []
         elements.reserveCapacity(count)
-        for _ in 0..<count { elements.append(try one(&self)) }
+        do {
+            for _ in 0..<count { elements.append(try one(&self)) }
+        } catch {
+            throw ByteCodingError(error)
+        }
         return elements
     }
 
@@ -161,9 +165,10 @@ public struct ByteReader: Sendable {
     }
 
     public mutating func readOptional<Value>(
-        _ one: (inout ByteReader) throws(ByteCodingError) -> Value
+        _ one: (inout ByteReader) throws -> Value
     ) throws(ByteCodingError) -> Value? {
-        try readBool() ? try one(&self) : nil
+        guard try readBool() else { return nil }
+        do { return try one(&self) } catch { throw ByteCodingError(error) }
     }
 }
 
@@ -176,4 +181,10 @@ public enum ByteCodingError: Error, Equatable, Sendable {
     case outOfRange
     /// Written by another version, or as something else.
     case otherVersion
+
+    /// Swift takes a closure of several statements for one that may throw anything. Readers of bytes throw nothing else.
+    fileprivate init(_ error: any Error) {
+        guard let error = error as? ByteCodingError else { preconditionFailure("a reader of bytes threw \(error)") }
+        self = error
+    }
 }

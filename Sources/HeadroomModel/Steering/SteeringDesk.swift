@@ -101,7 +101,9 @@ public struct AuditVerification: Equatable, Sendable {
 public protocol RecordReading: Sendable {
     /// The chain of the number in force in `generation`, which may be of an earlier one that set it; `nil` for the
     /// newest. `nil` when it is not known, or no longer.
-    func explanation(of tenant: TenantID, in pool: PoolID, generation: Int64?) async throws(StorageError) -> Explanation?
+    func explanation(of tenant: TenantID, in pool: PoolID, generation: Int64?) async throws(StorageError)
+        -> Explanation?
     /// By minute where they are still kept, else by hour; ascending by start, at most `limit`. `nil` tenant: all.
-    func rollups(pool: PoolID, tenant: TenantID?, from: Timestamp, to: Timestamp, limit: Int) async throws(StorageError) -> [Rollup]
+    func rollups(pool: PoolID, tenant: TenantID?, from: Timestamp, to: Timestamp, limit: Int) async throws(StorageError)
+        -> [Rollup]
 }

@@ -10,7 +10,7 @@ package actor DecisionStore: DecisionRecords {
     /// On the connection's executor: call it when starting.
     package init(connection: SQLiteConnection) throws(StorageError) {
         self.connection = connection
-        names = try connection.executor.performAndWait { () throws(StorageError) in
+        names = try connection.executor.performAndWait {
             try NameTable(connection: connection)
         }
     }
@@ -31,7 +31,7 @@ package actor DecisionStore: DecisionRecords {
     package func record(_ outcome: DecisionOutcome, at now: Timestamp) throws(StorageError) {
         guard !outcome.isEmpty else { return }
         do throws(StorageError) {
-            try connection.transaction { () throws(StorageError) in
+            try connection.transaction {
                 try names.begin()
                 try ask(outcome.questions, withdrawing: outcome.withdrawn, at: now)
                 for credit in outcome.credits { try keep(credit) }
@@ -53,7 +53,7 @@ package actor DecisionStore: DecisionRecords {
     package func prune(
         keepingSeconds seconds: Double, maxBytes: Int64, limit: Int = 100
     ) throws(StorageError) -> Int {
-        try connection.transaction { () throws(StorageError) in
+        try connection.transaction {
             var deleted = 0
             var pool: Int64 = 0
             let next = DecisionStore.selectNextPool

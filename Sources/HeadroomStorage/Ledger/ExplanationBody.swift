@@ -31,7 +31,7 @@ enum ExplanationBody {
         let written = try reader.read(UInt8.self)
         guard written == version || written == versionBefore else { throw .otherVersion }
         let facts = try readPool(pool, from: &reader)
-        let tiers = try reader.readArray { (reader) throws(ByteCodingError) in try reader.readString() }
+        let tiers = try reader.readArray { try $0.readString() }
         let count = try reader.readCount(leastBytes: leastTenantBytes)
         guard count == tenants.count else { throw .outOfRange }
         var chains: [Explanation.TenantFacts] = []
@@ -39,7 +39,7 @@ enum ExplanationBody {
         for tenant in tenants {
             var chain = try readTenant(tenant, tiers: tiers, from: &reader)
             if written == version {
-                chain.cost = try reader.readOptional { (reader) throws(ByteCodingError) in try readCost(from: &reader) }
+                chain.cost = try reader.readOptional { reader in try readCost(from: &reader) }
             }
             chains.append(chain)
         }
@@ -87,13 +87,12 @@ enum ExplanationBody {
             pool: pool, mode: try reader.readCase(PoolMode.init(rawValue:)),
             state: try reader.readCase(PoolState.init(rawValue:)), nominal: try reader.readRates(),
             capacity: try reader.readRates(), capacityReason: try reader.readCase(CapacityReason.init(rawValue:)),
-            capacityChangedAt: try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readTimestamp()
-            },
-            capacityBefore: try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readRates() },
+            capacityChangedAt: try reader.readOptional { try $0.readTimestamp() },
+            capacityBefore: try reader.readOptional { try $0.readRates() },
             recentAttempts: Int(try reader.read(Int64.self)), recentRefusals: Int(try reader.read(Int64.self)),
             shared: try reader.readRates(), slack: try reader.readRates(),
-            bands: try reader.readArray { (reader) throws(ByteCodingError) in try readBand(from: &reader) },
-            exhausted: try reader.readOptional { (reader) throws(ByteCodingError) in try readBand(from: &reader) })
+            bands: try reader.readArray { reader in try readBand(from: &reader) },
+            exhausted: try reader.readOptional { reader in try readBand(from: &reader) })
         let flags = try reader.read(UInt8.self)
         guard flags & ~(frozen | billingFailure) == 0 else { throw .outOfRange }
         facts.isFrozen = flags & frozen != 0
@@ -112,7 +111,7 @@ enum ExplanationBody {
     ) throws(ByteCodingError) -> Explanation.PoolFacts.Band {
         Explanation.PoolFacts.Band(
             name: try reader.readString(), level: try reader.readDouble(),
-            saturated: try reader.readOptional { (reader) throws(ByteCodingError) in
+            saturated: try reader.readOptional { reader in
                 try reader.readCase(Resource.init(rawValue:))
             })
     }
@@ -164,7 +163,7 @@ enum ExplanationBody {
         let tier = Int(try reader.read(UInt16.self))
         guard tiers.indices.contains(tier) else { throw .outOfRange }
         let weight = try reader.readDouble()
-        let override = try reader.readOptional { (reader) throws(ByteCodingError) in try reader.read(Int64.self) }
+        let override = try reader.readOptional { try $0.read(Int64.self) }
         let demand = try reader.readRates()
         var credibleDemand = PerCriticality<Rates>(repeating: .none)
         for criticality in Criticality.allCases { credibleDemand[criticality] = try reader.readRates() }

@@ -49,7 +49,7 @@ extension RecordReader {
     /// The starved tenants, the longest starved first: by minutes where they are kept, before that by hours.
     package func starvation(from: Timestamp, to: Timestamp) throws(StorageError) -> [StarvedTenant] {
         guard from < to else { return [] }
-        return try connection.reading { () throws(StorageError) in
+        return try connection.reading {
             let oldest =
                 try connection.statement("SELECT min(start_ms) FROM rollup WHERE span_s = 60")
                 .first { $0.optionalInteger(0) } ?? nil
@@ -62,7 +62,7 @@ extension RecordReader {
                 try connection.statement(RecordReader.selectStarved)
                     .bind(":span_s", span.rawValue)
                     .bind(":from_ms", span.start(of: start).milliseconds).bind(":to_ms", end.milliseconds)
-                    .forEachRow { (row) throws(StorageError) in
+                    .forEachRow { row in
                         let pair = Pair(pool: row.integer(0), tenant: row.integer(1))
                         let spell = RecordReader.spell(row, span)
                         if let place = places[pair] {

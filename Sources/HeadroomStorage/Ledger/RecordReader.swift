@@ -16,7 +16,7 @@ package actor RecordReader: RecordReading {
     /// On the connection's executor: call it when starting.
     package init(connection: SQLiteConnection) throws(StorageError) {
         self.connection = connection
-        names = try connection.executor.performAndWait { () throws(StorageError) in
+        names = try connection.executor.performAndWait {
             try NameReader(connection: connection)
         }
     }
@@ -24,7 +24,7 @@ package actor RecordReader: RecordReading {
     package func explanation(
         of tenant: TenantID, in pool: PoolID, generation: Int64?
     ) throws(StorageError) -> Explanation? {
-        try connection.reading { () throws(StorageError) in
+        try connection.reading {
             guard let tenantNumber = try number(of: tenant.text, .tenant).flatMap(UInt32.init(exactly:)),
                 let poolNumber = try number(of: pool.text, .pool)
             else { return nil }
@@ -43,7 +43,7 @@ package actor RecordReader: RecordReading {
         pool: PoolID, tenant: TenantID?, from: Timestamp, to: Timestamp, limit: Int
     ) throws(StorageError) -> [Rollup] {
         let limit = min(max(limit, 0), RecordReader.maxRollups)
-        return try connection.reading { () throws(StorageError) in
+        return try connection.reading {
             guard let poolNumber = try number(of: pool.text, .pool) else { return [] }
             var tenantNumber: Int64?
             if let tenant {
@@ -56,7 +56,7 @@ package actor RecordReader: RecordReading {
             var rollups: [Rollup] = []
             for (span, range) in [(RollupSpan.hour, from..<firstMinute), (.minute, firstMinute..<to)] {
                 let rows = try rows(span, range, pool: poolNumber, tenant: tenantNumber, limit: limit - rollups.count)
-                try rows?.forEachRow { (row) throws(StorageError) in
+                try rows?.forEachRow { row in
                     rollups.append(try RollupTable.rollup(row, pool: pool, names: names))
                 }
             }

@@ -11,7 +11,7 @@ package actor RollupStore: CheckpointStore {
     /// On the connection's executor: call it when starting.
     package init(connection: SQLiteConnection) throws(StorageError) {
         self.connection = connection
-        (names, table) = try connection.executor.performAndWait { () throws(StorageError) in
+        (names, table) = try connection.executor.performAndWait {
             (try NameTable(connection: connection), try RollupTable(connection: connection))
         }
     }
@@ -44,7 +44,7 @@ package actor RollupStore: CheckpointStore {
         _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID> = [], erasedThrough: Int64 = 0
     ) throws(StorageError) {
         do throws(StorageError) {
-            try connection.transaction { () throws(StorageError) in
+            try connection.transaction {
                 try names.begin()
                 let uses = TenantUseTable(connection: connection)
                 for rollup in rollups {
@@ -72,7 +72,7 @@ package actor RollupStore: CheckpointStore {
         _ span: RollupSpan, before instant: Timestamp, limit: Int = 5_000
     ) throws(StorageError) -> Int {
         let horizon = RollupSpan.hour.start(of: instant)
-        return try connection.transaction { () throws(StorageError) in
+        return try connection.transaction {
             var pools: [Int64] = []
             try connection.statement("SELECT id FROM name WHERE kind = 1").forEachRow { pools.append($0.integer(0)) }
             var deleted = 0
@@ -93,7 +93,7 @@ package actor RollupStore: CheckpointStore {
     package func pruneUses(at now: Timestamp) throws(StorageError) {
         let uses = TenantUseTable(connection: connection)
         guard try uses.hasPast(at: now) else { return }
-        try connection.transaction { () throws(StorageError) in try uses.prune(at: now) }
+        try connection.transaction { try uses.prune(at: now) }
     }
 
     private func replace(_ checkpoint: Checkpoint) throws(StorageError) {

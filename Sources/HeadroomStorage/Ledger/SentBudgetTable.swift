@@ -45,7 +45,7 @@ struct SentBudgetTable {
     /// Ascending by generation, gateway, pool.
     func all() throws(StorageError) -> [SentBudget] {
         var budgets: [SentBudget] = []
-        try connection.statement(SentBudgetTable.selectAll).forEachRow { row throws(StorageError) in
+        try connection.statement(SentBudgetTable.selectAll).forEachRow { row in
             guard let gateway = GatewayID(row.text(2)), let pool = PoolID(row.text(3)) else {
                 throw StorageError(
                     code: .corrupt, message: "\(connection.path): \(row.text(2)) or \(row.text(3)) is no name")

@@ -38,7 +38,7 @@ package actor SnapshotStore: SnapshotLedger {
     /// The epoch is above every earlier one, and not below the seconds since 1970, so that a restored or standby copy
     /// outranks what it replaces.
     package func begin(at now: Timestamp, rememberingSeconds: Double) throws(StorageError) -> LedgerStart {
-        let epoch = try connection.transaction { () throws(StorageError) in
+        let epoch = try connection.transaction {
             let stored = try connection.statement("SELECT epoch FROM ledger").first { $0.integer(0) } ?? 0
             let epoch = max(stored + 1, now.milliseconds / 1000)
             try connection.statement("UPDATE ledger SET epoch = :epoch").bind(":epoch", epoch).run()
@@ -60,7 +60,7 @@ package actor SnapshotStore: SnapshotLedger {
     }
 
     private func fillBlock() throws(StorageError) {
-        block = try connection.transaction { () throws(StorageError) in
+        block = try connection.transaction {
             let first = block.isEmpty ? try reservedGeneration() + 1 : block.lowerBound
             try setReservedGeneration(first + SnapshotStore.blockSize - 1)
             return first..<first + SnapshotStore.blockSize
@@ -75,7 +75,7 @@ package actor SnapshotStore: SnapshotLedger {
         } catch {
             throw StorageError(code: .misuse, message: "snapshot \(snapshot.version) cannot be encoded: \(error)")
         }
-        try connection.transaction { () throws(StorageError) in
+        try connection.transaction {
             try connection.statement(SnapshotStore.insertSnapshot)
                 .bind(":generation", snapshot.version.generation)
                 .bind(":epoch", snapshot.version.epoch)
@@ -91,7 +91,7 @@ package actor SnapshotStore: SnapshotLedger {
     /// Gives back the numbers that were reserved and not handed out.
     package func end() throws(StorageError) {
         guard !block.isEmpty else { return }
-        try connection.transaction { () throws(StorageError) in
+        try connection.transaction {
             try setReservedGeneration(block.lowerBound - 1)
         }
         block = 0..<0
@@ -116,7 +116,7 @@ package actor SnapshotStore: SnapshotLedger {
     /// Deletes at most `limit` of the oldest snapshots: those issued before `instant`, and as many more as exceed
     /// `maxBytes` in sum. The newest stays. Returns how many it deleted: call again until that is none.
     package func prune(before instant: Timestamp, maxBytes: Int64, limit: Int = 100) throws(StorageError) -> Int {
-        try connection.transaction { () throws(StorageError) in
+        try connection.transaction {
             let total = try connection.statement("SELECT total(body_bytes) FROM snapshot").first { $0.double(0) } ?? 0
             var excess = Int64(total) - maxBytes
             var last: Int64?

@@ -28,9 +28,9 @@ package final class DiskExecutor: SerialExecutor {
     }
 
     /// Runs `work` after what has been enqueued and waits: for starting and stopping, never on the executor itself.
-    package func performAndWait<Result>(_ work: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    package func performAndWait<Result>(_ work: () throws -> Result) throws(StorageError) -> Result {
         let outcome: Swift.Result<Result, StorageError> = queue.sync {
-            do throws(StorageError) { return .success(try work()) } catch { return .failure(error) }
+            do { return .success(try work()) } catch { return .failure(StorageError(error)) }
         }
         return try outcome.get()
     }

@@ -42,7 +42,7 @@ package struct Migrator {
 
     /// False when another process has applied it since.
     private func apply(_ migration: Migration, at now: Timestamp) throws(StorageError) -> Bool {
-        try connection.transaction { () throws(StorageError) in
+        try connection.transaction {
             if try applied().contains(where: { $0.number == migration.number }) { return false }
             if try !hasRecords() { try connection.execute(Migrator.createRecords) }
             try connection.execute(script: migration.sql)
@@ -93,7 +93,7 @@ package struct Migrator {
         do throws(StorageError) {
             let connection = try SQLiteConnection(
                 path: path, access: .inspection, executor: DiskExecutor(label: "headroom.inspection"))
-            try connection.executor.performAndWait { () throws(StorageError) in
+            try connection.executor.performAndWait {
                 try Migrator(connection: connection).refuseForeignDatabase()
             }
         } catch {

@@ -30,7 +30,7 @@ package final class SQLiteCheckpointer: Sendable {
     /// Empties the log, so that the database file alone is whole; waits a second at most for others. On this thread, since
     /// SQLite refuses the second of two checkpoints at a time.
     func truncateLog() throws(StorageError) {
-        try connection.executor.performAndWait { () throws(StorageError) in try connection.truncateLog() }
+        try connection.executor.performAndWait { try connection.truncateLog() }
     }
 
     /// On the writer's executor, after each commit.
@@ -38,7 +38,7 @@ package final class SQLiteCheckpointer: Sendable {
         if pages >= maxPages {
             // On the other thread: two checkpoints at a time are one too many, and SQLite would refuse the second. Should
             // it fail, the commit that has just succeeded stays, and the next one tries again.
-            try? connection.executor.performAndWait { () throws(StorageError) in try connection.checkpoint() }
+            try? connection.executor.performAndWait { try connection.checkpoint() }
             return
         }
         guard pages >= pagesPerCheckpoint,

@@ -47,7 +47,7 @@ import HeadroomModel
         }
         unsafe handle = opened
         unsafe sqlite3_busy_timeout(handle, busyMilliseconds)
-        try executor.performAndWait { () throws(StorageError) in try configure(access) }
+        try executor.performAndWait { try configure(access) }
     }
 
     /// The statements hold the database open until they are gone (`close_v2`), whichever goes first.
@@ -87,16 +87,16 @@ import HeadroomModel
     /// The first one that another process keeps out waits its time-out; those behind it fail at once until one gets the
     /// lock. So however much stands in line, all of it is answered after one wait.
     package func transaction<Result>(
-        _ body: () throws(StorageError) -> Result
+        _ body: () throws -> Result
     ) throws(StorageError) -> Result {
         try takeWriteLock()
-        do throws(StorageError) {
+        do {
             let result = try body()
             try execute("COMMIT")
             return result
         } catch {
             rollBack()
-            throw error
+            throw StorageError(error)
         }
     }
 
@@ -113,11 +113,11 @@ import HeadroomModel
     }
 
     /// Runs `body` on one state of the database, which others may go on changing. A reader only.
-    package func reading<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    package func reading<Result>(_ body: () throws -> Result) throws(StorageError) -> Result {
         try execute("BEGIN")
         // Nothing was written, so that ending the transaction cannot fail in a way that matters.
         defer { rollBack() }
-        return try body()
+        do { return try body() } catch { throw StorageError(error) }
     }
 
     private func rollBack() {

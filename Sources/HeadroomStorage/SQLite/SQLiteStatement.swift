@@ -96,10 +96,14 @@ import HeadroomModel
     }
 
     /// Calls `body` at each row.
-    package func forEachRow(_ body: (SQLiteStatement) throws(StorageError) -> Void) throws(StorageError) {
+    package func forEachRow(_ body: (SQLiteStatement) throws -> Void) throws(StorageError) {
         // A statement left open would keep the reader's view, and with it the log, from moving on.
         defer { reset() }
-        while try step() { try body(self) }
+        do {
+            while try step() { try body(self) }
+        } catch {
+            throw StorageError(error)
+        }
     }
 
     /// The result of `read` for the first row, if there is one.

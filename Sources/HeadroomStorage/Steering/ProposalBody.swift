@@ -33,17 +33,17 @@ enum ProposalBody {
         guard try reader.read(UInt8.self) == version else { throw .otherVersion }
         proposal.from = try reader.readRates()
         proposal.to = try reader.readRates()
-        proposal.evidence = try reader.readArray { (reader) throws(ByteCodingError) in try reader.readString() }
-        proposal.effects = try reader.readArray { (reader) throws(ByteCodingError) in
+        proposal.evidence = try reader.readArray { try $0.readString() }
+        proposal.effects = try reader.readArray { reader in
             Proposal.Effect(
                 tenant: try reader.readIdentifier(), from: try reader.readRates(), to: try reader.readRates())
         }
         let (tenant, pool) = (proposal.tenant, proposal.pool)
-        proposal.override = try reader.readOptional { (reader) throws(ByteCodingError) in
+        proposal.override = try reader.readOptional { reader in
             Override(
                 id: try reader.read(), tenant: tenant, pool: pool,
-                tier: try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readString() },
-                weight: try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readDouble() },
+                tier: try reader.readOptional { try $0.readString() },
+                weight: try reader.readOptional { try $0.readDouble() },
                 authorship: Authorship(
                     author: try reader.readString(), reason: try reader.readString(), at: try reader.readTimestamp(),
                     until: try reader.readTimestamp()))

@@ -88,7 +88,7 @@ struct ProposalTable {
 
     private func read(_ rows: SQLiteStatement) throws(StorageError) -> [Proposal] {
         var proposals: [Proposal] = []
-        try rows.forEachRow { (row) throws(StorageError) in proposals.append(try proposal(row)) }
+        try rows.forEachRow { row in proposals.append(try proposal(row)) }
         return proposals
     }
 

@@ -102,7 +102,7 @@ extension SteeringStore {
     func freezes(at now: Timestamp) throws(StorageError) -> [Freeze] {
         var freezes: [Freeze] = []
         try connection.statement(SteeringStore.selectFreezes).bind(":now", now.milliseconds)
-            .forEachRow { (row) throws(StorageError) in
+            .forEachRow { row in
                 freezes.append(
                     Freeze(
                         id: row.integer(0), pool: row.optionalText(1).map(PoolID.init(unchecked:)),

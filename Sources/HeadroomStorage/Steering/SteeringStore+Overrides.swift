@@ -4,7 +4,7 @@ extension SteeringStore {
     package func set(_ override: Override, askingUntil deadline: Timestamp?) throws(SteeringError) -> OverrideOutcome {
         try SteeringRules.check(override)
         let now = override.authorship.at
-        return try change { () throws(StorageError) in
+        return try change {
             guard let deadline else { return try enter(override).map(OverrideOutcome.set) }
             return try ask(for: override, until: deadline, at: now)
         }

@@ -5,7 +5,7 @@ extension SteeringStore {
         _ kinds: [Proposal.Kind], in state: Proposal.State?
     ) throws(SteeringError) -> [Proposal] {
         let now = time.now()
-        return try perform { () throws(StorageError) in
+        return try perform {
             let all = try ProposalTable(connection: connection)
                 .all(in: state, at: now, limit: SteeringStore.maxListed)
             return .success(all.filter { kinds.contains($0.kind) })
@@ -19,7 +19,7 @@ extension SteeringStore {
         guard state == .approved || state == .denied else {
             throw SteeringError(.invalid, "a decision must be approved or denied, not \(state.name)")
         }
-        return try change { () throws(StorageError) in
+        return try change {
             let table = ProposalTable(connection: connection)
             guard var proposal = try table.find(id, at: decision.at) else {
                 return .failure(SteeringError(.notFound, "there is no approval or recommendation \(id)"))

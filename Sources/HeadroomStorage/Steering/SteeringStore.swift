@@ -34,7 +34,7 @@ package actor SteeringStore: SteeringDesk {
     }
 
     package func steering() throws(SteeringError) -> Steering {
-        try perform { () throws(StorageError) in .success(try steeringInForce()) }
+        try perform { .success(try steeringInForce()) }
     }
 
     /// For every tick: while nobody has changed anything, in this process or another, one number is read.
@@ -47,7 +47,7 @@ package actor SteeringStore: SteeringDesk {
 
     /// Ascending by sequence, those after `sequence`.
     package func audit(after sequence: Int64, limit: Int) throws(SteeringError) -> [AuditEntry] {
-        try perform { () throws(StorageError) in
+        try perform {
             .success(try audit.entries(after: sequence, limit: min(max(limit, 0), SteeringStore.maxListed)))
         }
     }
@@ -55,7 +55,7 @@ package actor SteeringStore: SteeringDesk {
     /// Deletes at most `limit` rows of each kind that ended before `instant`, and returns how many: call again until that
     /// is none. The audit log keeps what they were.
     package func prune(before instant: Timestamp, limit: Int = 1_000) throws(StorageError) -> Int {
-        try connection.transaction { () throws(StorageError) in
+        try connection.transaction {
             var deleted = 0
             for sql in SteeringStore.deletes {
                 try connection.statement(sql).bind(":before", instant.milliseconds).bind(":limit", Int64(limit)).run()
@@ -67,23 +67,23 @@ package actor SteeringStore: SteeringDesk {
 
     /// Runs `body`, which returns a refusal before it has written anything.
     func perform<Value>(
-        _ body: () throws(StorageError) -> Result<Value, SteeringError>
+        _ body: () throws -> Result<Value, SteeringError>
     ) throws(SteeringError) -> Value {
         let result: Result<Value, SteeringError>
-        do throws(StorageError) {
+        do {
             result = try body()
         } catch {
-            throw SteeringError(error)
+            throw SteeringError(StorageError(error))
         }
         return try result.get()
     }
 
     /// The same in a transaction, whose writes it counts as a change.
     func change<Value>(
-        _ body: () throws(StorageError) -> Result<Value, SteeringError>
+        _ body: () throws -> Result<Value, SteeringError>
     ) throws(SteeringError) -> Value {
-        try perform { () throws(StorageError) in
-            try connection.transaction { () throws(StorageError) in
+        try perform {
+            try connection.transaction {
                 let result = try body()
                 if case .success = result { try ChangeCounter.steering.raise(connection) }
                 return result

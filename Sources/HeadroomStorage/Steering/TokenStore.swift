@@ -30,7 +30,7 @@ package actor TokenStore {
         var token = AccessToken(
             name: name, role: role, gateways: gateways, pools: pools, tenants: tenants,
             secretDigest: SHA256.digest(of: Array(secret.utf8)), created: now, expires: expires)
-        token.id = try connection.transaction { () throws(StorageError) in
+        token.id = try connection.transaction {
             let taken = try connection.statement("SELECT 1 FROM api_token WHERE name = :name")
                 .bind(":name", name).first { _ in true }
             guard taken == nil else {
@@ -65,7 +65,7 @@ package actor TokenStore {
     package func revoke(
         name: String, by author: String = AuditLog.commandLine, at now: Timestamp
     ) throws(StorageError) -> Bool {
-        try connection.transaction { () throws(StorageError) in
+        try connection.transaction {
             try connection.statement(TokenStore.revokeToken)
                 .bind(":name", name).bind(":revoked_at_ms", now.milliseconds).run()
             guard connection.changedRows == 1 else { return false }
@@ -81,7 +81,7 @@ package actor TokenStore {
             noted[name].map { now.seconds(since: $0) >= TokenStore.useSeconds } ?? true
         }
         guard !due.isEmpty else { return }
-        try connection.transaction { () throws(StorageError) in
+        try connection.transaction {
             for name in due.sorted() {
                 // After a start, or beside another process, the row knows better.
                 try connection.statement(TokenStore.updateUse)
@@ -98,7 +98,7 @@ package actor TokenStore {
     /// Every token that ever was, in the order of creation.
     package func all() throws(StorageError) -> [AccessToken] {
         var tokens: [AccessToken] = []
-        try connection.statement(TokenStore.selectAll).forEachRow { (row) throws(StorageError) in
+        try connection.statement(TokenStore.selectAll).forEachRow { row in
             guard let role = Role(rawValue: row.text(2)) else {
                 throw StorageError(
                     code: .corrupt, message: "token \(row.text(1)) has the role \(row.text(2)), which does not exist")

@@ -44,7 +44,7 @@ struct ResponseTable {
     ) throws(StorageError) -> ResponseRecord {
         var windows: [QuotaWindow] = []
         try connection.statement(selectWindows).bind(":id", row.integer(0))
-            .forEachRow { (window) throws(StorageError) in
+            .forEachRow { window in
                 windows.append(
                     QuotaWindow(
                         resource: try window.value(0), limit: window.optionalDouble(1),

@@ -12,7 +12,7 @@ package actor TelemetryReader: TelemetrySource {
         let connection = try SQLiteConnection(
             path: path, access: .readOnly, executor: DiskExecutor(label: "headroom.reader"))
         self.connection = connection
-        names = try connection.executor.performAndWait { () throws(StorageError) in
+        names = try connection.executor.performAndWait {
             try NameReader(connection: connection)
         }
     }
@@ -26,24 +26,24 @@ package actor TelemetryReader: TelemetrySource {
     package func page(
         after cursor: TelemetryCursor, through end: TelemetryCursor?, limit: Int
     ) throws(StorageError) -> TelemetryPage {
-        try connection.reading { () throws(StorageError) in
+        try connection.reading {
             var page = TelemetryPage(records: [], next: cursor, isLast: false)
-            try read(EventTables.selectModelRows, limit, end, &page, \.model) { (row) throws(StorageError) in
+            try read(EventTables.selectModelRows, limit, end, &page, \.model) { row in
                 .model(try EventTables.model(row, names: names))
             }
-            try read(ResponseTable.selectRows, limit, end, &page, \.response) { (row) throws(StorageError) in
+            try read(ResponseTable.selectRows, limit, end, &page, \.response) { row in
                 .response(try ResponseTable.record(row, names: names, connection: connection))
             }
-            try read(EventTables.selectQueueRows, limit, end, &page, \.queue) { (row) throws(StorageError) in
+            try read(EventTables.selectQueueRows, limit, end, &page, \.queue) { row in
                 .queue(try EventTables.queue(row, names: names))
             }
-            try read(EventTables.selectTaskRows, limit, end, &page, \.task) { (row) throws(StorageError) in
+            try read(EventTables.selectTaskRows, limit, end, &page, \.task) { row in
                 .task(try EventTables.task(row, names: names))
             }
-            try read(WindowTable.selectRows, limit, end, &page, \.window) { (row) throws(StorageError) in
+            try read(WindowTable.selectRows, limit, end, &page, \.window) { row in
                 .window(try WindowTable.record(row, names: names))
             }
-            try read(CallTable.selectRows, limit, end, &page, \.call) { (row) throws(StorageError) in
+            try read(CallTable.selectRows, limit, end, &page, \.call) { row in
                 .call(try CallTable.record(row, names: names))
             }
             page.isLast = page.records.count < limit
@@ -63,7 +63,7 @@ package actor TelemetryReader: TelemetrySource {
 
     /// Rows now in each table.
     package func rowCounts() throws(StorageError) -> [(kind: TelemetryKind, rows: Int64)] {
-        try connection.reading { () throws(StorageError) in
+        try connection.reading {
             var counts: [(kind: TelemetryKind, rows: Int64)] = []
             for (kind, sql) in TelemetryReader.counts {
                 counts.append((kind, try connection.statement(sql).first { $0.integer(0) } ?? 0))
@@ -75,7 +75,7 @@ package actor TelemetryReader: TelemetrySource {
     private func read(
         _ sql: StaticString, _ limit: Int, _ end: TelemetryCursor?, _ page: inout TelemetryPage,
         _ lane: WritableKeyPath<TelemetryCursor, Int64>,
-        record: (SQLiteStatement) throws(StorageError) -> TelemetryRecord
+        record: (SQLiteStatement) throws -> TelemetryRecord
     ) throws(StorageError) {
         // Ids ascend by one but for rows that were deleted: so many ids are at most so many rows.
         let ahead = end.map { $0[keyPath: lane] - page.next[keyPath: lane] } ?? .max
@@ -84,7 +84,7 @@ package actor TelemetryReader: TelemetrySource {
         let rows = try connection.statement(sql).bind(":after", page.next[keyPath: lane]).bind(":limit", Int64(room))
         var records: [TelemetryRecord] = []
         var last = page.next[keyPath: lane]
-        try rows.forEachRow { (row) throws(StorageError) in
+        try rows.forEachRow { row in
             records.append(try record(row))
             last = row.integer(0)
         }

@@ -28,7 +28,7 @@ package actor TelemetryStore: TelemetrySink {
     /// Reads what rows tell of the last minutes, on the connection's executor: call it when starting.
     package init(connection: SQLiteConnection, settings: TelemetrySettings, now: Timestamp) throws(StorageError) {
         self.connection = connection
-        writer = try connection.executor.performAndWait { () throws(StorageError) in
+        writer = try connection.executor.performAndWait {
             let writer = try TelemetryWriter(connection: connection, settings: settings)
             writer.restoreKinds(try recentPairs(connection, now: now))
             return writer
@@ -52,7 +52,7 @@ package actor TelemetryStore: TelemetrySink {
     /// Deletes at most `limit` rows of each table that arrived before `instant`, and returns how many it deleted: call
     /// again until that is none.
     package func prune(before instant: Timestamp, limit: Int = 5_000) throws(StorageError) -> Int {
-        try connection.transaction { () throws(StorageError) in
+        try connection.transaction {
             let arrivals = ArrivalMarks(connection: connection)
             guard let mark = try arrivals.past(instant) else { return 0 }
             var deleted = 0
@@ -81,7 +81,7 @@ package actor TelemetryStore: TelemetrySink {
 
     private func commit(_ group: ArraySlice<Submission>) {
         do throws(StorageError) {
-            let results = try connection.transaction { () throws(StorageError) in
+            let results = try connection.transaction {
                 let received = group.reduce(group[group.startIndex].batch.received) { min($0, $1.batch.received) }
                 try writer.begin(at: received)
                 var results: [Result<TelemetryReceipt, TelemetryError>] = []

@@ -14,7 +14,7 @@ struct ContractCostTable {
                     perRequest: row.integer(4)))
         }
         var costs: [TenantID: CostTerms] = [:]
-        try connection.statement(ContractCostTable.selectCosts).forEachRow { row throws(StorageError) in
+        try connection.statement(ContractCostTable.selectCosts).forEachRow { row in
             guard let period = CostTerms.Period(rawValue: Int(row.integer(2))) else {
                 throw StorageError(code: .corrupt, message: "a contract has the cost period \(row.integer(2))")
             }

@@ -2,7 +2,7 @@ import HeadroomModel
 
 extension ContractStore: ContractDesk {
     package func contracts() throws(SteeringError) -> [Contract] {
-        try perform { () throws(StorageError) in .success(try all()) }
+        try perform { .success(try all()) }
     }
 
     package func put<Fault: Sendable>(
@@ -36,7 +36,7 @@ extension ContractStore: ContractDesk {
         with contracts: [Contract], by author: String = AuditLog.commandLine, at now: Timestamp
     ) throws(SteeringError) {
         try perform { () throws(StorageError) -> Result<Void, SteeringError> in
-            try connection.transaction { () throws(StorageError) in
+            try connection.transaction {
                 try connection.execute("DELETE FROM contract_price")
                 try connection.execute("DELETE FROM contract_cost")
                 try connection.execute("DELETE FROM commitment")
@@ -57,7 +57,7 @@ extension ContractStore: ContractDesk {
     package func erase(_ tenant: TenantID, by author: String, at now: Timestamp) async throws(SteeringError) {
         try perform { () throws(StorageError) -> Result<Void, SteeringError> in
             let erasure = TenantErasure(connection: connection)
-            let found = try connection.transaction { () throws(StorageError) in
+            let found = try connection.transaction {
                 guard try erasure.begin(tenant, at: now) else { return false }
                 try audit.append(AuditAct("tenant.erase", by: author, tenant: tenant), at: now)
                 try audit.erase(tenant)
@@ -65,7 +65,7 @@ extension ContractStore: ContractDesk {
             }
             return found ? .success(()) : .failure(SteeringError(.notFound, "nothing is stored of tenant \(tenant)"))
         }
-        while try perform({ () throws(StorageError) in .success(try continueErasures()) }) { await Task.yield() }
+        while try perform({ .success(try continueErasures()) }) { await Task.yield() }
     }
 
     /// Deletes a bounded part of what is left of tenants that are being erased; true while there is more. Also after a
@@ -76,13 +76,13 @@ extension ContractStore: ContractDesk {
 
     /// Runs `body`, which returns a refusal before it has written anything.
     private func perform<Value>(
-        _ body: () throws(StorageError) -> Result<Value, SteeringError>
+        _ body: () throws -> Result<Value, SteeringError>
     ) throws(SteeringError) -> Value {
         let result: Result<Value, SteeringError>
-        do throws(StorageError) {
+        do {
             result = try body()
         } catch {
-            throw SteeringError(error)
+            throw SteeringError(StorageError(error))
         }
         return try result.get()
     }

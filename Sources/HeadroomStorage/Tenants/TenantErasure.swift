@@ -48,25 +48,25 @@ struct TenantErasure {
     /// One step of one erasure; true when there is more to do.
     func step() throws(StorageError) -> Bool {
         guard try progress() != nil else { return false }
-        return try connection.transaction { () throws(StorageError) in
+        return try connection.transaction {
             guard var progress = try progress() else { return false }
             let tenant = progress.tenant
             for (sql, oldest, lane) in TenantErasure.rawTables {
                 progress[keyPath: lane] = try stepBack(
                     progress[keyPath: lane], by: TenantErasure.rowsAStep, oldest: oldest
-                ) { (after, upTo) throws(StorageError) in
+                ) { after, upTo in
                     try connection.statement(sql)
                         .bind(":tenant_id", tenant).bind(":after", after).bind(":up_to", upTo).run()
                 }
             }
             progress.explanation = try stepBack(
                 progress.explanation, by: TenantErasure.explanationsAStep, oldest: "SELECT min(id) FROM explanation"
-            ) { (after, upTo) throws(StorageError) in
+            ) { after, upTo in
                 try eraseExplanations(of: tenant, after: after, upTo: upTo)
             }
             progress.rollup = try stepBack(
                 progress.rollup, by: TenantErasure.millisecondsAStep, oldest: "SELECT min(start_ms) FROM rollup"
-            ) { (after, upTo) throws(StorageError) in
+            ) { after, upTo in
                 try eraseRollups(of: tenant, after: after, upTo: upTo)
             }
             try keep(progress)
@@ -77,13 +77,13 @@ struct TenantErasure {
     /// Lets `erase` see to what lies above the result and at or below `last`. 0 when all has been seen to.
     private func stepBack(
         _ last: Int64, by count: Int64, oldest: StaticString,
-        _ erase: (_ after: Int64, _ upTo: Int64) throws(StorageError) -> Void
+        _ erase: (_ after: Int64, _ upTo: Int64) throws -> Void
     ) throws(StorageError) -> Int64 {
         guard last > 0 else { return 0 }
         guard let first = try connection.statement(oldest).first({ $0.optionalInteger(0) }) ?? nil, first <= last
         else { return 0 }
         let after = max(last - count, first - 1)
-        try erase(after, last)
+        do { try erase(after, last) } catch { throw StorageError(error) }
         return after < first ? 0 : after
     }
 
