@@ -4,7 +4,7 @@ import HeadroomModel
 import HeadroomStorage
 import Synchronization
 
-/// The checkpoint of each minute, where every tenant was active in every pool: what the loop's turn pays, what the store
+/// The checkpoint of each minute, where every tenant was active in every pool: what the loop's tick pays, what the store
 /// pays, and how long telemetry that comes meanwhile waits for its commit.
 enum CheckpointBenchmark {
     private static let start = Timestamp(milliseconds: 1_793_000_040_000)

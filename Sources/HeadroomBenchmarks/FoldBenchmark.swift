@@ -3,7 +3,7 @@ import HeadroomLoop
 import HeadroomModel
 import HeadroomSimulator
 
-/// Call records folded into both actors that read telemetry, on one core, and a turn's estimate; and what a tenant in a
+/// Call records folded into both actors that read telemetry, on one core, and a tick's estimate; and what a tenant in a
 /// pool takes of memory while it is active and when it is idle.
 enum FoldBenchmark {
     private static let start = Timestamp(milliseconds: 1_793_000_000_000)
@@ -41,22 +41,22 @@ enum FoldBenchmark {
             folded += records.count
             if second.isMultiple(of: 2) {
                 let capacities = await observer.estimate(at: now)
-                let turn = clock.now
+                let began = clock.now
                 _ = await classifier.estimate(capacities: capacities, at: now)
-                estimating.append(turn.duration(to: clock.now) / .seconds(1))
+                estimating.append(began.duration(to: clock.now) / .seconds(1))
             }
         }
         line("folded into both", Double(folded) / (classifying + observing), "records/s")
         line("of it the classifier", classifying * 1e9 / Double(folded), "ns a record")
         line("of it the observer", observing * 1e9 / Double(folded), "ns a record")
-        line("a turn's estimate, all active", (estimating.sorted()[estimating.count / 2]) * 1e3, "ms")
+        line("a tick's estimate, all active", (estimating.sorted()[estimating.count / 2]) * 1e3, "ms")
         await giveBack(classifier, observer, from: seconds)
         memory("all active", since: before, pairs: tenants * pools)
 
         await idle(classifier, observer, from: seconds, pairs: tenants * pools, before: before)
     }
 
-    /// Once a minute the service gives freed memory back, and the next turn takes pages anew.
+    /// Once a minute the service gives freed memory back, and the next tick takes pages anew.
     private static func giveBack(
         _ classifier: TenantConsumptionClassifier, _ observer: UpstreamCapacityObserver, from second: Int
     ) async {
@@ -66,9 +66,9 @@ enum FoldBenchmark {
         MemoryUse.giveBackFreed()
         line("giving freed memory back", began.duration(to: clock.now) / .milliseconds(1), "ms")
         let capacities = await observer.estimate(at: now)
-        let turn = clock.now
+        let tick = clock.now
         _ = await classifier.estimate(capacities: capacities, at: now)
-        line("the turn's estimate behind it", turn.duration(to: clock.now) / .milliseconds(1), "ms")
+        line("the tick's estimate behind it", tick.duration(to: clock.now) / .milliseconds(1), "ms")
     }
 
     /// Half an hour later, when rings and demand are gone.
@@ -85,13 +85,13 @@ enum FoldBenchmark {
         let now = start.adding(seconds: Double(second + 60 * 31))
         let capacities = await observer.estimate(at: now)
         let clock = ContinuousClock()
-        var turns: [Double] = []
+        var ticks: [Double] = []
         for _ in 1...9 {
             let began = clock.now
             _ = await classifier.estimate(capacities: capacities, at: now)
-            turns.append(began.duration(to: clock.now) / .milliseconds(1))
+            ticks.append(began.duration(to: clock.now) / .milliseconds(1))
         }
-        line("a turn's estimate, all idle", turns.sorted()[4], "ms")
+        line("a tick's estimate, all idle", ticks.sorted()[4], "ms")
         memory("all idle", since: before, pairs: pairs)
         let saving = clock.now
         let bytes = await classifier.checkpoint()
@@ -131,7 +131,7 @@ enum FoldBenchmark {
         MemoryUse.giveBackFreed()
         let use = MemoryUse.now - before
         line("memory in use, \(what)", Double(use.allocated) / Double(pairs), "bytes a tenant x pool")
-        line("resident, \(what), behind a turn", Double(peak.resident) / Double(pairs), "bytes a tenant x pool")
+        line("resident, \(what), behind a tick", Double(peak.resident) / Double(pairs), "bytes a tenant x pool")
         line(
             "resident, \(what), once freed is given back", Double(use.resident) / Double(pairs), "bytes a tenant x pool"
         )

@@ -28,7 +28,7 @@ package actor PriorityPolicyEngine {
         }
     }
 
-    private var allocators: [PoolID: PoolAllocator] = [:]
+    private var allocators = PoolTable<PoolAllocator>()
     /// As stored; `nil` until they were read.
     private var credits: [CreditBalance]?
     private var held: [PoolID: PoolAllocation] = [:]
@@ -48,7 +48,7 @@ package actor PriorityPolicyEngine {
     /// The balances that were stored; what was counted without them is void.
     package func restore(_ credits: [CreditBalance], at now: Timestamp) {
         self.credits = credits
-        for pool in allocators.keys { allocators[pool]?.restore(credits, at: now) }
+        for place in allocators.indices { allocators[place].restore(credits, at: now) }
     }
 
     /// `capacities` and `classified` are in the same order, ascending by pool.
@@ -67,26 +67,21 @@ package actor PriorityPolicyEngine {
         let handsOver = !failover.sources.isEmpty
         let demands = Dictionary(
             uniqueKeysWithValues: handsOver ? classified.map { ($0.demand.pool, $0.demand) } : [])
+        allocators.follow(capacities.lazy.map(\.pool).filter { rules.policy.pool($0) != nil }) {
+            PoolAllocator(pool: $0, credits: credits ?? [], at: now)
+        }
         for (capacity, classified) in zip(capacities, classified) {
-            guard let pool = rules.policy.pool(capacity.pool) else { continue }
-            // Taken out, so that it is changed in place and not copied.
-            var allocator =
-                allocators.removeValue(forKey: pool.pool)
-                ?? PoolAllocator(pool: pool.pool, credits: credits ?? [], at: now)
+            guard let place = allocators.place(of: capacity.pool), let pool = rules.policy.pool(capacity.pool)
+            else { continue }
             let demand =
                 handsOver
                 ? failover.demand(of: classified.demand, in: demands, limiting: pool.nominal.resources)
                 : classified.demand
-            let decided = allocator.decide(
+            let decided = allocators[place].decide(
                 pool, capacity: capacity, demand: demand, under: rules,
                 restarts: before.sources[pool.pool] != failover.sources[pool.pool],
                 learningFrom: held[pool.pool], at: now)
-            allocators[pool.pool] = allocator
             decision.add(decided)
-        }
-        if allocators.count > decision.pools.count {
-            let pools = Set(decision.pools.map(\.pool))
-            allocators = allocators.filter { pools.contains($0.key) }
         }
         if credits == nil { decision.credits = [] }
         return decision

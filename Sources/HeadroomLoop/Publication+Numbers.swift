@@ -31,7 +31,7 @@ extension Snapshot {
 
 extension PoolAllocation {
     fileprivate func enforcesSame(as other: PoolAllocation) -> Bool {
-        // The cheap and likely differences first, without a copy.
+        // The cheap and likely differences first.
         guard budget == other.budget, tenants.count == other.tenants.count else { return false }
         let (rows, others) = (tenants.span, other.tenants.span)
         for row in rows.indices where rows[row].assured != others[row].assured { return false }

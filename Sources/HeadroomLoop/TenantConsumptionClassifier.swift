@@ -31,9 +31,7 @@ package actor TenantConsumptionClassifier {
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
     private static let version: UInt32 = 0x434C_0001  // "CL", 1
 
-    /// Ascending by pool.
-    private var pools: [Watched] = []
-    private var places: [PoolID: Int] = [:]
+    private var pools = PoolTable<Watched>()
     private var rules: Rules
     /// Checkpoints of pools that are not followed yet.
     private var restored: [PoolID: [UInt8]] = [:]
@@ -49,34 +47,32 @@ package actor TenantConsumptionClassifier {
     package func follow(_ rules: Rules, at now: Timestamp) {
         let policy = rules.policy
         let settings = DemandEstimator.Settings(policy)
-        var followed: [Watched] = []
-        for pool in policy.pools.sorted(by: { $0.pool < $1.pool }) {
-            var watched =
-                places[pool.pool].map { pools[$0] } ?? restoredPool(pool, settings, policy.starvation)
+        let byName = Dictionary(policy.pools.map { ($0.pool, $0) }, uniquingKeysWith: { first, _ in first })
+        let left = pools.follow(byName.keys) { name in
+            let pool = byName[name]!
+            return restoredPool(pool, settings, policy.starvation)
                 ?? Watched(
                     policy: pool, demand: DemandEstimator(pool: pool, settings: settings, at: now),
                     starvation: StarvationWatch(settings: policy.starvation))
-            watched.policy = pool
-            watched.demand.follow(pool, settings, contracts: rules.contracts)
-            watched.starvation.settings = policy.starvation
-            followed.append(watched)
         }
-        let names = Set(followed.map(\.policy.pool))
-        for pool in pools where !names.contains(pool.policy.pool) { settled += pool.demand.unstoredRollups() }
-        pools = followed
-        places = Dictionary(uniqueKeysWithValues: pools.indices.map { (pools[$0].policy.pool, $0) })
+        for (_, watched) in left { settled += watched.demand.unstoredRollups() }
+        for place in pools.indices {
+            let pool = byName[pools.pools[place]]!
+            pools[place].policy = pool
+            pools[place].demand.follow(pool, settings, contracts: rules.contracts)
+            pools[place].starvation.settings = policy.starvation
+        }
         restored = [:]
         self.rules = rules
     }
 
     /// Takes in rows that were read at `now`, late ones among them: these only enter the roll-ups.
     package func fold(_ records: [TelemetryRecord], at now: Timestamp) {
-        // In place: most are of queues, and a record is as large as a call.
         let records = records.span
         // A tenant takes memory in each pool that it is seen in, so the bound is on all tables together.
-        var roomLeft = rules.policy.loop.maxTenantsTotal - pools.reduce(0) { $0 + $1.demand.tenantCount }
+        var roomLeft = rules.policy.loop.maxTenantsTotal - pools.indices.reduce(0) { $0 + pools[$1].demand.tenantCount }
         for index in records.indices {
-            guard let place = places[records[index].pool] else { continue }
+            guard let place = pools.place(of: records[index].pool) else { continue }
             pools[place].demand.roomLeft = roomLeft
             pools[place].demand.fold(records[index], at: now)
             roomLeft = pools[place].demand.roomLeft
@@ -102,7 +98,7 @@ package actor TenantConsumptionClassifier {
     /// Takes each tenant's entitlement by the last decision: the measure of starvation and of claims.
     package func note(_ decision: PriorityPolicyEngine.Decision) {
         for pool in decision.pools {
-            guard let place = places[pool.pool] else { continue }
+            guard let place = pools.place(of: pool.pool) else { continue }
             pools[place].entitlements = decision.entitlements[pool.pool] ?? []
             pools[place].allocations = pool.tenants
         }
@@ -111,7 +107,7 @@ package actor TenantConsumptionClassifier {
     /// In the order of `capacities`, which ascends by pool.
     package func estimate(capacities: [PoolCapacity], at now: Timestamp) -> [Classified] {
         capacities.compactMap { capacity in
-            places[capacity.pool].map { pools[$0].estimate(capacity: capacity, rules: rules, at: now) }
+            pools.place(of: capacity.pool).map { pools[$0].estimate(capacity: capacity, rules: rules, at: now) }
         }
     }
 
@@ -121,10 +117,10 @@ package actor TenantConsumptionClassifier {
     package func checkpoint() -> [UInt8] {
         PoolStates.bytes(
             version: Self.version,
-            pools.map { watched in
+            pools.indices.map { place in
                 var state = ByteWriter()
-                watched.write(to: &state)
-                return (watched.policy.pool, state)
+                pools[place].write(to: &state)
+                return (pools.pools[place], state)
             })
     }
 
@@ -140,7 +136,7 @@ package actor TenantConsumptionClassifier {
 
     /// The roll-ups that are not in the store yet; ascending by pool, start, tenant, criticality.
     package func unstoredRollups() -> [Rollup] {
-        settled + pools.flatMap { $0.demand.unstoredRollups() }
+        settled + pools.indices.flatMap { pools[$0].demand.unstoredRollups() }
     }
 
     /// They are stored.
@@ -173,7 +169,7 @@ extension TenantConsumptionClassifier.Watched {
         let hasLostCapacity = capacity.isBelowContract
         var verdicts: [TenantID: StarvationWatch.Finding] = [:]
         var entitled = TenantWalk(entitlements)
-        // By index: most tenants of a large table are idle, and each is a large struct to take out.
+        // Most tenants of a large table are idle.
         for index in demand.tenants.indices where demand.tenants[index].wanted.perMinute != .zero {
             guard let row = entitled.place(of: demand.tenants[index].tenant) else { continue }
             let tenant = demand.tenants[index]

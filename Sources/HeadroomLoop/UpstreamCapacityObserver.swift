@@ -6,7 +6,7 @@ package actor UpstreamCapacityObserver {
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
     private static let version: UInt32 = 0x4F42_0006  // "OB", 6
 
-    private var pools: [PoolID: CapacityEstimator] = [:]
+    private var pools = PoolTable<CapacityEstimator>()
     private var pins: [PoolID: CapacityPin] = [:]
     /// Checkpoints of pools that are not followed yet.
     private var restored: [PoolID: [UInt8]] = [:]
@@ -16,18 +16,15 @@ package actor UpstreamCapacityObserver {
     /// Watches the pools of the policy, and goes by the pins that hold.
     package func follow(_ rules: Rules, at now: Timestamp) {
         let policy = rules.policy
-        for pool in policy.pools {
-            if let known = pools.index(forKey: pool.pool) {
-                pools.values[known].follow(pool, settings: policy.capacity, breakers: policy.breaker)
-            } else {
-                pools[pool.pool] =
-                    restoredEstimator(of: pool, under: policy, at: now)
-                    ?? CapacityEstimator(policy: pool, settings: policy.capacity, breakers: policy.breaker, at: now)
-            }
+        let byName = Dictionary(policy.pools.map { ($0.pool, $0) }, uniquingKeysWith: { first, _ in first })
+        pools.follow(byName.keys) { name in
+            let pool = byName[name]!
+            return restoredEstimator(of: pool, under: policy, at: now)
+                ?? CapacityEstimator(policy: pool, settings: policy.capacity, breakers: policy.breaker, at: now)
         }
-        if pools.count > policy.pools.count {
-            let names = Set(policy.pools.map(\.pool))
-            pools = pools.filter { names.contains($0.key) }
+        for place in pools.indices {
+            pools[place].follow(
+                byName[pools.pools[place]]!, settings: policy.capacity, breakers: policy.breaker)
         }
         pins = Dictionary(rules.steering.pins.map { ($0.pool, $0) }, uniquingKeysWith: { _, last in last })
         restored = [:]
@@ -41,15 +38,14 @@ package actor UpstreamCapacityObserver {
 
     private func fold(_ records: Span<TelemetryRecord>, at now: Timestamp, where isMeant: (TelemetryRecord) -> Bool) {
         for place in records.indices where isMeant(records[place]) {
-            // By index: an optional chain would copy the estimator for each record, and a loop over them each record.
-            guard let index = pools.index(forKey: records[place].pool) else { continue }
-            pools.values[index].fold(records[place], at: now)
+            guard let pool = pools.place(of: records[place].pool) else { continue }
+            pools[pool].fold(records[place], at: now)
         }
     }
 
     /// Ascending by pool.
     package func estimate(at now: Timestamp) -> [PoolCapacity] {
-        pools.keys.sorted().map { pools[$0]!.estimate(at: now, pin: pins[$0]) }
+        pools.indices.map { pools[$0].estimate(at: now, pin: pins[pools.pools[$0]]) }
     }
 
     // MARK: Checkpoint
@@ -58,10 +54,10 @@ package actor UpstreamCapacityObserver {
     package func checkpoint() -> [UInt8] {
         PoolStates.bytes(
             version: Self.version,
-            pools.sorted { $0.key < $1.key }.map { pool, estimator in
+            pools.indices.map { place in
                 var state = ByteWriter()
-                estimator.write(to: &state)
-                return (pool, state)
+                pools[place].write(to: &state)
+                return (pools.pools[place], state)
             })
     }
 

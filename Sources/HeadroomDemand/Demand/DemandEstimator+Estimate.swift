@@ -20,7 +20,6 @@ extension DemandEstimator {
         var entitled = TenantWalk(entitlements)
         estimated.removeAll(keepingCapacity: true)
         for place in order {
-            // One call that works in place: to look at a profile through the table is to copy it.
             profiles[Int(place)].estimate(terms, entitlements, &entitled, into: &result.tenants, &sums)
             if result.tenants.count > estimated.count { estimated.append(place) }
         }

@@ -62,6 +62,5 @@ struct CallTable: Sendable {
         isWaiting(queued.place, queued.sequence) && calls[queued.place].waiting.deadline > now
     }
 
-    /// Read in place: a call is a large value.
     func estimate(_ place: Int) -> Work { calls[place].waiting.estimate }
 }

@@ -68,18 +68,18 @@ extension PoolGate {
 
     /// A refusal for want of quota empties the budget in what is exhausted, and holds it until the reset.
     private mutating func hold(for signal: ProviderSignal, limiting resources: ResourceSet, at now: Timestamp) {
-        let told = signal.windows.filter { resources.contains($0.resource) && $0.remaining != nil }
-        if told.isEmpty {
+        let stated = signal.windows.filter { resources.contains($0.resource) && $0.remaining != nil }
+        if stated.isEmpty {
             for resource in resources.members { budget.lower(resource, to: 0, at: now) }
         }
-        let exhausted = told.filter { ($0.remaining ?? 0) <= 0 }
+        let exhausted = stated.filter { ($0.remaining ?? 0) <= 0 }
         let resets = exhausted.compactMap(\.resetMilliseconds) + [signal.retryAfterMilliseconds].compactMap { $0 }
         guard !exhausted.isEmpty, let reset = resets.min() else { return }
         let seconds = min(max(0, reset / 1000), PoolGate.longestHoldSeconds)
         heldUntil = max(heldUntil, now.adding(seconds: seconds))
     }
 
-    /// A limit told by a header is believed for this long.
+    /// A limit stated in a header is believed for this long.
     private static let headerSeconds = 60.0
     /// Many providers' reset is the time until their bucket is *full*: waiting for all of it would waste the refill.
     private static let longestHoldSeconds = 1.0

@@ -2,7 +2,7 @@ import HeadroomLoop
 import HeadroomModel
 import Synchronization
 
-/// The real loop on ports in memory, fed one stretch of recorded telemetry a turn. Nothing is stored and nobody polls.
+/// The real loop on ports in memory, fed one stretch of recorded telemetry a tick. Nothing is stored and nobody polls.
 struct PlanLoop: Sendable {
     private let ports: PlanPorts
     private let loop: ControlLoop
@@ -13,7 +13,7 @@ struct PlanLoop: Sendable {
             telemetry: ports, rules: ports, ledger: ports, board: ports, records: ports, checkpoints: ports, at: now)
     }
 
-    func turn(_ records: [TelemetryRecord], at now: Timestamp) async -> LoopReport {
+    func tick(_ records: [TelemetryRecord], at now: Timestamp) async -> LoopReport {
         ports.add(records)
         return await loop.tick(at: now)
     }

@@ -85,7 +85,7 @@ package struct PlanOutcome: Sendable {
 
     mutating func leaveOut(_ pool: PoolID) { leftOut[pool, default: 0] += 1 }
 
-    /// One turn: what was seen and decided in the `length` seconds from `start` on.
+    /// One tick: what was seen and decided in the `length` seconds from `start` on.
     mutating func add(
         _ report: LoopReport, before: [PoolAllocation], after: [PoolAllocation], from start: Timestamp,
         seconds length: Double

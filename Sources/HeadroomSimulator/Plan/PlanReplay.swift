@@ -41,7 +41,7 @@ package struct PlanReplay: Sendable {
     }
 
     /// Turns of a minute's sums: more would decide on nothing new.
-    private static let secondsPerTurnOfMinutes = 20.0
+    private static let secondsPerTickOfMinutes = 20.0
 
     private let parts: [Part]
     private let rules: Rules
@@ -62,14 +62,14 @@ package struct PlanReplay: Sendable {
         var before = PlanBaseline(baseline, at: first.from)
         var outcome = PlanOutcome(rules: rules, parts: parts)
         for part in parts {
-            let turn = part.source == .raw ? rules.policy.loop.periodSeconds : Self.secondsPerTurnOfMinutes
+            let period = part.source == .raw ? rules.policy.loop.periodSeconds : Self.secondsPerTickOfMinutes
             var now = part.from
             while now < part.to {
-                let next = min(part.to, now.adding(seconds: turn))
+                let next = min(part.to, now.adding(seconds: period))
                 let records = try await part.read(now, next)
                 for record in records where rules.policy.pool(record.pool) == nil { outcome.leaveOut(record.pool) }
-                let report = await candidate.turn(records, at: next)
-                let old = await before.turn(records, at: next)
+                let report = await candidate.tick(records, at: next)
+                let old = await before.tick(records, at: next)
                 outcome.add(
                     report, before: old, after: candidate.inForce, from: now, seconds: next.seconds(since: now))
                 now = next
@@ -95,9 +95,9 @@ private struct PlanBaseline {
     }
 
     /// The allocations in force at `now`, ascending by pool.
-    mutating func turn(_ records: [TelemetryRecord], at now: Timestamp) async -> [PoolAllocation] {
+    mutating func tick(_ records: [TelemetryRecord], at now: Timestamp) async -> [PoolAllocation] {
         if let loop {
-            _ = await loop.turn(records, at: now)
+            _ = await loop.tick(records, at: now)
             return loop.inForce
         }
         while let next = published.first, next.at <= now {

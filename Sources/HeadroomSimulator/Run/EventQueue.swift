@@ -23,7 +23,7 @@ struct EventQueue: Sendable {
         case draw
         /// The answer to a draw reaches its gateway.
         case grant
-        /// The control plane's turn: the loop's, or a rival's.
+        /// The control plane's tick: the loop's, or a rival's.
         case tick
         /// Once a second, for what is measured and for what knows everything.
         case second
