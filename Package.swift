@@ -68,6 +68,7 @@ let package = Package(
                 .embedInCode("../../migrations/0015_add_batch_digest.sql"),
                 .embedInCode("../../migrations/0016_create_clock_mark.sql"),
                 .embedInCode("../../migrations/0017_set_application_id.sql"),
+                .embedInCode("../../migrations/0018_create_pool_history.sql"),
             ]),
         library(
             "HeadroomHTTP",

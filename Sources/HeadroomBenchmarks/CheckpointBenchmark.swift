@@ -1,8 +1,6 @@
-import Foundation
 import HeadroomLoop
 import HeadroomModel
 import HeadroomStorage
-import Synchronization
 
 /// The checkpoint of each minute, where every tenant was active in every pool: what the loop's tick pays, what the store
 /// pays, and how long telemetry that comes meanwhile waits for its commit.
@@ -10,15 +8,7 @@ enum CheckpointBenchmark {
     private static let start = Timestamp(milliseconds: 1_793_000_040_000)
 
     static func run(smoke: Bool) throws {
-        // The store is an actor; the program's main thread has nothing else to do than to wait for it.
-        let finished = DispatchSemaphore(value: 0)
-        let failure = Mutex<(any Error)?>(nil)
-        Task {
-            do { try await measure(pools: 10, tenants: smoke ? 500 : 10_000) } catch { failure.withLock { $0 = error } }
-            finished.signal()
-        }
-        finished.wait()
-        if let error = failure.withLock({ $0 }) { throw error }
+        try waitFor { try await measure(pools: 10, tenants: smoke ? 500 : 10_000) }
     }
 
     private static func measure(pools: Int, tenants: Int) async throws {

@@ -2,7 +2,7 @@ import Glibc
 
 /// The hot paths, timed next to what limits them. Build with `-c release`.
 ///
-///     HeadroomBenchmarks [--smoke] [fill | decision | fold | checkpoint | ingest | poll …]
+///     HeadroomBenchmarks [--smoke] [fill | decision | fold | checkpoint | history | ingest | poll …]
 ///
 /// Without a name all run. `--smoke` runs each once at a small size, so that a change that breaks one is noticed.
 struct Benchmark {
@@ -15,6 +15,7 @@ let benchmarks = [
     Benchmark(name: "decision", run: DecisionBenchmark.run),
     Benchmark(name: "fold", run: FoldBenchmark.run),
     Benchmark(name: "checkpoint", run: CheckpointBenchmark.run),
+    Benchmark(name: "history", run: HistoryBenchmark.run),
     Benchmark(name: "ingest", run: IngestBenchmark.run),
     Benchmark(name: "poll", run: PollBenchmark.run),
 ]

@@ -66,7 +66,7 @@ package actor AllocationPublisher {
         let before = published?.whole.version
         let whole = Snapshot(
             version: SnapshotVersion(epoch: 0, generation: 0), issuedAt: now, leaseSeconds: policy.loop.leaseSeconds,
-            policy: "\(policy.name)@\(policy.digest)", pools: decision.pools)
+            policy: policy.label, pools: decision.pools)
         try await publish(whole, under: policy.loop, at: now)
         floats.withLock { $0.follow(classified, at: now) }
         board.update(

@@ -17,6 +17,7 @@ package actor ControlLoop {
     private let classifier = TenantConsumptionClassifier()
     private let engine = PriorityPolicyEngine()
     private let publisher: AllocationPublisher
+    private var events = EventWatch()
     private var report: LoopReport
 
     package init(
@@ -57,6 +58,8 @@ package actor ControlLoop {
             }
             report.describe(capacities, classified, decision, published, rules.steering)
 
+            events.note(report, policy: rules.policy.label, at: now)
+            await memory.note(report.pools, at: now)
             failures += await failing(.record) {
                 try await self.record(decision.outcome(publishedAs: published.newVersion, at: now), at: now)
             }
@@ -125,7 +128,11 @@ package actor ControlLoop {
     /// Stores what a decision leaves behind. A failure never holds up what was decided.
     private func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws(StorageError) {
         if await !engine.knowsCredits { await engine.restore(try await records.credits(), at: now) }
-        if !outcome.isEmpty { try await records.record(outcome, at: now) }
+        var outcome = outcome
+        outcome.events = events.unstored
+        guard !outcome.isEmpty else { return }
+        try await records.record(outcome, at: now)
+        events.removeAll()
     }
 
     /// The last decision stays. Each gateway's part of it goes on following which gateways live, what they have

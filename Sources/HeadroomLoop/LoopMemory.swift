@@ -21,6 +21,8 @@ actor LoopMemory {
     private var checkpointedAt: Timestamp
     /// The last erasure that the actors know of, and the last that the stored checkpoint knows of.
     private var erasedThrough: (known: Int64, stored: Int64) = (0, 0)
+    /// Not stored yet.
+    private var capacities = CapacityBook()
     /// Of tenants whose use is priced; `nil` before it was read.
     private var spend: SpendBook?
 
@@ -88,6 +90,9 @@ actor LoopMemory {
         erasedThrough.known = max(erasedThrough.known, last.id)
     }
 
+    /// Takes in the pools as a tick saw them: stored with the next checkpoint.
+    func note(_ pools: [PoolReport], at now: Timestamp) { capacities.note(pools, at: now) }
+
     /// Stores what both actors know, how far they have read, and what is new in the roll-ups, in one transaction: however
     /// the process ends, each row counts once. What cannot be stored now is stored with the next checkpoint. One that still
     /// knows an erased tenant is replaced at once.
@@ -101,7 +106,9 @@ actor LoopMemory {
             at: now, cursor: cursor, observer: await observer.checkpoint(), classifier: await classifier.checkpoint())
         let rollups = await classifier.unstoredRollups()
         let priced = Set(rules.contracts.values.lazy.filter { $0.cost != nil }.map(\.tenant))
-        try await checkpoints.save(checkpoint, rollups: rollups, priced: priced, erasedThrough: erased)
+        try await checkpoints.save(
+            checkpoint, rollups: rollups, capacities: capacities.rollups, priced: priced, erasedThrough: erased)
+        capacities.removeAll()
         spend?.add(rollups.filter { priced.contains($0.tenant) }.map(TenantUse.init))
         await classifier.forgetRollups()
         erasedThrough.stored = erased

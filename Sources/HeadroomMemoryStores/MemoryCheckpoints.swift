@@ -19,6 +19,7 @@ package final class MemoryCheckpoints: CheckpointStore {
     fileprivate struct State {
         var checkpoint: Checkpoint?
         var rollups: [MinuteKey: Rollup] = [:]
+        var capacities: [PoolRollup] = []
         var uses: [DayKey: TenantUse] = [:]
         var erased: [ErasedTenant] = []
         var erasures: Int64 = 0
@@ -54,6 +55,9 @@ package final class MemoryCheckpoints: CheckpointStore {
         }
     }
 
+    /// In the order in which they were saved; several of one minute where a minute was saved in parts.
+    package var capacities: [PoolRollup] { state.withLock { $0.capacities } }
+
     /// As if the tenant had been erased from storage; the loop has yet to learn of it.
     package func erase(_ tenant: TenantID) {
         state.withLock { state in
@@ -76,13 +80,15 @@ package final class MemoryCheckpoints: CheckpointStore {
     }
 
     package func save(
-        _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID>, erasedThrough: Int64
+        _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup], priced: Set<TenantID>,
+        erasedThrough: Int64
     ) async throws(StorageError) {
         if isFull { throw .madeToFail }
         state.withLock { state in
             state.checkpoint = checkpoint
             state.erased.removeAll { $0.id <= erasedThrough }
             for rollup in rollups where keepsHistory { state.add(rollup) }
+            if keepsHistory { state.capacities += capacities }
             for rollup in rollups where priced.contains(rollup.tenant) { state.add(TenantUse(rollup)) }
         }
         onSave(checkpoint.cursor)
@@ -96,7 +102,7 @@ extension MemoryCheckpoints.State {
         minute.start.milliseconds -= within < 0 ? within + 60_000 : within
         let key = MemoryCheckpoints.MinuteKey(
             start: minute.start, pool: rollup.pool, tenant: rollup.tenant, criticality: rollup.criticality)
-        if let known = rollups[key] { minute.add(known) }
+        if let known = rollups[key] { minute.sums.add(known.sums) }
         rollups[key] = minute
     }
 
@@ -109,26 +115,5 @@ extension MemoryCheckpoints.State {
             sum.outputTokens += known.outputTokens
         }
         uses[key] = sum
-    }
-}
-
-extension Rollup {
-    /// Sums, and the longer wait.
-    fileprivate mutating func add(_ other: Rollup) {
-        ok += other.ok
-        quota += other.quota
-        overload += other.overload
-        error += other.error
-        retries += other.retries
-        denied += other.denied
-        deniedTokens += other.deniedTokens
-        inputTokens += other.inputTokens
-        outputTokens += other.outputTokens
-        countedTokens += other.countedTokens
-        demandTokens += other.demandTokens
-        assuredTokens += other.assuredTokens
-        starvedForDeliverySeconds += other.starvedForDeliverySeconds
-        starvedForShortageSeconds += other.starvedForShortageSeconds
-        oldestQueuedSeconds = max(oldestQueuedSeconds, other.oldestQueuedSeconds)
     }
 }

@@ -13,6 +13,8 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         package var audit: [AuditEntry] = []
         package var explanations: [Explanation] = []
         package var rollups: [Rollup] = []
+        package var pools: [PoolRollup] = []
+        package var events: [PoolEvent] = []
         package var lastID: Int64 = 0
         /// The error that every call throws.
         package var failure: SteeringError?
@@ -240,6 +242,32 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
                 state.rollups.filter {
                     $0.pool == pool && (tenant ?? $0.tenant) == $0.tenant && from <= $0.start && $0.start < to
                 }.prefix(limit))
+        }
+    }
+
+    package func history(_ query: HistoryQuery) async throws(StorageError) -> HistoryRecords {
+        let range = query.from..<query.to
+        return try read { state in
+            let rollups = state.rollups.filter { $0.pool == query.pool && range.contains($0.start) }
+            var records = HistoryRecords(
+                events: state.events.filter { range.contains($0.at) && ($0.pool ?? query.pool) == query.pool },
+                acts: state.audit.filter { range.contains($0.at) })
+            if let tenant = query.tenant {
+                records.tenant = rollups.filter { $0.tenant == tenant }
+                return records
+            }
+            let capacities = state.pools.filter { $0.pool == query.pool && range.contains($0.start) }
+            let sums = rollups.map { PoolRollup(start: $0.start, pool: $0.pool, sums: $0.sums) }
+            records.pools = (capacities + sums).sorted { $0.start < $1.start }
+            guard query.leaders > 0 else { return records }
+            let tenants = Dictionary(grouping: rollups, by: \.tenant)
+            func served(_ tenant: TenantID) -> Int64 {
+                tenants[tenant, default: []].reduce(0) { $0 + $1.countedTokens }
+            }
+            let order = tenants.keys.sorted { (served($1), $0) < (served($0), $1) }
+            records.leaders = order.prefix(query.leaders).map { .init(tenant: $0, rollups: tenants[$0] ?? []) }
+            records.tenantCount = order.count
+            return records
         }
     }
 

@@ -207,9 +207,11 @@ public struct DecisionOutcome: Sendable {
     public var credits: [CreditBalance]
     /// Of the numbers that this generation changed.
     public var explanations: [PoolExplanation]
+    /// Noticed since the last tick.
+    public var events: [PoolEvent] = []
 
     public var isEmpty: Bool {
-        questions.isEmpty && withdrawn.isEmpty && credits.isEmpty && explanations.isEmpty
+        questions.isEmpty && withdrawn.isEmpty && credits.isEmpty && explanations.isEmpty && events.isEmpty
     }
 
     public init(
@@ -246,11 +248,13 @@ public protocol CheckpointStore: Sendable {
     func erasures(after id: Int64) async throws(StorageError) -> [ErasedTenant]
     /// The saved use of tenants whose use is priced, of `day` and later days.
     func uses(since day: Int64) async throws(StorageError) -> [TenantUse]
-    /// In one transaction, so that every row counts once in the roll-ups: adds `rollups` to the minutes and hours that
-    /// they belong to, and those of tenants in `priced` to their days. The checkpoint knows nobody who was erased up to
-    /// `erasedThrough`.
+    /// In one transaction, so that every row counts once in the roll-ups: adds `rollups` to the minutes, hours and days
+    /// that they belong to, with their sums to those of their pools, and those of tenants in `priced` to what is priced.
+    /// The checkpoint knows nobody who was erased up to `erasedThrough`.
+    /// - Parameter capacities: the pools' capacities; their own sums are empty.
     func save(
-        _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID>, erasedThrough: Int64
+        _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup], priced: Set<TenantID>,
+        erasedThrough: Int64
     ) async throws(StorageError)
 }
 

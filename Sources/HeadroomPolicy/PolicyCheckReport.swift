@@ -23,7 +23,7 @@ package struct PolicyCheckReport: Sendable {
         writer.beginObject()
         writer.field("valid", policy != nil)
         if let policy {
-            writer.field("policy", "\(policy.name)@\(policy.digest)")
+            writer.field("policy", policy.label)
             writer.key("pools")
             writer.beginArray()
             for pool in policy.pools { writer.string(pool.pool.text) }

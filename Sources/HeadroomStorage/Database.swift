@@ -104,6 +104,8 @@ package final class Database: Sendable {
             keepingSeconds: policy.ledgerHours * 3600, maxBytes: policy.ledgerBytes)
         deleted += try await checkpoints.prune(.minute, before: before(hours: policy.minuteDays * 24))
         deleted += try await checkpoints.prune(.hour, before: before(hours: policy.hourDays * 24))
+        deleted += try await checkpoints.prune(.day, before: before(hours: policy.hourDays * 24))
+        deleted += try await decisions.pruneEvents(before: before(hours: policy.hourDays * 24))
         try await checkpoints.pruneUses(at: now)
         deleted += try await steering.prune(before: before(hours: policy.minuteDays * 24))
         // One that a kill interrupted.

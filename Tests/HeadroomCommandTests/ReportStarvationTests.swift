@@ -13,8 +13,14 @@ import Testing
         func rollup(_ tenant: TenantID, ago minutes: Int, delivery: Double = 0, shortage: Double = 0) -> Rollup {
             Rollup(
                 start: now.adding(seconds: -Double(minutes) * 60), tenant: tenant, pool: "test:model",
-                criticality: .interactive, countedTokens: 300, demandTokens: 1_000,
-                starvedForDeliverySeconds: delivery, starvedForShortageSeconds: shortage, oldestQueuedSeconds: 480)
+                criticality: .interactive,
+                sums: RollupSums {
+                    $0.countedTokens = 300
+                    $0.demandTokens = 1_000
+                    $0.starvedForDeliverySeconds = delivery
+                    $0.starvedForShortageSeconds = shortage
+                    $0.oldestQueuedSeconds = 480
+                })
         }
         var rollups: [Rollup] = []
         for minute in 120..<130 { rollups.append(rollup("acme", ago: minute, delivery: 60)) }
@@ -56,8 +62,12 @@ import Testing
             (0..<30).map { minute in
                 Rollup(
                     start: now.adding(seconds: -Double(day) * 86_400 + 3_600 + Double(minute) * 60), tenant: "weeks",
-                    pool: "test:model", criticality: .batch, countedTokens: 500, demandTokens: 1_000,
-                    starvedForShortageSeconds: 60)
+                    pool: "test:model", criticality: .batch,
+                    sums: RollupSums {
+                        $0.countedTokens = 500
+                        $0.demandTokens = 1_000
+                        $0.starvedForShortageSeconds = 60
+                    })
             }
         }
         try await database.checkpoints.save(

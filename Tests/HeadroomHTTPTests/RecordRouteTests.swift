@@ -56,7 +56,11 @@ import Testing
                     [("acme", 1), ("globex", 10)].map { tenant, calls in
                         Rollup(
                             start: Timestamp(milliseconds: first + Int64(minute) * 60000), tenant: TenantID(tenant)!,
-                            pool: "p", criticality: .batch, ok: Int64(calls), oldestQueuedSeconds: Double(minute))
+                            pool: "p", criticality: .batch,
+                            sums: RollupSums {
+                                $0.ok = Int64(calls)
+                                $0.oldestQueuedSeconds = Double(minute)
+                            })
                     }
                 }
             }
@@ -72,7 +76,7 @@ import Testing
             #expect(pairs.first?["start"]?.string == "2026-10-26T07:32:00.000Z")
             for (query, status) in [
                 ("from=7", 400), ("pool=p&from=soon", 400), ("pool=p&step=1", 400), ("pool=p&from=9&to=9", 400),
-                ("pool=p&from=-5", 400), ("pool=p", 200),
+                ("pool=p&from=-5", 400), ("pool=p", 200), ("pool=p&top=21", 400), ("pool=p&tenant=acme&top=3", 400),
             ] {
                 #expect(try await viewer.get("/v1/history?\(query)").status == status, "\(query)")
             }
@@ -80,6 +84,60 @@ import Testing
             #expect(try await acme.get("/v1/history?pool=p&tenant=acme").status == 200)
             #expect(try await acme.get("/v1/history?pool=p").status == 403)
             #expect(try await Person("narrow", fixture).get("/v1/history?pool=q").status == 403)
+            // Finer than a plot can show: whole pages, one after the other.
+            let page = try await viewer.get("/v1/history?pool=p&from=\(first)&to=\(first + 800 * 60_000)&step=60")
+            #expect(page.json["next"]?.string == "2026-10-26T20:03:00.000Z", "\(page.json["next"] as Any)")
+        }
+    }
+
+    @Test func `a pool's plot has what there was to divide, who was served most, and what explains it`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            let now = fixture.clock.now
+            func minute(_ tenant: TenantID, _ tokens: Int64) -> Rollup {
+                Rollup(
+                    start: now.adding(seconds: -600), tenant: tenant, pool: "p", criticality: .batch,
+                    sums: RollupSums {
+                        $0.countedTokens = tokens
+                        $0.denied = 1
+                    })
+            }
+            var capacity = CapacitySums()
+            capacity.observedSeconds = 30
+            capacity.nominal = Rates(tpm: 500)
+            capacity.estimated = Rates(tpm: 250)
+            fixture.desk.change { state in
+                state.rollups = [minute("acme", 5), minute("globex", 70), minute("initech", 20)]
+                state.pools = [PoolRollup(start: now.adding(seconds: -600), pool: "p", capacity: capacity)]
+                state.events = [
+                    PoolEvent(
+                        at: now.adding(seconds: -590), pool: "p", kind: .capacity, subject: "tpm", before: "1000",
+                        after: "500"),
+                    PoolEvent(at: now.adding(seconds: -590), pool: "q", kind: .state, before: "healthy", after: "open"),
+                ]
+                for (tenant, pool) in [("acme", "p"), ("globex", "q"), ("globex", "p")] {
+                    state.note("override.set", by: "anna", at: now.adding(seconds: -580))
+                    state.audit[state.audit.count - 1].detail =
+                        #"{"tenant":"\#(tenant)","pool":"\#(pool)","reason":"renewal"}"#
+                }
+            }
+            let viewer = try Person("viewer", fixture)
+            let plot = try await viewer.get("/v1/history?pool=p&top=1").json
+            let step = plot["series"]?[0]
+            // Half a minute was looked at: the mean rate of that half.
+            #expect(step?["capacity"]?["nominal"]?["tpm"]?.number == 1000)
+            #expect(step?["capacity"]?["estimated"]?["tpm"]?.number == 500)
+            #expect(step?["counted_tokens"]?.number == 95 && step?["denied"]?.number == 3)
+            #expect(plot["top"]?.array?.map { $0["tenant"]?.string } == ["globex"])
+            #expect(plot["top"]?[0]?["series"]?[0]?["counted_tokens"]?.number == 70)
+            #expect(plot["rest"]?["tenants"]?.number == 2)
+            #expect(plot["rest"]?["series"]?[0]?["counted_tokens"]?.number == 25)
+            #expect(plot["events"]?.array?.map { $0["kind"]?.string } == ["capacity"])
+            #expect(plot["acts"]?.array?.map { $0["tenant"]?.string } == ["acme", "globex"])
+            #expect(plot["acts"]?[0]?["reason"]?.string == "renewal")
+            // A tenant's own plot names nobody else.
+            let own = try await Person("acme", fixture).get("/v1/history?pool=p&tenant=acme")
+            #expect(own.json["series"]?[0]?["counted_tokens"]?.number == 5)
+            #expect(own.json["acts"]?.array?.count == 1 && !own.text.contains("globex"))
         }
     }
 

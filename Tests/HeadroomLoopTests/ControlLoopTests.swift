@@ -90,6 +90,37 @@ import Testing
         #expect(report.ticksSucceeded == 1)
     }
 
+    @Test func `what happened to a pool is recorded once, and what there was to divide by minute`() async throws {
+        let loop = loop()
+        for second in stride(from: 0.0, to: 10, by: 2) { await loop.tick(at: at(second)) }
+        let pin = CapacityPin(
+            pool: Self.pool, capacity: Rates(rpm: 600, tpm: 300_000),
+            authorship: Authorship(author: "sre", reason: "test", at: at(10), until: at(40)))
+        rules.change { $0.steering.pins = [pin] }
+        for second in stride(from: 10.0, through: 30, by: 2) { await loop.tick(at: at(second)) }
+        records.isFull = true
+        rules.change { $0.policy.digest = "other" }
+        await loop.tick(at: at(32))
+        // Events that could not be stored are stored later.
+        records.isFull = false
+        await loop.tick(at: at(34))
+        let events = records.outcomes.flatMap(\.events)
+        #expect(events.map(\.kind) == [.start, .capacity, .policy], "\(events)")
+        #expect(events[1].at == at(10) && events[1].subject == "tpm")
+        #expect(events[1].before == "600000" && events[1].after == "300000")
+        #expect(events[2].at == at(32) && events[2].after == "default@other")
+
+        for second in stride(from: 36.0, through: 70, by: 2) { await loop.tick(at: at(second)) }
+        let minutes = checkpoints.capacities
+        #expect(minutes.allSatisfy { $0.start.milliseconds % 60_000 == 0 })
+        let seconds = minutes.reduce(0) { $0 + $1.capacity.observedSeconds }
+        #expect(seconds >= 60 && seconds <= 70)
+        var sums = CapacitySums()
+        for minute in minutes { sums.add(minute.capacity) }
+        #expect(sums.mean(\.nominal) == Self.nominal)
+        #expect((sums.mean(\.estimated)[.tokens] ?? 0) < 500_000)
+    }
+
     @Test func `nothing new is nothing published`() async {
         let loop = loop()
         for second in stride(from: 0.0, to: 20, by: 2) { await loop.tick(at: at(second)) }

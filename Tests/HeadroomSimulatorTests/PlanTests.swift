@@ -101,8 +101,15 @@ import Testing
 
     @Test func `a minute of sums is replayed as a window, and the report says which part is which`() async throws {
         let minute = Rollup(
-            start: Self.start, tenant: "acme", pool: "p", criticality: .batch, ok: 60, quota: 2, retries: 1, denied: 3,
-            deniedTokens: 27_000, inputTokens: 540_000)
+            start: Self.start, tenant: "acme", pool: "p", criticality: .batch,
+            sums: RollupSums {
+                $0.ok = 60
+                $0.quota = 2
+                $0.retries = 1
+                $0.denied = 3
+                $0.deniedTokens = 27_000
+                $0.inputTokens = 540_000
+            })
         #expect(minute.window.requests == 62)
         #expect(minute.window.end == Self.start.adding(seconds: 60))
         let part = PlanReplay.Part(source: .minutes, from: Self.start, to: Self.start.adding(seconds: 240)) {

@@ -74,7 +74,10 @@ import Testing
         let past = try database.records()
         let to = hourStart.adding(seconds: 1e9)
         #expect(try await past.rollups(pool: pool, tenant: nil, from: hourStart, to: to, limit: 999).count == 200)
-        #expect(try database.number("SELECT count(*) FROM rollup") == 400)
+        #expect(try database.number("SELECT count(*) FROM rollup WHERE span_s < 86400") == 400)
+        #expect(try database.number("SELECT total(ok) FROM rollup WHERE span_s = 86400") == 200)
+        // The sums of the pool stay.
+        #expect(try database.number("SELECT total(ok) FROM pool_rollup WHERE span_s = 86400") == 400)
         #expect(Set(try await RollupStore(connection: database.writer).uses(since: 0).map(\.tenant)) == ["stays"])
         #expect(try await DecisionStore(connection: database.writer).credits().map(\.tenant) == ["stays"])
         #expect(try await past.explanation(of: gone, in: pool, generation: nil) == nil)
@@ -134,7 +137,7 @@ import Testing
         // 278 hours back to the first sum, two days at a time.
         #expect(steps == 6)
         #expect(try await database.telemetryRecords().allSatisfy { $0.tenant == "stays" })
-        #expect(try database.number("SELECT count(*) FROM rollup") == 400)
+        #expect(try database.number("SELECT count(*) FROM rollup WHERE span_s < 86400") == 400)
         #expect(try await !contracts.continueErasures())
     }
 }

@@ -12,8 +12,13 @@ func rollup(
 ) -> Rollup {
     Rollup(
         start: hourStart.adding(seconds: Double(minute) * 60), tenant: tenant, pool: pool, criticality: criticality,
-        ok: ok, demandTokens: demand, starvedForDeliverySeconds: delivery, starvedForShortageSeconds: shortage,
-        oldestQueuedSeconds: wait)
+        sums: RollupSums {
+            $0.ok = ok
+            $0.demandTokens = demand
+            $0.starvedForDeliverySeconds = delivery
+            $0.starvedForShortageSeconds = shortage
+            $0.oldestQueuedSeconds = wait
+        })
 }
 
 @Suite struct RollupStoreTests {
@@ -78,20 +83,48 @@ func rollup(
 
     @Test func `two of the same minute add up, and the longest wait stays`() async throws {
         let first = Rollup(
-            start: hourStart, tenant: "acme", pool: pool, criticality: .batch, ok: 1, quota: 2, overload: 3, error: 4,
-            retries: 5, denied: 6, deniedTokens: 7, inputTokens: 8, outputTokens: 9, countedTokens: 10,
-            demandTokens: 11.5, assuredTokens: 12.5, starvedForDeliverySeconds: 13, starvedForShortageSeconds: 14,
-            oldestQueuedSeconds: 15)
+            start: hourStart, tenant: "acme", pool: pool, criticality: .batch,
+            sums: RollupSums {
+                $0.ok = 1
+                $0.quota = 2
+                $0.overload = 3
+                $0.error = 4
+                $0.retries = 5
+                $0.denied = 6
+                $0.deniedTokens = 7
+                $0.inputTokens = 8
+                $0.outputTokens = 9
+                $0.countedTokens = 10
+                $0.demandTokens = 11.5
+                $0.assuredTokens = 12.5
+                $0.starvedForDeliverySeconds = 13
+                $0.starvedForShortageSeconds = 14
+                $0.oldestQueuedSeconds = 15
+            })
         var second = first
         second.start = hourStart.adding(seconds: 59.9)
         second.oldestQueuedSeconds = 3
         try await store.save(checkpoint(1), rollups: [first])
         try await store.save(checkpoint(2), rollups: [second])
         let both = Rollup(
-            start: hourStart, tenant: "acme", pool: pool, criticality: .batch, ok: 2, quota: 4, overload: 6, error: 8,
-            retries: 10, denied: 12, deniedTokens: 14, inputTokens: 16, outputTokens: 18, countedTokens: 20,
-            demandTokens: 23, assuredTokens: 25, starvedForDeliverySeconds: 26, starvedForShortageSeconds: 28,
-            oldestQueuedSeconds: 15)
+            start: hourStart, tenant: "acme", pool: pool, criticality: .batch,
+            sums: RollupSums {
+                $0.ok = 2
+                $0.quota = 4
+                $0.overload = 6
+                $0.error = 8
+                $0.retries = 10
+                $0.denied = 12
+                $0.deniedTokens = 14
+                $0.inputTokens = 16
+                $0.outputTokens = 18
+                $0.countedTokens = 20
+                $0.demandTokens = 23
+                $0.assuredTokens = 25
+                $0.starvedForDeliverySeconds = 26
+                $0.starvedForShortageSeconds = 28
+                $0.oldestQueuedSeconds = 15
+            })
         #expect(try await stored() == [both])
         try database.execute("DELETE FROM rollup WHERE span_s = 60")
         #expect(try await stored() == [both])

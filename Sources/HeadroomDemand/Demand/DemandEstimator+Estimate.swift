@@ -56,11 +56,18 @@ extension DemandEstimator {
             for criticality in Criticality.allCases {
                 let wanted = demand.tenants[index].demand[criticality].perMinute
                 guard wanted != .zero else { continue }
-                let rate = row.flatMap { allocations[$0].criticality[criticality][.tokens] } ?? 0
+                let given = row.map { allocations[$0].criticality[criticality].work(overSeconds: seconds) } ?? .zero
+                let most = isFirst ? row.map { allocations[$0].ceiling.work(overSeconds: seconds) } ?? .zero : .zero
                 rollups.add(to: now.minute, tenant: estimated[index], criticality) { sums in
                     sums.demandTokens += wanted[Resource.tokens.rawValue] * seconds / 60
-                    sums.assuredTokens += rate * seconds / 60
-                    // Starvation is the tenant's, and is counted once: with its most urgent work.
+                    sums.demandRequests += wanted[Resource.requests.rawValue] * seconds / 60
+                    sums.assuredTokens += given[.tokens]
+                    sums.assuredRequests += given[.requests]
+                    // The ceiling is the tenant's, and so is the time: each is counted once, with its most urgent work.
+                    sums.ceilingTokens += most[.tokens]
+                    sums.ceilingRequests += most[.requests]
+                    if isFirst { sums.activeSeconds += seconds }
+                    // As is its starvation.
                     if isFirst, starved == .delivery { sums.starvedForDeliverySeconds += seconds }
                     if isFirst, starved == .shortage { sums.starvedForShortageSeconds += seconds }
                 }

@@ -5,7 +5,7 @@ import HeadroomModel
 /// A late line adds to the minute where it belongs, also when no live window reaches back to it: two roll-ups of the
 /// same minute add up.
 struct RollupBook: Sendable {
-    /// Minutes × tenants × criticalities that are held while they cannot be stored: some 200 MB.
+    /// Minutes × tenants × criticalities that are held while they cannot be stored: some 300 MB.
     private static let most = 1_000_000
 
     private struct Key: Hashable {
@@ -23,35 +23,16 @@ struct RollupBook: Sendable {
         var criticality: Criticality { Criticality(rawValue: Int(bits & 3)) ?? .batch }
     }
 
-    /// One minute's sums, without the names.
-    struct Sums: Sendable {
-        var ok: Int64 = 0
-        var quota: Int64 = 0
-        var overload: Int64 = 0
-        var error: Int64 = 0
-        var retries: Int64 = 0
-        var denied: Int64 = 0
-        var deniedTokens: Int64 = 0
-        var inputTokens: Int64 = 0
-        var outputTokens: Int64 = 0
-        var countedTokens: Int64 = 0
-        var demandTokens = 0.0
-        var assuredTokens = 0.0
-        var starvedForDeliverySeconds = 0.0
-        var starvedForShortageSeconds = 0.0
-        var oldestQueuedSeconds = 0.0
-    }
-
-    private var sums: [Key: Sums] = [:]
+    private var sums: [Key: RollupSums] = [:]
     /// Of tenants that left the table.
     private var settled: [Rollup] = []
 
     mutating func add(
-        to minute: Int64, tenant: Int32, _ criticality: Criticality, _ change: (inout Sums) -> Void
+        to minute: Int64, tenant: Int32, _ criticality: Criticality, _ change: (inout RollupSums) -> Void
     ) {
         let key = Key(minute: max(0, minute), tenant: tenant, criticality: criticality)
         if sums.count >= RollupBook.most, sums[key] == nil { return }
-        change(&sums[key, default: Sums()])
+        change(&sums[key, default: RollupSums()])
     }
 
     /// Ascending by start, tenant, criticality.
@@ -88,33 +69,39 @@ struct RollupBook: Sendable {
 
 extension Rollup {
     fileprivate init(
-        _ sums: RollupBook.Sums, start minute: Int64, tenant: TenantID, _ pool: PoolID, _ criticality: Criticality
+        _ sums: RollupSums, start minute: Int64, tenant: TenantID, _ pool: PoolID, _ criticality: Criticality
     ) {
         self.init(
             start: Timestamp(milliseconds: minute * 60_000), tenant: tenant, pool: pool, criticality: criticality,
-            ok: sums.ok, quota: sums.quota, overload: sums.overload, error: sums.error, retries: sums.retries,
-            denied: sums.denied, deniedTokens: sums.deniedTokens, inputTokens: sums.inputTokens,
-            outputTokens: sums.outputTokens, countedTokens: sums.countedTokens, demandTokens: sums.demandTokens,
-            assuredTokens: sums.assuredTokens, starvedForDeliverySeconds: sums.starvedForDeliverySeconds,
-            starvedForShortageSeconds: sums.starvedForShortageSeconds,
-            oldestQueuedSeconds: sums.oldestQueuedSeconds)
+            sums: sums)
     }
 }
 
-extension RollupBook.Sums {
+extension RollupSums {
     mutating func count(_ call: CallRecord) {
         switch call.outcome {
         case .ok:
             ok.addSaturating(1)
             inputTokens.addSaturating(call.inputTokens ?? 0)
             outputTokens.addSaturating(call.outputTokens ?? 0)
+            cachedInputTokens.addSaturating(min(call.cachedInputTokens ?? 0, call.inputTokens ?? 0))
             countedTokens.addSaturating(call.tokens)
+            if let wait = call.queuedMilliseconds {
+                waits.addSaturating(1)
+                waitedSeconds += wait / 1000
+            }
         case .quota: quota.addSaturating(1)
         case .overload: overload.addSaturating(1)
         case .denied:
             denied.addSaturating(1)
             deniedTokens.addSaturating(call.tokens)
-        case .ramp, .billing, .auth, .client, .server, .error: error.addSaturating(1)
+        case .ramp:
+            ramp.addSaturating(1)
+            error.addSaturating(1)
+        case .billing:
+            billing.addSaturating(1)
+            error.addSaturating(1)
+        case .auth, .client, .server, .error: error.addSaturating(1)
         case .cached: return  // It never reached the upstream.
         }
         if call.attempt > 1 { retries.addSaturating(1) }

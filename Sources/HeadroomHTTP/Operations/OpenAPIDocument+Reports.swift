@@ -221,9 +221,12 @@ extension OpenAPIDocument {
         },
         "History": {
           "type": "object",
+          "required": ["pool", "tenant", "from", "to", "step_seconds", "series", "events", "acts", "next"],
           "properties": {
             "pool": {"type": "string"},
             "tenant": {"type": ["string", "null"]},
+            "from": {"type": "string", "format": "date-time"},
+            "to": {"type": "string", "format": "date-time"},
             "step_seconds": {"type": "integer"},
             "series": {
               "type": "array",
@@ -232,16 +235,86 @@ extension OpenAPIDocument {
                 "properties": {
                   "start": {"type": "string", "format": "date-time"},
                   "ok": {"type": "integer"}, "quota": {"type": "integer"}, "overload": {"type": "integer"},
-                  "error": {"type": "integer"}, "retries": {"type": "integer"}, "denied": {"type": "integer"},
+                  "error": {"type": "integer", "description": "All other failures, ramp and billing among them"},
+                  "ramp": {"type": "integer"}, "billing": {"type": "integer"},
+                  "retries": {"type": "integer"}, "denied": {"type": "integer"},
                   "denied_tokens": {"type": "integer"}, "input_tokens": {"type": "integer"},
+                  "cached_input_tokens": {"type": "integer", "description": "Among input_tokens"},
                   "output_tokens": {"type": "integer"}, "counted_tokens": {"type": "integer"},
-                  "demand_tokens": {"type": "number"}, "assured_tokens": {"type": "number"},
+                  "waits": {"type": "integer", "description": "Served calls that said how long they had waited"},
+                  "waited_seconds": {"type": "number", "description": "Of these calls, in all"},
+                  "active_seconds": {"type": "number", "description": "In which a tenant wanted something"},
+                  "demand_tokens": {"type": "number"}, "demand_requests": {"type": "number"},
+                  "assured_tokens": {"type": "number"}, "assured_requests": {"type": "number"},
                   "starved_delivery_seconds": {"type": "number"}, "starved_shortage_seconds": {"type": "number"},
-                  "oldest_queued_seconds": {"type": "number"}
+                  "oldest_queued_seconds": {"type": "number"},
+                  "ceiling": {"$ref": "#/components/schemas/Rates", "description": "A tenant's, while it wanted something"},
+                  "observed_seconds": {"type": "number", "description": "A pool's: in which its capacity was looked at"},
+                  "capacity": {
+                    "type": "object", "description": "A pool's: mean rates of the observed seconds",
+                    "properties": {
+                      "nominal": {"$ref": "#/components/schemas/Rates"},
+                      "estimated": {"$ref": "#/components/schemas/Rates"},
+                      "budget": {"$ref": "#/components/schemas/Rates"}
+                    }
+                  },
+                  "queue_depth": {"type": "integer", "description": "A pool's: the most calls that waited at once"}
+                }
+              }
+            },
+            "top": {
+              "type": "array", "description": "Descending by counted tokens; where top was asked for",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "tenant": {"type": "string"}, "series": {"$ref": "#/components/schemas/ShareSeries"}
+                }
+              }
+            },
+            "rest": {
+              "type": "object", "description": "All tenants that are not in top",
+              "properties": {
+                "tenants": {"type": "integer"}, "series": {"$ref": "#/components/schemas/ShareSeries"}
+              }
+            },
+            "events": {
+              "type": "array", "description": "Ascending by time, the newest 500",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "at": {"type": "string", "format": "date-time"},
+                  "kind": {"enum": ["start", "policy", "capacity", "state", "model", "billing"]},
+                  "pool": {"type": ["string", "null"]},
+                  "subject": {"type": ["string", "null"], "description": "The rate, or the model"},
+                  "before": {"type": ["string", "null"]}, "after": {"type": ["string", "null"]}
+                }
+              }
+            },
+            "acts": {
+              "type": "array", "description": "What people did, from the audit log; ascending by time, the newest 500",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "sequence": {"type": "integer"}, "at": {"type": "string", "format": "date-time"},
+                  "author": {"type": "string"}, "action": {"type": "string"},
+                  "tenant": {"type": ["string", "null"]}, "pool": {"type": ["string", "null"]},
+                  "reason": {"type": ["string", "null"]}
                 }
               }
             },
             "next": {"type": ["string", "null"], "description": "from of the rest, where it did not fit"}
+          }
+        },
+        "ShareSeries": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "properties": {
+              "start": {"type": "string", "format": "date-time"},
+              "ok": {"type": "integer"}, "quota": {"type": "integer"}, "denied": {"type": "integer"},
+              "counted_tokens": {"type": "integer"}, "demand_tokens": {"type": "number"},
+              "assured_tokens": {"type": "number"}, "oldest_queued_seconds": {"type": "number"}
+            }
           }
         }
         """#)

@@ -118,11 +118,13 @@ extension OpenAPIDocument {
                "description": "RFC 3339 or milliseconds since 1970; by default an hour before to"},
               {"name": "to", "in": "query", "schema": {"type": "string"}, "description": "Now by default"},
               {"name": "step", "in": "query", "schema": {"type": "integer", "minimum": 60},
-               "description": "Seconds that are added up; by default for at most 300 steps"}
+               "description": "Seconds that are added up, rounded up to 1, 2, 5, 10, 15 or 30 minutes, 1, 2, 3, 6 or 12 hours, or whole days; by default for at most 300 steps. An answer has 750 at most"},
+              {"name": "top", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": 20},
+               "description": "Of a pool as a whole: so many of the tenants that were served most have a series of their own"}
             ],
             "responses": {
               "200": {
-                "description": "Sums over steps; one in which nothing happened is left out",
+                "description": "Sums over whole steps, counted from 1970; one of which nothing is known is left out",
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/History"}}}
               },
               "default": {"$ref": "#/components/responses/Problem"}

@@ -36,6 +36,7 @@ extension Route {
                 records: ports.records, steering: ports.steering, rules: ports.rules,
                 auditVerification: ports.auditVerification, board: board
             ).all
+            + HistoryRoutes(records: ports.records, time: board.time).all
             + PolicyRoutes(rules: ports.rules).all
             + GatewayRoutes(board: board).all
     }

@@ -2,7 +2,7 @@ import HeadroomJSON
 import HeadroomModel
 import HeadroomWire
 
-/// Records of the past: explanations, series, the audit log.
+/// Records of the past: explanations and the audit log.
 struct RecordRoutes: Sendable {
     let records: any RecordReading
     let steering: any SteeringDesk
@@ -10,10 +10,6 @@ struct RecordRoutes: Sendable {
     let auditVerification: @Sendable () async -> AuditVerification?
     let board: SnapshotBoard
 
-    /// Roll-ups read for one answer: a hundred tenants' minutes of five hours.
-    private static let maxRollups = 100_000
-    /// Steps in an answer where the caller does not say how long one is: as many as a plot has room for.
-    private static let standardSteps: Int64 = 300
     private static let maxEntries: Int64 = 1000
     /// Tenants that an explanation names as causes: as many as one remembers.
     private static let excessCount = 5
@@ -21,7 +17,6 @@ struct RecordRoutes: Sendable {
     var all: [Route] {
         [
             .person(.get, "/v1/explain", AccessRule.viewers) { call in try await explain(call) },
-            .person(.get, "/v1/history", AccessRule.viewers) { call in try await history(call) },
             .person(.get, "/v1/audit", AccessRule.operators) { call in try await audit(call) },
         ]
     }
@@ -64,33 +59,6 @@ struct RecordRoutes: Sendable {
         }
         let known = KnownTenants(rules, board)
         return known.contains(tenant) ? "" : known.question(tenant) { scope.holds($0) }
-    }
-
-    private func history(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
-        try call.check(query: ["pool", "tenant", "from", "to", "step"])
-        guard let pool: PoolID = try call.query("pool", isRequired: true) else {
-            throw HTTPError(.badRequest, "pool is missing")
-        }
-        let tenant: TenantID? = try call.query("tenant")
-        let scope = call.grant.scope
-        try call.requireScope(scope.holds(pool), "the pool \(pool)")
-        try call.requireScope(tenant.map(scope.holds) ?? (scope.tenants == nil), tenant?.text ?? "a pool as a whole")
-        let to = try call.instant("to") ?? board.time.now()
-        let from = try call.instant("from") ?? to.adding(seconds: -3600)
-        guard from < to else { throw HTTPError(.badRequest, "from must lie before to") }
-        // Minutes are the finest that is kept.
-        let minutes = (to.milliseconds - from.milliseconds) / 60000
-        let standard = max(1, (minutes + Self.standardSteps - 1) / Self.standardSteps) * 60
-        let step = try call.query("step", in: 60...31_622_400) ?? standard
-        let rollups: [Rollup]
-        do {
-            rollups = try await records.rollups(
-                pool: pool, tenant: tenant, from: from, to: to, limit: Self.maxRollups)
-        } catch {
-            throw .unreadable(error)
-        }
-        let series = HistorySeries(rollups, limit: Self.maxRollups, stepSeconds: step)
-        return .json(series.encoded(pool: pool, tenant: tenant))
     }
 
     private func audit(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {

@@ -114,12 +114,15 @@ public struct PoolReport: Sendable {
 
     /// The calls that wait at gateways, of all tenants.
     public var queue: TenantReport.Queue {
-        tenants.reduce(into: TenantReport.Queue()) { sum, tenant in
+        var sum = TenantReport.Queue()
+        // By index: there may be many, and each is a large struct to take out.
+        for index in tenants.indices {
             for criticality in Criticality.allCases {
-                sum.depth += tenant.queue[criticality].depth
-                sum.oldestSeconds = max(sum.oldestSeconds, tenant.queue[criticality].oldestSeconds)
+                sum.depth += tenants[index].queue[criticality].depth
+                sum.oldestSeconds = max(sum.oldestSeconds, tenants[index].queue[criticality].oldestSeconds)
             }
         }
+        return sum
     }
 }
 

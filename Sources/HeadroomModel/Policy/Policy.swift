@@ -26,6 +26,9 @@ public struct Policy: Equatable, Sendable {
     /// Ascending by id.
     public var pools: [PoolPolicy]
 
+    /// Its name and digest, as snapshots bear it.
+    public var label: String { "\(name)@\(digest)" }
+
     public init(
         name: String = "default", digest: String = "", tiers: [TierPolicy] = TierPolicy.standardTiers,
         defaultTier: String = "standard", strategicFactor: Double = 1.5, bands: [Band] = Band.standardBands,

@@ -106,4 +106,7 @@ public protocol RecordReading: Sendable {
     /// By minute where they are still kept, else by hour; ascending by start, at most `limit`. `nil` tenant: all.
     func rollups(pool: PoolID, tenant: TenantID?, from: Timestamp, to: Timestamp, limit: Int) async throws(StorageError)
         -> [Rollup]
+    /// The past of a pool or a tenant for a plot: by day or hour where the step is made of these, else by minute where they
+    /// are still kept.
+    func history(_ query: HistoryQuery) async throws(StorageError) -> HistoryRecords
 }

@@ -1,58 +1,75 @@
-/// One tenant's use of one pool in one minute or hour, and how it fared. Sums, so that two of the same minute add up.
+/// One tenant's use of one pool in one minute, hour or day, and how it fared. Two of the same minute add up.
+@dynamicMemberLookup
 public struct Rollup: Equatable, Sendable {
-    /// The start of the minute or the hour.
+    /// The start of the minute, the hour or the day.
     public var start: Timestamp
     public var tenant: TenantID
     public var pool: PoolID
     public var criticality: Criticality
-    /// Attempts by outcome.
-    public var ok: Int64
-    public var quota: Int64
-    public var overload: Int64
-    public var error: Int64
-    /// Attempts after the first, among the above.
-    public var retries: Int64
-    /// Unique work that was denied by gateways.
-    public var denied: Int64
-    public var deniedTokens: Int64
-    public var inputTokens: Int64
-    public var outputTokens: Int64
-    /// As the provider charged them.
-    public var countedTokens: Int64
-    /// Sums over ticks, of rate × time: tokens that it wanted, that it was assured.
-    public var demandTokens: Double
-    public var assuredTokens: Double
-    /// Seconds for which it was starved, by reason.
-    public var starvedForDeliverySeconds: Double
-    public var starvedForShortageSeconds: Double
-    /// The longest wait of a queued call.
-    public var oldestQueuedSeconds: Double
+    public var sums: RollupSums
 
     public init(
-        start: Timestamp, tenant: TenantID, pool: PoolID, criticality: Criticality, ok: Int64 = 0, quota: Int64 = 0,
-        overload: Int64 = 0, error: Int64 = 0, retries: Int64 = 0, denied: Int64 = 0, deniedTokens: Int64 = 0,
-        inputTokens: Int64 = 0, outputTokens: Int64 = 0, countedTokens: Int64 = 0, demandTokens: Double = 0,
-        assuredTokens: Double = 0, starvedForDeliverySeconds: Double = 0, starvedForShortageSeconds: Double = 0,
-        oldestQueuedSeconds: Double = 0
+        start: Timestamp, tenant: TenantID, pool: PoolID, criticality: Criticality, sums: RollupSums = RollupSums()
     ) {
         self.start = start
         self.tenant = tenant
         self.pool = pool
         self.criticality = criticality
-        self.ok = ok
-        self.quota = quota
-        self.overload = overload
-        self.error = error
-        self.retries = retries
-        self.denied = denied
-        self.deniedTokens = deniedTokens
-        self.inputTokens = inputTokens
-        self.outputTokens = outputTokens
-        self.countedTokens = countedTokens
-        self.demandTokens = demandTokens
-        self.assuredTokens = assuredTokens
-        self.starvedForDeliverySeconds = starvedForDeliverySeconds
-        self.starvedForShortageSeconds = starvedForShortageSeconds
-        self.oldestQueuedSeconds = oldestQueuedSeconds
+        self.sums = sums
+    }
+
+    public subscript<Value>(dynamicMember member: WritableKeyPath<RollupSums, Value>) -> Value {
+        get { sums[keyPath: member] }
+        set { sums[keyPath: member] = newValue }
+    }
+}
+
+/// The sums of all tenants of a pool in one minute or longer, and the capacity there was. Two of the same minute add up.
+public struct PoolRollup: Equatable, Sendable {
+    /// The start of the minute, the hour or the day.
+    public var start: Timestamp
+    public var pool: PoolID
+    public var sums: RollupSums
+    public var capacity: CapacitySums
+
+    public init(
+        start: Timestamp, pool: PoolID, sums: RollupSums = RollupSums(), capacity: CapacitySums = CapacitySums()
+    ) {
+        self.start = start
+        self.pool = pool
+        self.sums = sums
+        self.capacity = capacity
+    }
+}
+
+/// A pool's capacity over some time, as sums.
+public struct CapacitySums: Equatable, Sendable {
+    /// Seconds for which it was looked at; of the rest, as while the service was down, nothing is known.
+    public var observedSeconds = 0.0
+    /// Rate × minutes of ``observedSeconds``: by contract, as estimated, and given out. Absent where the pool
+    /// does not limit the resource.
+    public var nominal = Rates.none
+    public var estimated = Rates.none
+    public var budget = Rates.none
+    /// The most calls that waited at gateways at one moment.
+    public var queueDepth: Int64 = 0
+
+    public init() {}
+
+    public mutating func add(_ other: CapacitySums) {
+        observedSeconds += other.observedSeconds
+        nominal = Self.sum(nominal, other.nominal)
+        estimated = Self.sum(estimated, other.estimated)
+        budget = Self.sum(budget, other.budget)
+        queueDepth = max(queueDepth, other.queueDepth)
+    }
+
+    /// A sum as a mean rate; absent where nothing was looked at.
+    public func mean(_ sum: KeyPath<CapacitySums, Rates>) -> Rates {
+        observedSeconds > 0 ? self[keyPath: sum] * (60 / observedSeconds) : .none
+    }
+
+    private static func sum(_ left: Rates, _ right: Rates) -> Rates {
+        Rates(perMinute: left.perMinute + right.perMinute, resources: left.resources.union(right.resources))
     }
 }

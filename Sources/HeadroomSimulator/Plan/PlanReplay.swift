@@ -113,8 +113,8 @@ extension Rollup {
     package var window: WindowRecord {
         WindowRecord(
             start: start, seconds: 60, gateway: "recorded", tenant: tenant, pool: pool, criticality: criticality,
-            requests: ok + quota + overload + error, ok: ok, quota: quota, overload: overload, error: error,
-            retries: retries, denied: denied, deniedTokens: deniedTokens, inputTokens: inputTokens,
-            outputTokens: outputTokens)
+            requests: sums.attempts, ok: sums.ok, quota: sums.quota, overload: sums.overload, error: sums.error,
+            retries: sums.retries, denied: sums.denied, deniedTokens: sums.deniedTokens, inputTokens: sums.inputTokens,
+            outputTokens: sums.outputTokens)
     }
 }

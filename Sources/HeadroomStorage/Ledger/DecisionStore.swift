@@ -1,6 +1,7 @@
 import HeadroomModel
 
-/// The lasting records of decisions: questions to people, burst credit, explanations. ``RecordReader`` reads them back.
+/// The lasting records of decisions: questions to people, burst credit, explanations, events. ``RecordReader`` reads them
+/// back.
 package actor DecisionStore: DecisionRecords {
     private let connection: SQLiteConnection
     private let names: NameTable
@@ -36,6 +37,7 @@ package actor DecisionStore: DecisionRecords {
                 try ask(outcome.questions, withdrawing: outcome.withdrawn, at: now)
                 for credit in outcome.credits { try keep(credit) }
                 for explanation in outcome.explanations { try keep(explanation) }
+                for event in outcome.events { try keep(event) }
             }
             names.keepAdded()
         } catch {
@@ -67,6 +69,15 @@ package actor DecisionStore: DecisionRecords {
             try connection.statement(DecisionStore.deleteExplanations)
                 .bind(":most_bytes", maxBytes).bind(":limit", Int64(limit)).run()
             return deleted + connection.changedRows
+        }
+    }
+
+    /// Deletes at most `limit` of the oldest events, those before `instant`; returns how many: call again until that is none.
+    package func pruneEvents(before instant: Timestamp, limit: Int = 5_000) throws(StorageError) -> Int {
+        try connection.transaction {
+            try connection.statement(DecisionStore.deleteOldEvents)
+                .bind(":before_ms", instant.milliseconds).bind(":limit", Int64(limit)).run()
+            return connection.changedRows
         }
     }
 
@@ -113,6 +124,22 @@ package actor DecisionStore: DecisionRecords {
             .run()
     }
 
+    private func keep(_ event: PoolEvent) throws(StorageError) {
+        var pool: Int64?
+        if let named = event.pool { pool = try names.id(of: named.text, .pool) }
+        try connection.statement(DecisionStore.insertEvent)
+            .bind(":at_ms", event.at.milliseconds).bind(":pool_id", pool).bind(":kind", Int64(event.kind.rawValue))
+            .bind(":subject", event.subject).bind(":before", event.before).bind(":after", event.after).run()
+    }
+
+    private static let insertEvent: StaticString = """
+        INSERT INTO pool_event (at_ms, pool_id, kind, subject, before, after)
+        VALUES (:at_ms, :pool_id, :kind, :subject, :before, :after)
+        """
+    private static let deleteOldEvents: StaticString = """
+        DELETE FROM pool_event WHERE id IN (
+            SELECT id FROM pool_event INDEXED BY pool_event_at WHERE at_ms < :before_ms ORDER BY at_ms LIMIT :limit)
+        """
     private static let selectCredits: StaticString = """
         SELECT pool.text, tenant.text, accrued_tokens, spent_tokens, expired_tokens, above_cap_tokens
         FROM credit JOIN name AS pool ON pool.id = pool_id JOIN name AS tenant ON tenant.id = tenant_id

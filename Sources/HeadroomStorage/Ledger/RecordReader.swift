@@ -65,7 +65,7 @@ package actor RecordReader: RecordReading {
     }
 
     /// The statement for the sums in `range`, of which the first may begin before it; `nil` when there are none.
-    private func rows(
+    func rows(
         _ span: RollupSpan, _ range: Range<Timestamp>, pool: Int64, tenant: Int64?, limit: Int
     ) throws(StorageError) -> SQLiteStatement? {
         guard limit > 0, !range.isEmpty, let ends = try ends(span, pool: pool) else { return nil }
@@ -107,7 +107,7 @@ package actor RecordReader: RecordReading {
         }
     }
 
-    private func number(of text: String, _ kind: NameKind) throws(StorageError) -> Int64? {
+    func number(of text: String, _ kind: NameKind) throws(StorageError) -> Int64? {
         try connection.statement("SELECT id FROM name WHERE kind = :kind AND text = :text")
             .bind(":kind", Int64(kind.rawValue)).bind(":text", text).first { $0.integer(0) }
     }

@@ -5,14 +5,18 @@ package actor RollupStore: CheckpointStore {
     private let connection: SQLiteConnection
     private let names: NameTable
     private let table: RollupTable
+    private let poolTable: PoolRollupTable
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     /// On the connection's executor: call it when starting.
     package init(connection: SQLiteConnection) throws(StorageError) {
         self.connection = connection
-        (names, table) = try connection.executor.performAndWait {
-            (try NameTable(connection: connection), try RollupTable(connection: connection))
+        (names, table, poolTable) = try connection.executor.performAndWait {
+            (
+                try NameTable(connection: connection), try RollupTable(connection: connection),
+                try PoolRollupTable(connection: connection)
+            )
         }
     }
 
@@ -41,7 +45,8 @@ package actor RollupStore: CheckpointStore {
     }
 
     package func save(
-        _ checkpoint: Checkpoint, rollups: [Rollup], priced: Set<TenantID> = [], erasedThrough: Int64 = 0
+        _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup] = [], priced: Set<TenantID> = [],
+        erasedThrough: Int64 = 0
     ) throws(StorageError) {
         do throws(StorageError) {
             try connection.transaction {
@@ -50,9 +55,14 @@ package actor RollupStore: CheckpointStore {
                 for rollup in rollups {
                     let tenant = try names.id(of: rollup.tenant.text, .tenant)
                     let pool = try names.id(of: rollup.pool.text, .pool)
-                    try table.add(rollup, to: .minute, tenant: tenant, pool: pool)
-                    try table.add(rollup, to: .hour, tenant: tenant, pool: pool)
+                    for span in RollupSpan.allCases {
+                        try table.add(rollup, to: span, tenant: tenant, pool: pool)
+                    }
                     if priced.contains(rollup.tenant) { try uses.add(TenantUse(rollup)) }
+                }
+                for rollup in capacities.adding(rollups) {
+                    let pool = try names.id(of: rollup.pool.text, .pool)
+                    for span in RollupSpan.allCases { try poolTable.add(rollup, to: span, pool: pool) }
                 }
                 try replace(checkpoint)
                 try connection.statement("DELETE FROM erased_tenant WHERE id <= :id").bind(":id", erasedThrough).run()
@@ -67,11 +77,12 @@ package actor RollupStore: CheckpointStore {
     /// Deletes of each pool the oldest `limit` sums of `span`, and the rest of their minute or hour, that began before
     /// `instant`; returns how many: call again until that is none.
     ///
-    /// Whole hours of minutes go, so that an hour is read from its minutes or from its sum.
+    /// Whole hours of minutes go, so that an hour is read from its minutes or from its sum. The sums of the pool as a whole
+    /// go with those of its tenants.
     package func prune(
         _ span: RollupSpan, before instant: Timestamp, limit: Int = 5_000
     ) throws(StorageError) -> Int {
-        let horizon = RollupSpan.hour.start(of: instant)
+        let horizon = max(span, .hour).start(of: instant)
         return try connection.transaction {
             var pools: [Int64] = []
             try connection.statement("SELECT id FROM name WHERE kind = 1").forEachRow { pools.append($0.integer(0)) }
@@ -81,6 +92,12 @@ package actor RollupStore: CheckpointStore {
                     .bind(":span_s", span.rawValue).bind(":pool_id", pool).first { $0.optionalInteger(0) }
                 guard let oldest = oldest ?? nil, oldest < horizon.milliseconds else { continue }
                 try connection.statement(RollupStore.deleteOldest)
+                    .bind(":span_s", span.rawValue).bind(":pool_id", pool)
+                    .bind(":before_ms", horizon.milliseconds).bind(":limit", Int64(limit)).run()
+                deleted += connection.changedRows
+            }
+            for pool in pools {
+                try connection.statement(RollupStore.deleteOldestOfPool)
                     .bind(":span_s", span.rawValue).bind(":pool_id", pool)
                     .bind(":before_ms", horizon.milliseconds).bind(":limit", Int64(limit)).run()
                 deleted += connection.changedRows
@@ -128,4 +145,28 @@ package actor RollupStore: CheckpointStore {
             (SELECT start_ms FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id
                 ORDER BY start_ms LIMIT 1 OFFSET :limit - 1), :before_ms)
         """
+    private static let deleteOldestOfPool: StaticString = """
+        DELETE FROM pool_rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms IN (
+            SELECT start_ms FROM pool_rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms < :before_ms
+            ORDER BY start_ms LIMIT :limit)
+        """
+}
+
+extension [PoolRollup] {
+    /// With the sums of the pools' tenants; ascending by minute and pool.
+    fileprivate func adding(_ rollups: [Rollup]) -> [PoolRollup] {
+        var sums: [PoolMinute: PoolRollup] = [:]
+        func add(_ start: Timestamp, _ pool: PoolID, _ change: (inout PoolRollup) -> Void) {
+            let minute = PoolMinute(start: RollupSpan.minute.start(of: start), pool: pool)
+            change(&sums[minute, default: PoolRollup(start: minute.start, pool: pool)])
+        }
+        for rollup in self { add(rollup.start, rollup.pool) { $0.capacity.add(rollup.capacity) } }
+        for rollup in rollups { add(rollup.start, rollup.pool) { $0.sums.add(rollup.sums) } }
+        return sums.values.sorted { ($0.start, $0.pool) < ($1.start, $1.pool) }
+    }
+}
+
+private struct PoolMinute: Hashable {
+    var start: Timestamp
+    var pool: PoolID
 }

@@ -1,9 +1,10 @@
 import HeadroomModel
 
 /// How long a time one row sums up; the raw value is the column `span_s`.
-package enum RollupSpan: Int64, CaseIterable, Sendable {
+package enum RollupSpan: Int64, CaseIterable, Comparable, Sendable {
     case minute = 60
     case hour = 3600
+    case day = 86400
 
     package var milliseconds: Int64 { rawValue * 1000 }
 
@@ -13,59 +14,121 @@ package enum RollupSpan: Int64, CaseIterable, Sendable {
         return Timestamp(
             milliseconds: instant.milliseconds - (remainder < 0 ? remainder + milliseconds : remainder))
     }
+
+    package static func < (left: RollupSpan, right: RollupSpan) -> Bool { left.rawValue < right.rawValue }
+
+    /// The longest of which steps are made.
+    package init(step seconds: Int64) {
+        self = seconds % 86400 == 0 ? .day : seconds % 3600 == 0 ? .hour : .minute
+    }
 }
 
-/// Adds to the rows of `rollup`, each of which has twenty parameters: their places are looked up once.
-struct RollupTable {
-    private let upsert: SQLiteStatement
-    private let key: [SQLiteStatement.Parameter]
+/// The columns that `rollup` and `pool_rollup` have in common. Their places among a statement's parameters are looked up
+/// once, since a row has so many.
+private struct SumsColumns {
+    /// Of a row that begins with the sums.
+    static let count: Int32 = 25
+
     private let counts: [SQLiteStatement.Parameter]
     private let amounts: [SQLiteStatement.Parameter]
 
-    init(connection: SQLiteConnection) throws(StorageError) {
-        let upsert = try connection.statement(RollupTable.upsertRow)
-        self.upsert = upsert
-        let keyNames: [StaticString] = [":span_s", ":pool_id", ":start_ms", ":tenant_id", ":criticality"]
+    init(of statement: SQLiteStatement) {
         let countNames: [StaticString] = [
-            ":ok", ":quota", ":overload", ":error", ":retries", ":denied", ":denied_tokens", ":input_tokens",
-            ":output_tokens", ":counted_tokens",
+            ":ok", ":quota", ":overload", ":error", ":ramp", ":billing", ":retries", ":denied",
+            ":denied_tokens", ":input_tokens", ":cached_input_tokens", ":output_tokens",
+            ":counted_tokens", ":waits",
         ]
         let amountNames: [StaticString] = [
-            ":demand_tokens", ":assured_tokens", ":starved_for_delivery_s", ":starved_for_shortage_s",
-            ":oldest_queued_s",
+            ":waited_s", ":active_s", ":demand_tokens", ":demand_requests", ":assured_tokens",
+            ":assured_requests", ":ceiling_tokens", ":ceiling_requests", ":starved_for_delivery_s",
+            ":starved_for_shortage_s", ":oldest_queued_s",
         ]
+        counts = countNames.map(statement.parameter)
+        amounts = amountNames.map(statement.parameter)
+    }
+
+    func bind(_ sums: RollupSums, to statement: SQLiteStatement) {
+        statement.bind(counts[0], sums.ok)
+        statement.bind(counts[1], sums.quota)
+        statement.bind(counts[2], sums.overload)
+        statement.bind(counts[3], sums.error)
+        statement.bind(counts[4], sums.ramp)
+        statement.bind(counts[5], sums.billing)
+        statement.bind(counts[6], sums.retries)
+        statement.bind(counts[7], sums.denied)
+        statement.bind(counts[8], sums.deniedTokens)
+        statement.bind(counts[9], sums.inputTokens)
+        statement.bind(counts[10], sums.cachedInputTokens)
+        statement.bind(counts[11], sums.outputTokens)
+        statement.bind(counts[12], sums.countedTokens)
+        statement.bind(counts[13], sums.waits)
+        statement.bind(amounts[0], sums.waitedSeconds)
+        statement.bind(amounts[1], sums.activeSeconds)
+        statement.bind(amounts[2], sums.demandTokens)
+        statement.bind(amounts[3], sums.demandRequests)
+        statement.bind(amounts[4], sums.assuredTokens)
+        statement.bind(amounts[5], sums.assuredRequests)
+        statement.bind(amounts[6], sums.ceilingTokens)
+        statement.bind(amounts[7], sums.ceilingRequests)
+        statement.bind(amounts[8], sums.starvedForDeliverySeconds)
+        statement.bind(amounts[9], sums.starvedForShortageSeconds)
+        statement.bind(amounts[10], sums.oldestQueuedSeconds)
+    }
+
+    /// - Parameter first: the column of `ok`; the others follow it in the order of ``bind(_:to:)``.
+    static func sums(_ row: SQLiteStatement, from first: Int32) -> RollupSums {
+        RollupSums {
+            $0.ok = row.integer(first)
+            $0.quota = row.integer(first + 1)
+            $0.overload = row.integer(first + 2)
+            $0.error = row.integer(first + 3)
+            $0.ramp = row.integer(first + 4)
+            $0.billing = row.integer(first + 5)
+            $0.retries = row.integer(first + 6)
+            $0.denied = row.integer(first + 7)
+            $0.deniedTokens = row.integer(first + 8)
+            $0.inputTokens = row.integer(first + 9)
+            $0.cachedInputTokens = row.integer(first + 10)
+            $0.outputTokens = row.integer(first + 11)
+            $0.countedTokens = row.integer(first + 12)
+            $0.waits = row.integer(first + 13)
+            $0.waitedSeconds = row.double(first + 14)
+            $0.activeSeconds = row.double(first + 15)
+            $0.demandTokens = row.double(first + 16)
+            $0.demandRequests = row.double(first + 17)
+            $0.assuredTokens = row.double(first + 18)
+            $0.assuredRequests = row.double(first + 19)
+            $0.ceilingTokens = row.double(first + 20)
+            $0.ceilingRequests = row.double(first + 21)
+            $0.starvedForDeliverySeconds = row.double(first + 22)
+            $0.starvedForShortageSeconds = row.double(first + 23)
+            $0.oldestQueuedSeconds = row.double(first + 24)
+        }
+    }
+}
+
+/// Adds to the rows of `rollup`, and reads them.
+struct RollupTable {
+    private let upsert: SQLiteStatement
+    private let key: [SQLiteStatement.Parameter]
+    private let columns: SumsColumns
+
+    init(connection: SQLiteConnection) throws(StorageError) {
+        upsert = try connection.statement(RollupTable.upsertRow)
+        let keyNames: [StaticString] = [":span_s", ":pool_id", ":start_ms", ":tenant_id", ":criticality"]
         key = keyNames.map(upsert.parameter)
-        counts = countNames.map(upsert.parameter)
-        amounts = amountNames.map(upsert.parameter)
+        columns = SumsColumns(of: upsert)
     }
 
     func add(_ rollup: Rollup, to span: RollupSpan, tenant: Int64, pool: Int64) throws(StorageError) {
-        bind(key[0], span.rawValue)
-        bind(key[1], pool)
-        bind(key[2], span.start(of: rollup.start).milliseconds)
-        bind(key[3], tenant)
-        bind(key[4], Int64(rollup.criticality.rawValue))
-        bind(counts[0], rollup.ok)
-        bind(counts[1], rollup.quota)
-        bind(counts[2], rollup.overload)
-        bind(counts[3], rollup.error)
-        bind(counts[4], rollup.retries)
-        bind(counts[5], rollup.denied)
-        bind(counts[6], rollup.deniedTokens)
-        bind(counts[7], rollup.inputTokens)
-        bind(counts[8], rollup.outputTokens)
-        bind(counts[9], rollup.countedTokens)
-        bind(amounts[0], rollup.demandTokens)
-        bind(amounts[1], rollup.assuredTokens)
-        bind(amounts[2], rollup.starvedForDeliverySeconds)
-        bind(amounts[3], rollup.starvedForShortageSeconds)
-        bind(amounts[4], rollup.oldestQueuedSeconds)
+        upsert.bind(key[0], span.rawValue)
+        upsert.bind(key[1], pool)
+        upsert.bind(key[2], span.start(of: rollup.start).milliseconds)
+        upsert.bind(key[3], tenant)
+        upsert.bind(key[4], Int64(rollup.criticality.rawValue))
+        columns.bind(rollup.sums, to: upsert)
         try upsert.run()
     }
-
-    private func bind(_ parameter: SQLiteStatement.Parameter, _ value: Int64) { upsert.bind(parameter, value) }
-
-    private func bind(_ parameter: SQLiteStatement.Parameter, _ value: Double) { upsert.bind(parameter, value) }
 
     /// A row of ``selectOfTenant`` or ``selectOfAll``.
     static func rollup(_ row: SQLiteStatement, pool: PoolID, names: NameReader) throws(StorageError) -> Rollup {
@@ -74,32 +137,35 @@ struct RollupTable {
         }
         return Rollup(
             start: Timestamp(milliseconds: row.integer(0)), tenant: TenantID(unchecked: try names.text(row.integer(1))),
-            pool: pool, criticality: criticality, ok: row.integer(3), quota: row.integer(4), overload: row.integer(5),
-            error: row.integer(6), retries: row.integer(7), denied: row.integer(8), deniedTokens: row.integer(9),
-            inputTokens: row.integer(10), outputTokens: row.integer(11), countedTokens: row.integer(12),
-            demandTokens: row.double(13), assuredTokens: row.double(14), starvedForDeliverySeconds: row.double(15),
-            starvedForShortageSeconds: row.double(16), oldestQueuedSeconds: row.double(17))
+            pool: pool, criticality: criticality, sums: SumsColumns.sums(row, from: 3))
     }
 
     private static let upsertRow: StaticString = """
-        INSERT INTO rollup (span_s, pool_id, start_ms, tenant_id, criticality, ok, quota, overload, error, retries,
-            denied, denied_tokens, input_tokens, output_tokens, counted_tokens, demand_tokens, assured_tokens,
+        INSERT INTO rollup (span_s, pool_id, start_ms, tenant_id, criticality,
+            ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
+            cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
+            demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
             starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s)
-        VALUES (:span_s, :pool_id, :start_ms, :tenant_id, :criticality, :ok, :quota, :overload, :error, :retries,
-            :denied, :denied_tokens, :input_tokens, :output_tokens, :counted_tokens, :demand_tokens, :assured_tokens,
+        VALUES (:span_s, :pool_id, :start_ms, :tenant_id, :criticality,
+            :ok, :quota, :overload, :error, :ramp, :billing, :retries, :denied, :denied_tokens, :input_tokens,
+            :cached_input_tokens, :output_tokens, :counted_tokens, :waits, :waited_s, :active_s, :demand_tokens,
+            :demand_requests, :assured_tokens, :assured_requests, :ceiling_tokens, :ceiling_requests,
             :starved_for_delivery_s, :starved_for_shortage_s, :oldest_queued_s)
         ON CONFLICT DO UPDATE SET
             ok = ok + excluded.ok, quota = quota + excluded.quota, overload = overload + excluded.overload,
-            error = error + excluded.error, retries = retries + excluded.retries, denied = denied + excluded.denied,
-            denied_tokens = denied_tokens + excluded.denied_tokens,
-            input_tokens = input_tokens + excluded.input_tokens,
-            output_tokens = output_tokens + excluded.output_tokens,
-            counted_tokens = counted_tokens + excluded.counted_tokens,
-            demand_tokens = demand_tokens + excluded.demand_tokens,
-            assured_tokens = assured_tokens + excluded.assured_tokens,
-            starved_for_delivery_s = starved_for_delivery_s + excluded.starved_for_delivery_s,
-            starved_for_shortage_s = starved_for_shortage_s + excluded.starved_for_shortage_s,
-            oldest_queued_s = max(oldest_queued_s, excluded.oldest_queued_s)
+            error = error + excluded.error, ramp = ramp + excluded.ramp, billing = billing + excluded.billing,
+            retries = retries + excluded.retries, denied = denied + excluded.denied, denied_tokens =
+            denied_tokens + excluded.denied_tokens, input_tokens = input_tokens + excluded.input_tokens,
+            cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens, output_tokens =
+            output_tokens + excluded.output_tokens, counted_tokens = counted_tokens + excluded.counted_tokens,
+            waits = waits + excluded.waits, waited_s = waited_s + excluded.waited_s, active_s = active_s +
+            excluded.active_s, demand_tokens = demand_tokens + excluded.demand_tokens, demand_requests =
+            demand_requests + excluded.demand_requests, assured_tokens = assured_tokens +
+            excluded.assured_tokens, assured_requests = assured_requests + excluded.assured_requests,
+            ceiling_tokens = ceiling_tokens + excluded.ceiling_tokens, ceiling_requests = ceiling_requests +
+            excluded.ceiling_requests, starved_for_delivery_s = starved_for_delivery_s +
+            excluded.starved_for_delivery_s, starved_for_shortage_s = starved_for_shortage_s +
+            excluded.starved_for_shortage_s, oldest_queued_s = max(oldest_queued_s, excluded.oldest_queued_s)
         """
 
     /// The first and the last start; one row, of NULL where there is none.
@@ -112,18 +178,153 @@ struct RollupTable {
         WITH RECURSIVE step (start_ms) AS (
             SELECT :from_ms WHERE :from_ms < :to_ms
             UNION ALL SELECT start_ms + 1000 * :span_s FROM step WHERE start_ms + 1000 * :span_s < :to_ms)
-        SELECT rollup.start_ms, tenant_id, criticality, ok, quota, overload, error, retries, denied, denied_tokens,
-            input_tokens, output_tokens, counted_tokens, demand_tokens, assured_tokens, starved_for_delivery_s,
-            starved_for_shortage_s, oldest_queued_s
+        SELECT rollup.start_ms, tenant_id, criticality,
+            ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
+            cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
+            demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
+            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s
         FROM step CROSS JOIN rollup ON span_s = :span_s AND pool_id = :pool_id
             AND rollup.start_ms = step.start_ms AND tenant_id = :tenant_id
         ORDER BY rollup.start_ms, criticality LIMIT :limit
         """
     static let selectOfAll: StaticString = """
-        SELECT start_ms, tenant_id, criticality, ok, quota, overload, error, retries, denied, denied_tokens,
-            input_tokens, output_tokens, counted_tokens, demand_tokens, assured_tokens, starved_for_delivery_s,
-            starved_for_shortage_s, oldest_queued_s
+        SELECT start_ms, tenant_id, criticality,
+            ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
+            cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
+            demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
+            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s
         FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
         ORDER BY start_ms, tenant_id, criticality LIMIT :limit
+        """
+    /// The counted tokens of each tenant, in no order.
+    static let selectServed: StaticString = """
+        SELECT tenant_id, sum(counted_tokens) FROM rollup
+        WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
+        GROUP BY tenant_id
+        """
+}
+
+/// Adds to the rows of `pool_rollup`, and reads them.
+struct PoolRollupTable {
+    private let upsert: SQLiteStatement
+    private let columns: SumsColumns
+
+    init(connection: SQLiteConnection) throws(StorageError) {
+        upsert = try connection.statement(PoolRollupTable.upsertRow)
+        columns = SumsColumns(of: upsert)
+    }
+
+    func add(_ rollup: PoolRollup, to span: RollupSpan, pool: Int64) throws(StorageError) {
+        let capacity = rollup.capacity
+        upsert.bind(":span_s", span.rawValue).bind(":pool_id", pool)
+            .bind(":start_ms", span.start(of: rollup.start).milliseconds)
+            .bind(":observed_s", capacity.observedSeconds).bind(":queue_depth", capacity.queueDepth)
+            .bind(":nominal_requests", capacity.nominal[.requests]).bind(":nominal_tokens", capacity.nominal[.tokens])
+            .bind(":nominal_input_tokens", capacity.nominal[.inputTokens])
+            .bind(":nominal_output_tokens", capacity.nominal[.outputTokens])
+            .bind(":estimated_requests", capacity.estimated[.requests]).bind(
+                ":estimated_tokens", capacity.estimated[.tokens]
+            )
+            .bind(":estimated_input_tokens", capacity.estimated[.inputTokens])
+            .bind(":estimated_output_tokens", capacity.estimated[.outputTokens])
+            .bind(":budget_requests", capacity.budget[.requests]).bind(":budget_tokens", capacity.budget[.tokens])
+            .bind(":budget_input_tokens", capacity.budget[.inputTokens])
+            .bind(":budget_output_tokens", capacity.budget[.outputTokens])
+        columns.bind(rollup.sums, to: upsert)
+        try upsert.run()
+    }
+
+    /// A row of ``select``.
+    static func rollup(_ row: SQLiteStatement, pool: PoolID) -> PoolRollup {
+        var rollup = PoolRollup(
+            start: Timestamp(milliseconds: row.integer(0)), pool: pool, sums: SumsColumns.sums(row, from: 1))
+        let first = 1 + SumsColumns.count
+        rollup.capacity.observedSeconds = row.double(first)
+        rollup.capacity.queueDepth = row.integer(first + 1)
+        rollup.capacity.nominal = rates(row, from: first + 2)
+        rollup.capacity.estimated = rates(row, from: first + 6)
+        rollup.capacity.budget = rates(row, from: first + 10)
+        return rollup
+    }
+
+    private static func rates(_ row: SQLiteStatement, from first: Int32) -> Rates {
+        Rates(
+            rpm: row.optionalDouble(first), tpm: row.optionalDouble(first + 1), itpm: row.optionalDouble(first + 2),
+            otpm: row.optionalDouble(first + 3))
+    }
+
+    private static let upsertRow: StaticString = """
+        INSERT INTO pool_rollup (span_s, pool_id, start_ms,
+            ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
+            cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
+            demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
+            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s,
+            observed_s, queue_depth,
+            nominal_requests, nominal_tokens, nominal_input_tokens, nominal_output_tokens, estimated_requests,
+            estimated_tokens, estimated_input_tokens, estimated_output_tokens, budget_requests, budget_tokens,
+            budget_input_tokens, budget_output_tokens)
+        VALUES (:span_s, :pool_id, :start_ms,
+            :ok, :quota, :overload, :error, :ramp, :billing, :retries, :denied, :denied_tokens, :input_tokens,
+            :cached_input_tokens, :output_tokens, :counted_tokens, :waits, :waited_s, :active_s, :demand_tokens,
+            :demand_requests, :assured_tokens, :assured_requests, :ceiling_tokens, :ceiling_requests,
+            :starved_for_delivery_s, :starved_for_shortage_s, :oldest_queued_s,
+            :observed_s, :queue_depth,
+            :nominal_requests, :nominal_tokens, :nominal_input_tokens, :nominal_output_tokens,
+            :estimated_requests, :estimated_tokens, :estimated_input_tokens, :estimated_output_tokens,
+            :budget_requests, :budget_tokens, :budget_input_tokens, :budget_output_tokens)
+        ON CONFLICT DO UPDATE SET
+            ok = ok + excluded.ok, quota = quota + excluded.quota, overload = overload + excluded.overload,
+            error = error + excluded.error, ramp = ramp + excluded.ramp, billing = billing + excluded.billing,
+            retries = retries + excluded.retries, denied = denied + excluded.denied, denied_tokens =
+            denied_tokens + excluded.denied_tokens, input_tokens = input_tokens + excluded.input_tokens,
+            cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens, output_tokens =
+            output_tokens + excluded.output_tokens, counted_tokens = counted_tokens + excluded.counted_tokens,
+            waits = waits + excluded.waits, waited_s = waited_s + excluded.waited_s, active_s = active_s +
+            excluded.active_s, demand_tokens = demand_tokens + excluded.demand_tokens, demand_requests =
+            demand_requests + excluded.demand_requests, assured_tokens = assured_tokens +
+            excluded.assured_tokens, assured_requests = assured_requests + excluded.assured_requests,
+            ceiling_tokens = ceiling_tokens + excluded.ceiling_tokens, ceiling_requests = ceiling_requests +
+            excluded.ceiling_requests, starved_for_delivery_s = starved_for_delivery_s +
+            excluded.starved_for_delivery_s, starved_for_shortage_s = starved_for_shortage_s +
+            excluded.starved_for_shortage_s, oldest_queued_s = max(oldest_queued_s, excluded.oldest_queued_s),
+            observed_s = observed_s + excluded.observed_s, queue_depth = max(queue_depth, excluded.queue_depth),
+            nominal_requests = ifnull(nominal_requests + excluded.nominal_requests, ifnull(nominal_requests,
+            excluded.nominal_requests)), nominal_tokens = ifnull(nominal_tokens + excluded.nominal_tokens,
+            ifnull(nominal_tokens, excluded.nominal_tokens)), nominal_input_tokens = ifnull(nominal_input_tokens
+            + excluded.nominal_input_tokens, ifnull(nominal_input_tokens, excluded.nominal_input_tokens)),
+            nominal_output_tokens = ifnull(nominal_output_tokens + excluded.nominal_output_tokens,
+            ifnull(nominal_output_tokens, excluded.nominal_output_tokens)), estimated_requests =
+            ifnull(estimated_requests + excluded.estimated_requests, ifnull(estimated_requests,
+            excluded.estimated_requests)), estimated_tokens = ifnull(estimated_tokens +
+            excluded.estimated_tokens, ifnull(estimated_tokens, excluded.estimated_tokens)),
+            estimated_input_tokens = ifnull(estimated_input_tokens + excluded.estimated_input_tokens,
+            ifnull(estimated_input_tokens, excluded.estimated_input_tokens)), estimated_output_tokens =
+            ifnull(estimated_output_tokens + excluded.estimated_output_tokens, ifnull(estimated_output_tokens,
+            excluded.estimated_output_tokens)), budget_requests = ifnull(budget_requests +
+            excluded.budget_requests, ifnull(budget_requests, excluded.budget_requests)), budget_tokens =
+            ifnull(budget_tokens + excluded.budget_tokens, ifnull(budget_tokens, excluded.budget_tokens)),
+            budget_input_tokens = ifnull(budget_input_tokens + excluded.budget_input_tokens,
+            ifnull(budget_input_tokens, excluded.budget_input_tokens)), budget_output_tokens =
+            ifnull(budget_output_tokens + excluded.budget_output_tokens, ifnull(budget_output_tokens,
+            excluded.budget_output_tokens))
+        """
+
+    /// The first and the last start; one row, of NULL where there is none.
+    static let selectEnds: StaticString = """
+        SELECT (SELECT min(start_ms) FROM pool_rollup WHERE span_s = :span_s AND pool_id = :pool_id),
+            (SELECT max(start_ms) FROM pool_rollup WHERE span_s = :span_s AND pool_id = :pool_id)
+        """
+    static let select: StaticString = """
+        SELECT start_ms,
+            ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
+            cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
+            demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
+            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s,
+            observed_s, queue_depth,
+            nominal_requests, nominal_tokens, nominal_input_tokens, nominal_output_tokens, estimated_requests,
+            estimated_tokens, estimated_input_tokens, estimated_output_tokens, budget_requests, budget_tokens,
+            budget_input_tokens, budget_output_tokens
+        FROM pool_rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
+        ORDER BY start_ms
         """
 }

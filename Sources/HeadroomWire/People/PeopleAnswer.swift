@@ -85,7 +85,7 @@ package enum PeopleAnswer {
     ///   - rules: as JSON, as each of `pools`.
     package static func policy(_ policy: Policy, refusal: String?, rules: [UInt8], pools: [[UInt8]]) -> [UInt8] {
         object { writer in
-            writer.field("policy", "\(policy.name)@\(policy.digest)")
+            writer.field("policy", policy.label)
             writer.field("refusal", refusal)
             writer.key("rules")
             writer.raw(rules)

@@ -35,7 +35,7 @@ enum PolicyCheckCommand {
     private static func summary(of policy: Policy, at path: String) -> String {
         let pools = policy.pools.map(\.pool.text).joined(separator: ", ")
         return
-            "\(path): \(policy.name)@\(policy.digest), \(policy.tiers.count) tiers, "
+            "\(path): \(policy.label), \(policy.tiers.count) tiers, "
             + "\(policy.pools.count == 1 ? "1 pool" : "\(policy.pools.count) pools"): \(pools)"
     }
 }

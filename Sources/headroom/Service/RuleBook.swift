@@ -85,7 +85,7 @@ actor RuleBook: RuleSource {
     private func note(_ reload: PolicyWatcher.Reload) {
         switch reload {
         case .unchanged: break
-        case .changed(let policy): log(.info, "policy \(policy.name)@\(policy.digest) is in force")
+        case .changed(let policy): log(.info, "policy \(policy.label) is in force")
         case .refused(let error): log(.warning, "the changed policy was refused, the old one stays:\n\(error)")
         }
     }

@@ -1,0 +1,127 @@
+import HeadroomModel
+import HeadroomStorage
+import Testing
+
+@Suite struct HistoryTests {
+    private let database: TemporaryDatabase
+    private let store: RollupStore
+    private let records: RecordReader
+    private let pool: PoolID = "openai:gpt-4o"
+
+    init() throws {
+        database = try TemporaryDatabase()
+        store = try RollupStore(connection: database.writer)
+        records = try database.records()
+    }
+
+    private func save(_ rollups: [Rollup], _ capacities: [PoolRollup] = []) async throws {
+        try await store.save(
+            Checkpoint(at: start, cursor: .start, observer: [], classifier: []), rollups: rollups,
+            capacities: capacities)
+    }
+
+    private func history(
+        step: Int64, hours: Double = 48, tenant: TenantID? = nil, leaders: Int = 0
+    ) async throws -> HistoryRecords {
+        try await records.history(
+            HistoryQuery(
+                pool: pool, tenant: tenant, from: hourStart.adding(seconds: -86_400),
+                to: hourStart.adding(seconds: hours * 3_600), stepSeconds: step, leaders: leaders))
+    }
+
+    private func served(_ tenant: TenantID, minute: Int, _ tokens: Int64) -> Rollup {
+        var served = rollup(minute: minute, tenant)
+        served.countedTokens = tokens
+        return served
+    }
+
+    @Test func `a pool's sums are those of its tenants, by minute, hour and day, also where minutes are gone`()
+        async throws
+    {
+        var all: [Rollup] = []
+        for minute in 0..<180 {
+            for tenant in ["acme", "beta"] as [TenantID] {
+                all.append(served(tenant, minute: minute, 5))
+                all.append(rollup(minute: minute, tenant, pool: "other:pool"))
+            }
+        }
+        // In two parts, as two checkpoints within a minute are.
+        try await save(Array(all.prefix(300)))
+        try await save(Array(all.dropFirst(300)))
+        for (step, rows) in [(60, 180), (3_600, 3), (86_400, 1)] as [(Int64, Int)] {
+            let found = try await history(step: step).pools
+            #expect(found.count == rows && found.reduce(0) { $0 + $1.sums.countedTokens } == 1_800, "\(step)")
+            let acme = try await history(step: step, tenant: "acme")
+            #expect(acme.tenant.reduce(0) { $0 + $1.countedTokens } == 900 && acme.pools.isEmpty, "\(step)")
+        }
+        while try await store.prune(.minute, before: hourStart.adding(seconds: 7_200)) > 0 {}
+        let mixed = try await history(step: 60).pools
+        #expect(mixed.count == 62 && mixed.reduce(0) { $0 + $1.sums.countedTokens } == 1_800)
+        #expect(mixed[1].start == hourStart.adding(seconds: 3_600) && mixed[1].sums.ok == 120)
+    }
+
+    @Test func `what there was to divide adds up by resource, and what is not limited stays absent`() async throws {
+        func minute(_ minute: Double, tpm: Double, depth: Int64) -> PoolRollup {
+            var capacity = CapacitySums()
+            capacity.observedSeconds = 60
+            capacity.nominal = Rates(tpm: 1_000)
+            capacity.estimated = Rates(tpm: tpm)
+            capacity.budget = Rates(rpm: 7, tpm: tpm)
+            capacity.queueDepth = depth
+            return PoolRollup(start: hourStart.adding(seconds: minute * 60), pool: pool, capacity: capacity)
+        }
+        try await save([], [minute(0, tpm: 500, depth: 3)])
+        try await save([rollup()], [minute(0.5, tpm: 700, depth: 9), minute(1, tpm: 900, depth: 1)])
+        let found = try await history(step: 3_600).pools
+        let capacity = try #require(found.first?.capacity)
+        #expect(capacity.observedSeconds == 180 && capacity.queueDepth == 9)
+        #expect(capacity.mean(\.nominal) == Rates(tpm: 1_000) && capacity.mean(\.estimated) == Rates(tpm: 700))
+        #expect(capacity.budget == Rates(rpm: 21, tpm: 2_100))
+        #expect(try await history(step: 60).pools.map(\.sums.ok) == [1, 0])
+    }
+
+    @Test func `leaders are those who were served most, over an hour and over a month`() async throws {
+        try await save(
+            (0..<40).flatMap { tenant in
+                [0, 600].map { served(TenantID("t-\(tenant)")!, minute: $0, Int64(tenant)) }
+            })
+        for hours in [1.0, 47] {
+            let found = try await records.history(
+                HistoryQuery(
+                    pool: pool, from: hourStart, to: hourStart.adding(seconds: hours * 3_600), stepSeconds: 3_600,
+                    leaders: 2))
+            #expect(found.leaders.map(\.tenant) == ["t-39", "t-38"], "\(hours)")
+            #expect(found.leaders[0].rollups.map(\.countedTokens) == (hours > 10 ? [39, 39] : [39]), "\(hours)")
+            #expect(found.tenantCount == 40, "\(hours)")
+        }
+    }
+
+    @Test func `events are those of the pool and of all, acts those that change something, and both go in time`()
+        async throws
+    {
+        let decisions = try DecisionStore(connection: database.writer)
+        let events = [
+            PoolEvent(at: hourStart, kind: .start, after: "1793"),
+            PoolEvent(
+                at: hourStart.adding(seconds: 1), pool: pool, kind: .capacity, subject: "tpm", before: "2000",
+                after: "1000"),
+            PoolEvent(at: hourStart.adding(seconds: 2), pool: "other:pool", kind: .state, after: "open"),
+        ]
+        try await decisions.record(
+            {
+                var outcome = DecisionOutcome()
+                outcome.events = events
+                return outcome
+            }(), at: hourStart)
+        try await save([rollup()])
+        let desk = SteeringStore(connection: database.writer, coding: .unused, time: TimeSource { start })
+        _ = try await desk.set(Override(tenant: "acme", weight: 2, authorship: authorship()), askingUntil: nil)
+        let found = try await history(step: 3_600, hours: 1e4)
+        #expect(found.events == Array(events.prefix(2)))
+        #expect(found.acts.map(\.action) == ["override.set"] && found.acts[0].detail.contains("acme"))
+
+        #expect(try await decisions.pruneEvents(before: hourStart.adding(seconds: 1.5), limit: 1) == 1)
+        #expect(try await decisions.pruneEvents(before: hourStart.adding(seconds: 1.5), limit: 9) == 1)
+        #expect(try await history(step: 3_600, hours: 1e4).events == [])
+    }
+}
