@@ -43,6 +43,7 @@ let package = Package(
         library("HeadroomDemand", ["HeadroomModel"]),
         library("HeadroomDecision", ["HeadroomModel"]),
         library("HeadroomEnforcement", ["HeadroomModel"]),
+        library("HeadroomAlerts", ["HeadroomModel"]),
 
         // The loop, and what it stands between.
         library(
@@ -69,6 +70,7 @@ let package = Package(
                 .embedInCode("../../migrations/0016_create_clock_mark.sql"),
                 .embedInCode("../../migrations/0017_set_application_id.sql"),
                 .embedInCode("../../migrations/0018_create_pool_history.sql"),
+                .embedInCode("../../migrations/0019_create_alert.sql"),
             ]),
         library(
             "HeadroomHTTP",
@@ -125,8 +127,8 @@ let package = Package(
             name: "headroom",
             dependencies: [
                 "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomProviders",
-                "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
-                "HeadroomSimulator",
+                "HeadroomDecision", "HeadroomEnforcement", "HeadroomAlerts", "HeadroomLoop", "HeadroomStorage",
+                "HeadroomHTTP", "HeadroomSimulator",
             ],
             // What `headroom init` writes is what stands in policies/.
             resources: [.embedInCode("../../policies/rules.json5")],
@@ -149,6 +151,7 @@ let package = Package(
         tests("HeadroomDemandTests", ["HeadroomDemand", "HeadroomDecision", "HeadroomModel"]),
         tests("HeadroomDecisionTests", ["HeadroomDecision", "HeadroomModel"]),
         tests("HeadroomEnforcementTests", ["HeadroomEnforcement", "HeadroomModel"]),
+        tests("HeadroomAlertsTests", ["HeadroomAlerts", "HeadroomModel"]),
         tests("HeadroomLoopTests", ["HeadroomLoop", "HeadroomMemoryStores", "HeadroomModel"]),
         tests("HeadroomStorageTests", ["HeadroomStorage", "HeadroomMemoryStores", "HeadroomModel"]),
         tests(

@@ -22,7 +22,7 @@ package final class HTTPService: Sendable {
     package init(
         settings: ServerSettings, board: SnapshotBoard, access: AccessControl, telemetry: TelemetryIntake,
         draws: DrawIntake? = nil, people: PeoplePorts? = nil, conditions: ServiceConditions = ServiceConditions(),
-        viewersOnly: Bool = false,
+        openAlerts: OpenAlerts = OpenAlerts(), viewersOnly: Bool = false,
         openMetrics: Bool = false
     ) {
         self.board = board
@@ -32,7 +32,8 @@ package final class HTTPService: Sendable {
         let operations = OperationsRoutes(
             board: board, counters: telemetry.counters, conditions: conditions,
             metrics: MetricsPage(
-                board: board, counters: telemetry.counters, draws: draws, signIns: signIns, conditions: conditions),
+                board: board, counters: telemetry.counters, draws: draws, signIns: signIns, conditions: conditions,
+                alerts: openAlerts),
             access: viewersOnly ? .roles(AccessRule.viewers) : .anyone,
             metricsAccess: openMetrics ? .anyone : .roles(AccessRule.viewers))
         let routes =

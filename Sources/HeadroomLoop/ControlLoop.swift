@@ -109,6 +109,7 @@ package actor ControlLoop {
         var rules = try await rules.current().holding(at: now)
         rules.allowances = try await memory.allowances(under: rules, at: now)
         report.rulesRefusal = rules.refusal
+        report.allowances = rules.allowances
         report.periodSeconds = rules.policy.loop.periodSeconds
         return rules
     }

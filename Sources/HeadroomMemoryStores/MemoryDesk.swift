@@ -2,7 +2,7 @@ import HeadroomModel
 import Synchronization
 
 /// The ports behind people's calls, in memory: it behaves as the stores do, and can be made to fail.
-package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleSource {
+package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleSource, AlertDesk {
     package struct State: Sendable {
         package var policy = Policy(pools: [
             PoolPolicy(pool: "openai:gpt-4o", nominal: Rates(rpm: 10000, tpm: 2_000_000)),
@@ -15,6 +15,8 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         package var rollups: [Rollup] = []
         package var pools: [PoolRollup] = []
         package var events: [PoolEvent] = []
+        /// Ascending by id.
+        package var alerts: [Alert] = []
         package var lastID: Int64 = 0
         /// The error that every call throws.
         package var failure: SteeringError?
@@ -219,6 +221,38 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
             }
             state.contracts.removeAll { $0.tenant == tenant }
             state.note("tenant.erase", by: author, at: now)
+        }
+    }
+
+    // MARK: Alerts
+
+    package func alerts(in states: Set<AlertState>?, limit: Int) async throws(SteeringError) -> [Alert] {
+        try work { state in
+            Array(state.alerts.reversed().filter { states?.contains($0.state) ?? true }.prefix(limit))
+        }
+    }
+
+    package func acknowledge(_ id: Int64, as authorship: Authorship) async throws(SteeringError) -> Alert {
+        try act(on: id, "alert.acknowledge", authorship) { $0.acknowledgement = authorship }
+    }
+
+    package func mute(_ id: Int64, as authorship: Authorship) async throws(SteeringError) -> Alert {
+        try act(on: id, "alert.mute", authorship) { $0.mute = authorship }
+    }
+
+    private func act(
+        on id: Int64, _ action: String, _ authorship: Authorship, _ change: (inout Alert) -> Void
+    ) throws(SteeringError) -> Alert {
+        try work { (state) throws(SteeringError) in
+            guard let place = state.alerts.firstIndex(where: { $0.id == id }) else {
+                throw SteeringError(.notFound, "there is no alert \(id)")
+            }
+            guard state.alerts[place].closedAt == nil else {
+                throw SteeringError(.conflict, "alert \(id) is closed: its cause is gone")
+            }
+            change(&state.alerts[place])
+            state.note(action, by: authorship.author, at: authorship.at)
+            return state.alerts[place]
         }
     }
 

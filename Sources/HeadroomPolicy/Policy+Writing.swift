@@ -31,6 +31,7 @@ extension Policy {
         writer.section("credit", credit, CreditPolicy.fields)
         writer.section("breaker", breaker, BreakerPolicy.fields)
         writer.section("trust", trust, TrustPolicy.fields)
+        writer.section("alerts", alerts, AlertPolicy.fields)
         writer.endObject()
         return writer.bytes
     }

@@ -60,3 +60,19 @@ extension TrustPolicy {
         PolicyField("flag_seconds", \.flagSeconds, 60...86_400, "seconds"),
     ]
 }
+
+extension AlertPolicy {
+    static let fields: [PolicyField<AlertPolicy>] = [
+        PolicyField("close_seconds", \.closeSeconds, 0...86_400, "seconds"),
+        PolicyField("capacity_share", \.capacityShare, 0...1, "part of nominal capacity"),
+        PolicyField("latency_factor", \.latencyFactor, 1.1...100, "factor"),
+        PolicyField("cost_share", \.costShare, 0.01...1, "part of the contract's bound on cost"),
+        PolicyField("waiting_seconds", \.waitingSeconds, 1...604_800, "seconds"),
+        PolicyField("ending_seconds", \.endingSeconds, 1...604_800, "seconds"),
+        PolicyField("reversals_per_hour", \.reversalsPerHour, 1...3600, "turns of a tenant's rate"),
+        PolicyField("top_tiers", whole: \.topTiers, 0...32, "tiers"),
+        PolicyField("silent_seconds", \.silentSeconds, 1...86_400, "seconds"),
+        PolicyField("disk_share", \.diskShare, 0...0.9, "part of the disk"),
+        PolicyField("certificate_days", \.certificateDays, 0...365, "days"),
+    ]
+}

@@ -23,6 +23,7 @@ package final class Database: Sendable {
     package let snapshots: SnapshotStore
     package let steering: SteeringStore
     package let decisions: DecisionStore
+    package let alerts: AlertStore
     package let checkpoints: RollupStore
     /// The migrations that opening it applied.
     package let applied: [String]
@@ -71,6 +72,7 @@ package final class Database: Sendable {
         snapshots = SnapshotStore(connection: writer, coding: coding)
         steering = SteeringStore(connection: writer, coding: coding, time: time)
         decisions = try DecisionStore(connection: writer)
+        alerts = AlertStore(connection: writer, time: time)
         checkpoints = try RollupStore(connection: writer)
         let reader = try SQLiteConnection(
             path: path, access: .readOnly, executor: DiskExecutor(label: "headroom.records"))
@@ -108,6 +110,7 @@ package final class Database: Sendable {
         deleted += try await decisions.pruneEvents(before: before(hours: policy.hourDays * 24))
         try await checkpoints.pruneUses(at: now)
         deleted += try await steering.prune(before: before(hours: policy.minuteDays * 24))
+        deleted += try await alerts.prune(before: before(hours: policy.minuteDays * 24))
         // One that a kill interrupted.
         if try await contracts.continueErasures() { deleted += 1 }
         return deleted

@@ -28,6 +28,8 @@ enum CommandTable {
             name: "recommendations", summary: "changes that automation proposes and may not make",
             help: ProposalCommand.recommendations.help, run: ProposalCommand.recommendations.run),
         Command(
+            name: "alerts", summary: "what a person should look at", help: AlertsCommand.help, run: AlertsCommand.run),
+        Command(
             name: "freeze", summary: "keep the numbers of a pool, or of all", help: FreezeCommand.help,
             run: FreezeCommand.run),
         Command(

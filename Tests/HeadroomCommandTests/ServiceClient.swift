@@ -44,12 +44,18 @@ struct ServiceClient: Sendable {
     }
 
     /// Asks again and again until `isTrue`; the last answer.
+    ///
+    /// - Parameter work: done before each time, with its number.
     func poll(
-        _ target: String, headers: [String] = [], until isTrue: @Sendable (Reply) -> Bool
+        _ target: String, headers: [String] = [], doing work: (Int) async throws -> Void = { _ in },
+        until isTrue: @Sendable (Reply) -> Bool
     ) async throws -> Reply {
         let clock = ContinuousClock()
         let end = clock.now + .seconds(Self.patienceSeconds)
+        var count = 0
         while true {
+            count += 1
+            try await work(count)
             let reply = try await get(target, headers: headers)
             if isTrue(reply) || clock.now > end { return reply }
         }

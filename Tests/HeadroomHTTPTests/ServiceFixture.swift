@@ -80,7 +80,7 @@ extension ServerSettings {
 }
 
 extension MemoryDesk {
-    var ports: PeoplePorts { PeoplePorts(steering: self, contracts: self, records: self, rules: self) }
+    var ports: PeoplePorts { PeoplePorts(steering: self, contracts: self, records: self, alerts: self, rules: self) }
 }
 
 /// A clock that a test moves.

@@ -7,7 +7,7 @@ import Synchronization
 /// actor.
 package final class SnapshotBoard: SnapshotPublishing {
     private let state: Mutex<State>
-    let time: TimeSource
+    package let time: TimeSource
     let joinSeconds: Double
     /// An element for each time that a gateway came for which the newest generation has no part, or that one left: budgets
     /// are divided anew at once. Bursts of them are one.
@@ -90,7 +90,7 @@ package final class SnapshotBoard: SnapshotPublishing {
 
     var current: PublishedGeneration? { state.withLock { $0.current } }
 
-    var loop: LoopSummary { state.withLock { $0.loop } }
+    package var loop: LoopSummary { state.withLock { $0.loop } }
 
     /// Reports of the loop so far.
     var reportCount: Int { state.withLock { $0.loop.reportCount } }
@@ -106,7 +106,7 @@ package final class SnapshotBoard: SnapshotPublishing {
     /// Those that take part and are remembered, each with the seconds for which it has been behind; ascending by gateway.
     ///
     /// One that never says what it has applied is measured by what it was last sent.
-    func drifts() -> [(gateway: GatewayPresence, seconds: Double)] {
+    package func drifts() -> [(gateway: GatewayPresence, seconds: Double)] {
         let now = time.now()
         return state.withLock { state in
             let oldest = now.adding(seconds: -state.register.memorySeconds)

@@ -14,7 +14,21 @@ package final class TelemetryCounters: Sendable {
 
     private let counts = Mutex<[Key: Int]>([:])
     private let refused = Mutex<[TelemetryRefusal: Int]>([:])
+    private let unknown = Mutex<[PoolID: UnknownPool]>([:])
     private let failure = Mutex<String?>(nil)
+
+    /// A pool that lines named lately, and that no policy has.
+    package struct UnknownPool: Sendable {
+        package var pool: PoolID
+        /// For people; asks whether a known one was meant.
+        package var detail: String
+        package var first: Timestamp
+        package var last: Timestamp
+    }
+
+    private static let maxUnknownPools = 32
+    /// As long as a gateway that reports every minute takes to do so again a few times.
+    private static let unknownSeconds = 300.0
 
     package init() {}
 
@@ -30,6 +44,22 @@ package final class TelemetryCounters: Sendable {
     func add(_ refusals: [TelemetryRefusal: Int]) {
         guard !refusals.isEmpty else { return }
         refused.withLock { $0.merge(refusals) { $0 + $1 } }
+    }
+
+    func noteUnknown(_ pools: [PoolID: String], at now: Timestamp) {
+        guard !pools.isEmpty else { return }
+        unknown.withLock { known in
+            known = known.filter { now.seconds(since: $0.value.last) < Self.unknownSeconds }
+            for (pool, detail) in pools where known[pool] != nil || known.count < Self.maxUnknownPools {
+                known[pool, default: UnknownPool(pool: pool, detail: detail, first: now, last: now)].last = now
+            }
+        }
+    }
+
+    /// Those that were named within the last minutes, ascending.
+    package func unknownPools(at now: Timestamp) -> [UnknownPool] {
+        unknown.withLock { $0.values.filter { now.seconds(since: $0.last) < Self.unknownSeconds } }
+            .sorted { $0.pool < $1.pool }
     }
 
     package func noteFailure(_ reason: String) { failure.withLock { $0 = reason } }

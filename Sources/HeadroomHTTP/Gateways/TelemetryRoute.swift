@@ -23,7 +23,7 @@ package final class TelemetryIntake: Sendable {
     private let decoder: Mutex<TelemetryDecoder>
     private let sink: any TelemetrySink
     private let digest: @Sendable ([UInt8]) -> [UInt8]
-    let counters = TelemetryCounters()
+    package let counters = TelemetryCounters()
 
     /// WireFormat §1.
     static let maxBytes = 8 << 20
@@ -69,6 +69,7 @@ package final class TelemetryIntake: Sendable {
             throw HTTPError(error.code == .tooManyLines ? .bodyTooLarge : .badRequest, error.message, cause: error)
         }
         counters.add(result.refusals)
+        counters.noteUnknown(result.unknownPools, at: received)
         guard !result.lines.isEmpty else { throw nothingReadable(result.faults) }
         let gateway =
             if let sender { sender } else { try speaker(of: result.lines, isOne: number != nil || process.boot != nil) }

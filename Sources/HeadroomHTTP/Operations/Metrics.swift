@@ -10,6 +10,7 @@ package struct Metrics {
     private let draws: [(pool: PoolID, result: DrawIntake.Result, count: Int)]
     private let longPolls: Int
     private let conditions: [(kind: ServiceConditions.Kind, reason: String?)]
+    private let alerts: [(kind: AlertKind, count: Int)]
     private let failedSignIns: Int
     private let slowedAddresses: Int
     private let now: Timestamp
@@ -19,7 +20,8 @@ package struct Metrics {
         telemetry: [(key: TelemetryCounters.Key, count: Int)] = [],
         refusals: [(reason: TelemetryRefusal, count: Int)] = [],
         draws: [(pool: PoolID, result: DrawIntake.Result, count: Int)] = [], longPolls: Int = 0,
-        conditions: [(kind: ServiceConditions.Kind, reason: String?)] = [], failedSignIns: Int = 0,
+        conditions: [(kind: ServiceConditions.Kind, reason: String?)] = [],
+        alerts: [(kind: AlertKind, count: Int)] = [], failedSignIns: Int = 0,
         slowedAddresses: Int = 0, now: Timestamp
     ) {
         self.loop = loop
@@ -29,6 +31,7 @@ package struct Metrics {
         self.draws = draws
         self.longPolls = longPolls
         self.conditions = conditions
+        self.alerts = alerts
         self.failedSignIns = failedSignIns
         self.slowedAddresses = slowedAddresses
         self.now = now
@@ -63,6 +66,8 @@ package struct Metrics {
         text.sample(longPolls)
         text.family("headroom_service_condition", .gauge, "1 while it holds; /readyz says why.")
         for (kind, reason) in conditions { text.sample(reason == nil ? 0 : 1, ["condition": kind.rawValue]) }
+        text.family("headroom_alerts_open", .gauge, "Alerts that are open; GET /v1/alerts says what they are.")
+        for (kind, count) in alerts { text.sample(count, ["kind": kind.rawValue]) }
         text.family("headroom_failed_sign_ins_total", .counter, "Calls without a known token, since the start.")
         text.sample(failedSignIns)
         text.family(

@@ -17,19 +17,21 @@ actor MetricsPage {
     private let draws: DrawIntake?
     private let signIns: FailedSignIns
     private let conditions: ServiceConditions
+    private let alerts: OpenAlerts
     private nonisolated let page = Mutex<Page?>(nil)
 
     static let maxAgeSeconds = 5.0
 
     init(
         board: SnapshotBoard, counters: TelemetryCounters, draws: DrawIntake?, signIns: FailedSignIns,
-        conditions: ServiceConditions
+        conditions: ServiceConditions, alerts: OpenAlerts
     ) {
         self.board = board
         self.counters = counters
         self.draws = draws
         self.signIns = signIns
         self.conditions = conditions
+        self.alerts = alerts
     }
 
     /// Runs on a server thread: the text that is there, or the way to a newer one.
@@ -48,7 +50,7 @@ actor MetricsPage {
             loop: loop, drifts: board.drifts().map { ($0.gateway.gateway, $0.seconds) },
             telemetry: counters.all, refusals: counters.refusals, draws: draws?.all ?? [],
             longPolls: board.waitingCount,
-            conditions: conditions.all, failedSignIns: signIns.total,
+            conditions: conditions.all, alerts: alerts.counts, failedSignIns: signIns.total,
             slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
             now: now)
         let response = HTTPResponse(type: MetricsText.contentType, body: Array(metrics.render().utf8))

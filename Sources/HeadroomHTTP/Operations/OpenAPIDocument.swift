@@ -6,9 +6,13 @@ package enum OpenAPIDocument {
     package static let bytes: [UInt8] =
         opening
         + members([
-            gatewayPaths, drawPaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths, operationsPaths,
+            gatewayPaths, drawPaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths, alertPaths,
+            operationsPaths,
         ])
-        + middle + members([schemas, drawSchemas, snapshotSchemas, telemetrySchemas, steeringSchemas, reportSchemas])
+        + middle
+        + members([
+            schemas, drawSchemas, snapshotSchemas, telemetrySchemas, steeringSchemas, reportSchemas, alertSchemas,
+        ])
         + closing
 
     private static let opening = encoded(

@@ -13,7 +13,7 @@ package final class ServiceConditions: Sendable {
         case retention
 
         /// Served or stored data cannot be relied on.
-        var isFatal: Bool { self == .databaseFiles }
+        package var isFatal: Bool { self == .databaseFiles }
     }
 
     private let reasons = Mutex<[Kind: String]>([:])

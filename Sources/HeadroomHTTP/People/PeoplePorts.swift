@@ -5,6 +5,7 @@ package struct PeoplePorts: Sendable {
     package var steering: any SteeringDesk
     package var contracts: any ContractDesk
     package var records: any RecordReading
+    package var alerts: any AlertDesk
     /// The policy in force.
     package var rules: any RuleSource
 
@@ -12,12 +13,14 @@ package struct PeoplePorts: Sendable {
     package var auditVerification: @Sendable () async -> AuditVerification?
 
     package init(
-        steering: any SteeringDesk, contracts: any ContractDesk, records: any RecordReading, rules: any RuleSource,
+        steering: any SteeringDesk, contracts: any ContractDesk, records: any RecordReading, alerts: any AlertDesk,
+        rules: any RuleSource,
         auditVerification: @escaping @Sendable () async -> AuditVerification? = { nil }
     ) {
         self.steering = steering
         self.contracts = contracts
         self.records = records
+        self.alerts = alerts
         self.rules = rules
         self.auditVerification = auditVerification
     }
@@ -37,6 +40,7 @@ extension Route {
                 auditVerification: ports.auditVerification, board: board
             ).all
             + HistoryRoutes(records: ports.records, time: board.time).all
+            + AlertRoutes(alerts: ports.alerts, time: board.time).all
             + PolicyRoutes(rules: ports.rules).all
             + GatewayRoutes(board: board).all
     }

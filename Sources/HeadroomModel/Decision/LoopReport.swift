@@ -29,6 +29,8 @@ public struct LoopReport: Sendable {
     public var hasBacklog: Bool
     /// Budgets that vanished gateways may still be using; ascending by pool, then gateway.
     public var withheld: [WithheldBudget] = []
+    /// What tenants whose use is priced may still spend.
+    public var allowances: [TenantID: CostAllowance] = [:]
     /// Ascending by id.
     public var pools: [PoolReport]
 

@@ -23,6 +23,7 @@ public struct Policy: Equatable, Sendable {
     public var credit: CreditPolicy
     public var breaker: BreakerPolicy
     public var trust: TrustPolicy
+    public var alerts: AlertPolicy
     /// Ascending by id.
     public var pools: [PoolPolicy]
 
@@ -37,7 +38,7 @@ public struct Policy: Equatable, Sendable {
         telemetry: TelemetryPolicy = TelemetryPolicy(), dampening: DampeningPolicy = DampeningPolicy(),
         guardrails: GuardrailPolicy = GuardrailPolicy(), overrideLimits: OverrideLimits = OverrideLimits(),
         credit: CreditPolicy = CreditPolicy(), breaker: BreakerPolicy = BreakerPolicy(),
-        trust: TrustPolicy = TrustPolicy(), pools: [PoolPolicy] = []
+        trust: TrustPolicy = TrustPolicy(), alerts: AlertPolicy = AlertPolicy(), pools: [PoolPolicy] = []
     ) {
         self.name = name
         self.digest = digest
@@ -57,6 +58,7 @@ public struct Policy: Equatable, Sendable {
         self.credit = credit
         self.breaker = breaker
         self.trust = trust
+        self.alerts = alerts
         self.pools = pools
     }
 

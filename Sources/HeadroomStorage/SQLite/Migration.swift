@@ -36,5 +36,6 @@ package struct Migration: Sendable {
         Migration(fileName: "0016_create_clock_mark.sql", sql: PackageResources._016_create_clock_mark_sql),
         Migration(fileName: "0017_set_application_id.sql", sql: PackageResources._017_set_application_id_sql),
         Migration(fileName: "0018_create_pool_history.sql", sql: PackageResources._018_create_pool_history_sql),
+        Migration(fileName: "0019_create_alert.sql", sql: PackageResources._019_create_alert_sql),
     ]
 }

@@ -64,6 +64,8 @@ package struct TelemetryDecoder: Sendable {
         package var faults: [TelemetryReceipt.Fault] = []
         /// How many of the faults have each reason.
         package var refusals: [TelemetryRefusal: Int] = [:]
+        /// Some of the pools that no policy names, with what is wrong, for people.
+        package var unknownPools: [PoolID: String] = [:]
     }
 
     package var limits: Limits
@@ -83,6 +85,7 @@ package struct TelemetryDecoder: Sendable {
         case .lines: try decodeLines(bytes, with: &reader, into: &result)
         case .document: try decodeDocument(bytes, with: &reader, into: &result)
         }
+        result.unknownPools = reader.unknownPools
         return result
     }
 

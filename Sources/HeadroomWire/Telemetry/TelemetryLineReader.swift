@@ -23,7 +23,7 @@ struct TelemetryLineReader {
     private var labels = TextCache()
     /// The faults of the unknown pools of this request. Lines repeat names, and a search for the nearest one takes
     /// longer than the line.
-    private var unknownPools: [PoolID: String] = [:]
+    private(set) var unknownPools: [PoolID: String] = [:]
     private static let maxUnknownPools = 64
 
     init(

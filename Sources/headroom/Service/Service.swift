@@ -49,6 +49,7 @@ final class Service: Sendable {
     private let access: AccessControl
     private let rules: RuleBook
     private let loop: ControlLoop
+    private let alerts: AlertWatch
     private let stopped: AsyncStream<Void>
     private let stopping: AsyncStream<Void>.Continuation
 
@@ -86,13 +87,18 @@ final class Service: Sendable {
                 limits: TelemetryDecoder.Limits(origin.policy), classify: ProviderClassifier.classify),
             sink: database.telemetry, digest: { SHA256.digest(of: $0) })
         let draws = DrawIntake { [loop] request, now throws(DrawRefusal) in try loop.draw(request, at: now) }
+        let openAlerts = OpenAlerts()
         http = HTTPService(
             settings: ServerSettings(listen: configuration.listen), board: board, access: access,
             telemetry: intake, draws: draws,
             people: PeoplePorts(
-                steering: database.steering, contracts: database.contracts, records: database.records, rules: rules,
+                steering: database.steering, contracts: database.contracts, records: database.records,
+                alerts: database.alerts, rules: rules,
                 auditVerification: { [audit = database.audit] in await audit.lastVerification }),
-            conditions: conditions, openMetrics: configuration.openMetrics)
+            conditions: conditions, openAlerts: openAlerts, openMetrics: configuration.openMetrics)
+        alerts = AlertWatch(
+            board: board, counters: intake.counters, conditions: conditions, rules: rules, database: database,
+            open: openAlerts, log: configuration.log)
         (reloads, reload) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         address = try http.start()
@@ -151,6 +157,7 @@ final class Service: Sendable {
             group.addTask { for await _ in self.board.joined { work.yield(.join) } }
             group.addTask { await self.keepHouse() }
             group.addTask { await self.verifyAudit() }
+            group.addTask { await self.alerts.run() }
             group.addTask { for await _ in self.reloads { await self.rules.reload() } }
             for await _ in stopped { break }
             await http.stop()

@@ -1,0 +1,131 @@
+import HeadroomModel
+
+// What is wrong for tenants of a pool.
+extension ConditionFinder {
+    func findTenants(_ pool: PoolReport, _ seen: AlertObservation, _ found: inout FoundConditions) {
+        let tiers = Tiers(seen.rules)
+        for index in pool.tenants.indices {
+            // By index: most tenants of a large table are well, and each is a large struct to take out.
+            if pool.tenants[index].starvation != nil { starved(pool.tenants[index], pool, seen, &found) }
+            if pool.tenants[index].profile?.flags.isEmpty == false { flagged(pool.tenants[index], pool, seen, &found) }
+            if pool.tenants[index].hasQueue { waiting(pool.tenants[index], pool, tiers, seen, &found) }
+        }
+        if let storm = pool.retryStorm {
+            for tenant in storm.tenants {
+                found.add(AlertKey(.retryStorm, pool: pool.pool)) {
+                    seen.member(
+                        named: tenant.text, tenant: tenant, since: storm.since, .warning,
+                        "\(tenant) tries again in step with others in \(pool.pool): a wave every "
+                            + "\(GroupedNumber.plain(storm.periodSeconds.rounded())) s, and "
+                            + "\(GroupedNumber.percent(storm.share)) of all attempts are retries.",
+                        AlertRecommendation("Let its clients wait for retry_offset_ms of the snapshot, with jitter."))
+                }
+            }
+        }
+    }
+
+    private func starved(
+        _ tenant: TenantReport, _ pool: PoolReport, _ seen: AlertObservation, _ found: inout FoundConditions
+    ) {
+        guard let starvation = tenant.starvation else { return }
+        found.add(AlertKey(.starvation, pool: pool.pool, reason: starvation.rawValue)) {
+            let length = GroupedNumber.duration(seconds: tenant.underservedSeconds)
+            let why =
+                switch starvation {
+                case .delivery: "does not get what it was given"
+                case .shortage: "gets too little of what the pool has left"
+                }
+            return seen.member(
+                named: tenant.tenant.text, tenant: tenant.tenant,
+                since: seen.at.adding(seconds: -tenant.underservedSeconds), .critical,
+                "\(tenant.tenant) has been starved in \(pool.pool) for \(length): it wants \(tenant.demand.sentence), was "
+                    + "served \(tenant.consumed.sentence), and \(why).",
+                StarvationAdvice(tenant: tenant, pool: pool, rules: seen.rules).recommendation)
+        }
+    }
+
+    private func flagged(
+        _ tenant: TenantReport, _ pool: PoolReport, _ seen: AlertObservation, _ found: inout FoundConditions
+    ) {
+        guard let flag = tenant.profile?.flags.first else { return }
+        found.add(AlertKey(.gaming, pool: pool.pool)) {
+            seen.member(
+                named: tenant.tenant.text, tenant: tenant.tenant, since: flag.since, .info,
+                "\(tenant.tenant) looks as if it claimed more than it needs in \(pool.pool): \(flag.evidence)",
+                AlertRecommendation("Talk to them before anything else: a client library may do it by mistake."))
+        }
+    }
+
+    private func waiting(
+        _ tenant: TenantReport, _ pool: PoolReport, _ tiers: Tiers, _ seen: AlertObservation,
+        _ found: inout FoundConditions
+    ) {
+        guard let longest = tiers.longestWait(of: tenant), tenant.starvation == nil else { return }
+        let wait = Criticality.allCases.map { tenant.queue[$0].oldestSeconds }.max() ?? 0
+        guard wait > 0.7 * longest else { return }
+        found.add(AlertKey(.queueWait, pool: pool.pool), isFiring: wait > longest) {
+            seen.member(
+                named: tenant.tenant.text, tenant: tenant.tenant, .warning,
+                "A call of \(tenant.tenant) (\(tenant.tier)) has waited for \(GroupedNumber.duration(seconds: wait)) in "
+                    + "\(pool.pool); its tier's should wait for \(GroupedNumber.duration(seconds: longest)) at most.",
+                StarvationAdvice(tenant: tenant, pool: pool, rules: seen.rules).recommendation)
+        }
+    }
+
+    /// From a part of the ceiling on it is near; the loop slows it as its money ends.
+    func findCosts(_ report: LoopReport, _ seen: AlertObservation, _ found: inout FoundConditions) {
+        for tenant in report.allowances.keys.sorted() {
+            guard let allowance = report.allowances[tenant], allowance.terms.most > 0 else { continue }
+            let share = allowance.spent / Double(allowance.terms.most)
+            guard share >= 0.98 * seen.policy.costShare else { continue }
+            let isReached = share >= 1
+            found.add(
+                AlertKey(isReached ? .costReached : .costNear), isFiring: share >= seen.policy.costShare
+            ) {
+                let spent = "\(Self.money(allowance.spent)) of \(Self.money(Double(allowance.terms.most)))"
+                let left = GroupedNumber.duration(seconds: seen.at.seconds(until: allowance.until))
+                let what =
+                    isReached
+                    ? "has spent all that its contract allows" : "has spent most of what its contract allows"
+                return seen.member(
+                    named: tenant.text, tenant: tenant, isReached ? .critical : .warning,
+                    "\(tenant) \(what) this \(allowance.terms.period.name): \(spent) \(allowance.terms.currency), with "
+                        + "\(left) to go.",
+                    AlertRecommendation("Ask the customer; a new ceiling belongs into the contract."))
+            }
+        }
+    }
+
+    /// Of millionths, with two decimals.
+    private static func money(_ micros: Double) -> String {
+        let hundredths = Int64((micros / 10_000).rounded())
+        let rest = hundredths % 100
+        return "\(GroupedNumber.whole(Double(hundredths / 100))).\(rest < 10 ? "0" : "")\(rest)"
+    }
+}
+
+/// Whose waits are worth an alert of their own.
+private struct Tiers {
+    private var longest: [String: Double] = [:]
+    private let all: [String: Double]
+    private let contracts: [TenantID: Contract]
+
+    init(_ rules: Rules) {
+        let tiers = rules.policy.tiers
+        all = Dictionary(tiers.map { ($0.name, $0.longestWaitSeconds) }, uniquingKeysWith: { first, _ in first })
+        for tier in tiers.prefix(rules.policy.alerts.topTiers) { longest[tier.name] = tier.longestWaitSeconds }
+        contracts = rules.contracts
+    }
+
+    func longestWait(of tenant: TenantReport) -> Double? {
+        longest[tenant.tier] ?? (contracts[tenant.tenant]?.isStrategic == true ? all[tenant.tier] : nil)
+    }
+}
+
+extension TenantReport {
+    fileprivate var hasQueue: Bool { Criticality.allCases.contains { queue[$0].depth > 0 } }
+}
+
+extension Timestamp {
+    fileprivate func seconds(until later: Timestamp) -> Double { later.seconds(since: self) }
+}

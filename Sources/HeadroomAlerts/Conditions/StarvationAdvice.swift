@@ -1,0 +1,43 @@
+import HeadroomModel
+
+/// What a person can do for a tenant that gets too little, as one call.
+struct StarvationAdvice {
+    let tenant: TenantReport
+    let pool: PoolReport
+    let rules: Rules
+
+    /// Long enough to find the cause, short enough to end by itself.
+    private static let seconds = 3600.0
+
+    /// A question that waits for a person comes first: Headroom has worked out what it would do. Then the next tier up,
+    /// or twice the weight in the highest one.
+    var recommendation: AlertRecommendation {
+        let question = rules.steering.proposals.first { proposal in
+            proposal.state == .pending && proposal.tenant == tenant.tenant
+                && (proposal.pool ?? pool.pool) == pool.pool && proposal.kind != .override
+        }
+        if let question {
+            let word = question.kind == .recommendation ? "Apply recommendation" : "Approve"
+            return AlertRecommendation(
+                "\(word) \(question.id): it takes \(tenant.tenant) from \(question.from.sentence) to "
+                    + "\(question.to.sentence).",
+                .approve(question.id, isRecommendation: question.kind == .recommendation))
+        }
+        let tiers = rules.policy.tiers
+        if let place = tiers.firstIndex(where: { $0.name == tenant.tier }), place > 0 {
+            let tier = tiers[place - 1].name
+            return raise("Raise \(tenant.tenant) to the tier \(tier) for an hour", tier: tier, weight: nil)
+        }
+        let weight = rules.weight(of: tenant.tenant, in: pool.pool) * 2
+        guard SteeringLimits.weights.contains(weight) else {
+            return AlertRecommendation("\(tenant.tenant) already has the largest weight: the pool needs more capacity.")
+        }
+        return raise("Double the weight of \(tenant.tenant) for an hour", tier: nil, weight: weight)
+    }
+
+    private func raise(_ sentence: String, tier: String?, weight: Double?) -> AlertRecommendation {
+        AlertRecommendation(
+            "\(sentence); the others of \(pool.pool) get less meanwhile.",
+            .override(tenant.tenant, pool: pool.pool, tier: tier, weight: weight, seconds: Self.seconds))
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import Glibc
+import HeadroomAlerts
+import HeadroomHTTP
+import HeadroomModel
+import HeadroomStorage
+import HeadroomWire
+
+/// Looks at the running service every few seconds, opens and closes alerts, and keeps them in the database.
+///
+/// It runs beside the loop and reads what the loop reported last: no tick and no poll waits for it. When alerts cannot be
+/// stored they are kept in memory and stored at the next look.
+actor AlertWatch {
+    /// As often as a person could act on it.
+    private static let lookSeconds = 5.0
+
+    private let board: SnapshotBoard
+    private let counters: TelemetryCounters
+    private let conditions: ServiceConditions
+    private let rules: RuleBook
+    private let database: Database
+    private let open: OpenAlerts
+    private let log: @Sendable (LogLevel, String) -> Void
+
+    private var finder = ConditionFinder()
+    private var engine = AlertEngine()
+    private var openKeys: Set<AlertKey> = []
+    /// Not stored yet; of each alert the newest.
+    private var unsaved: [AlertKey: Alert] = [:]
+    private var erasedThrough: Int64 = 0
+    private var hasRestored = false
+    private var isFailing = false
+
+    init(
+        board: SnapshotBoard, counters: TelemetryCounters, conditions: ServiceConditions, rules: RuleBook,
+        database: Database, open: OpenAlerts, log: @escaping @Sendable (LogLevel, String) -> Void
+    ) {
+        self.board = board
+        self.counters = counters
+        self.conditions = conditions
+        self.rules = rules
+        self.database = database
+        self.open = open
+        self.log = log
+    }
+
+    /// Until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            // Throws when the service stops.
+            guard (try? await Task.sleep(for: .seconds(await pauseSeconds))) != nil else { return }
+            await look()
+        }
+    }
+
+    private var pauseSeconds: Double {
+        get async { min(Self.lookSeconds, 2.5 * (await rules.policy.loop.periodSeconds)) }
+    }
+
+    private func look() async {
+        do {
+            let now = board.time.now()
+            if !hasRestored {
+                let alerts = try await database.alerts.openAlerts()
+                engine = AlertEngine(restoring: alerts, at: now)
+                openKeys = Set(alerts.map(\.key))
+                open.set(openKeys.map(\.kind))
+                hasRestored = true
+            }
+            let erased = try await database.checkpoints.erasures(after: erasedThrough)
+            engine.forget(Set(erased.map(\.fingerprint)))
+            erasedThrough = erased.last?.id ?? erasedThrough
+            let seen = observation(try await rules.current().holding(at: now), at: now)
+            let found = finder.find(in: seen)
+            let changed = engine.step(found, closingAfter: seen.rules.policy.alerts.closeSeconds, at: now)
+            for alert in changed { unsaved[alert.key] = alert }
+            guard !unsaved.isEmpty else { return }
+            let saved = try await database.alerts.save(unsaved.keys.sorted().compactMap { unsaved[$0] })
+            unsaved = [:]
+            isFailing = false
+            for alert in saved { note(alert) }
+            open.set(openKeys.map(\.kind))
+        } catch {
+            // One line for a full disk, and not one every five seconds.
+            if !isFailing { log(.error, "alerts cannot be stored, and will be at the next try: \(error)") }
+            isFailing = true
+        }
+    }
+
+    private func note(_ alert: Alert) {
+        if alert.closedAt != nil {
+            openKeys.remove(alert.key)
+            log(.info, "alert \(alert.id) is closed: \(alert.key.kind.rawValue)")
+        } else if openKeys.insert(alert.key).inserted, alert.mute == nil {
+            log(.warning, "alert \(alert.id), \(alert.key.kind.rawValue): \(alert.sentence)")
+        }
+    }
+
+    // MARK: What is seen
+
+    private func observation(_ rules: Rules, at now: Timestamp) -> AlertObservation {
+        let report = board.newestReport
+        var troubles = conditions.all.compactMap { condition in
+            condition.reason.map {
+                AlertObservation.Trouble(
+                    name: condition.kind.rawValue, sentence: $0, isFatal: condition.kind.isFatal)
+            }
+        }
+        if let failure = counters.storageFailure {
+            troubles.append(.init(name: "storage", sentence: "Telemetry is refused: \(failure)", isFatal: true))
+        }
+        return AlertObservation(
+            at: now, rules: rules, report: report,
+            gateways: board.drifts().map { .init(presence: $0.gateway, driftSeconds: $0.seconds) },
+            delays: board.loop.delays(at: now), unknownNames: unknownNames(rules, report, at: now),
+            troubles: troubles, disk: disk())
+    }
+
+    /// A tenant may be raised shortly before it is first seen.
+    private static let unseenSeconds = 300.0
+
+    private func unknownNames(
+        _ rules: Rules, _ report: LoopReport?, at now: Timestamp
+    ) -> [AlertObservation.UnknownName] {
+        var unknown = counters.unknownPools(at: now).map { pool in
+            AlertObservation.UnknownName(
+                name: pool.pool.text, since: pool.first, sentence: "Lines of telemetry are refused: \(pool.detail)")
+        }
+        let old = rules.steering.overrides.filter {
+            rules.contracts[$0.tenant] == nil && now.seconds(since: $0.authorship.at) > Self.unseenSeconds
+        }
+        guard !old.isEmpty, let report else { return unknown }
+        let seen = Set(report.pools.flatMap { $0.tenants.map(\.tenant) })
+        for override in old where !seen.contains(override.tenant) {
+            let names = seen.map(\.text) + rules.contracts.keys.map(\.text)
+            unknown.append(
+                AlertObservation.UnknownName(
+                    name: override.tenant.text, tenant: override.tenant, since: override.authorship.at,
+                    sentence: "Override \(override.id) names \(override.tenant), which no contract and no telemetry "
+                        + "knows\(NearestName.question(override.tenant.text, among: names))"))
+        }
+        return unknown
+    }
+
+    private func disk() -> AlertObservation.Disk? {
+        var status = statvfs()
+        guard unsafe statvfs(database.path, &status) == 0 else { return nil }
+        let block = Double(status.f_frsize)
+        return AlertObservation.Disk(
+            freeBytes: Double(status.f_bavail) * block, totalBytes: Double(status.f_blocks) * block)
+    }
+}

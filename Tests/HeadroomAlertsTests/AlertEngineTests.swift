@@ -1,0 +1,137 @@
+import HeadroomAlerts
+import HeadroomModel
+import Testing
+
+@Suite struct AlertEngineTests {
+    private func look(_ watch: inout Watch, starved count: Int) -> [Alert] {
+        watch.look { seen in
+            seen.pool.tenants = (0..<count).map { .starved(TenantID(unchecked: "t\(1000 + $0)")) }
+        }
+    }
+
+    @Test func `a storm in one pool is one alert, whatever its size`() throws {
+        var watch = Watch()
+        let first = look(&watch, starved: 1)
+        #expect(first.count == 1 && first[0].sentence.hasPrefix("t1000 has been starved"))
+        var last: Alert?
+        for _ in 0..<12 { last = look(&watch, starved: 3000).first ?? last }
+        let storm = try #require(last)
+        #expect(storm.openedAt == first[0].openedAt && storm.memberCount == 3000 && storm.members.count == 20)
+        #expect(
+            storm.sentence.hasPrefix(
+                "3000 tenants are starved in p: t1000, t1001, t1002 and 2997 more. t1000 has been"),
+            "\(storm.sentence)")
+        for _ in 0..<12 { last = look(&watch, starved: 2).first ?? last }
+        #expect(last?.memberCount == 500)
+        for _ in 0..<24 { last = look(&watch, starved: 2).first ?? last }
+        #expect(last?.memberCount == 2 && last?.closedAt == nil)
+    }
+
+    @Test func `the two reasons of starvation are two alerts, and pools are apart`() {
+        var watch = Watch()
+        let opened = watch.look { seen in
+            var other = PoolReport.sample(tenants: [.starved("acme")])
+            other.pool = "q"
+            seen.pool.tenants = [.starved("acme"), .starved("beta", by: .shortage)]
+            seen.report?.pools.append(other)
+        }
+        #expect(
+            opened.map(\.key) == [
+                AlertKey(.starvation, pool: "p", reason: "delivery"),
+                AlertKey(.starvation, pool: "p", reason: "shortage"),
+                AlertKey(.starvation, pool: "q", reason: "delivery"),
+            ])
+    }
+
+    @Test func `it counts from the first minute of starvation, not from when that was certain`() {
+        var watch = Watch()
+        let opened = watch.look { $0.tenant = .starved("acme", for: 301) }
+        #expect(opened.first?.since == watch.now.adding(seconds: -301))
+        #expect(opened.first?.openedAt == watch.now)
+    }
+
+    @Test func `what comes and goes opens nothing, and what wavers about a threshold is one alert`() {
+        var watch = Watch()
+        func lose(_ share: Double) -> [Alert] { watch.look { $0.pool.estimated[.tokens] = share * 1e6 } }
+        for _ in 0..<100 { #expect(lose(0.5).isEmpty && lose(1).isEmpty) }
+        // Between the two thresholds it does not begin.
+        for _ in 0..<100 { #expect(lose(0.81).isEmpty) }
+        var opened = 0
+        for _ in 0..<100 { opened += lose(0.79).count { $0.updatedAt == $0.openedAt } }
+        #expect(opened == 1)
+        // There it goes on.
+        for _ in 0..<100 { #expect(lose(0.81).allSatisfy { $0.closedAt == nil }) }
+        var closed = 0
+        for _ in 0..<100 { closed += lose(1).count { $0.closedAt != nil } }
+        #expect(closed == 1)
+    }
+
+    @Test func `a graver alert is reported at once`() {
+        var watch = Watch()
+        for _ in 0..<20 { _ = watch.look { $0.disk?.freeBytes = 9e9 } }
+        let graver = watch.look { $0.disk?.freeBytes = 1e9 }
+        #expect(graver.first?.severity == .critical)
+    }
+
+    @Test func `a restart goes on with what was open, and closes what is over`() {
+        var before = Watch()
+        var opened = before.look { $0.tenant = .starved("acme") }
+        opened[0].id = 17
+        for isOver in [false, true] {
+            var after = Watch(engine: AlertEngine(restoring: opened, at: before.now), now: before.now)
+            var changed: [Alert] = []
+            for _ in 0..<40 { changed += after.look { if !isOver { $0.tenant = .starved("acme") } } }
+            #expect(changed.allSatisfy { $0.id == 17 && $0.openedAt == opened[0].openedAt })
+            #expect(changed.contains { $0.closedAt != nil } == isOver)
+        }
+    }
+
+    @Test func `an erased tenant is in no alert any more`() {
+        var watch = Watch()
+        _ = watch.look { $0.pool.tenants = [.starved("acme"), .starved("beta")] }
+        watch.engine.forget([TenantID(unchecked: "acme").text.fingerprint])
+        var last: Alert?
+        for _ in 0..<10 { last = watch.look { $0.pool.tenants = [.starved("beta")] }.first ?? last }
+        #expect(last?.members.map(\.name) == ["beta"])
+    }
+
+    @Test func `the table is bounded, and what finds no room is counted`() {
+        var engine = AlertEngine()
+        var found = FoundConditions()
+        for number in 0..<(AlertEngine.maxAlerts + 50) {
+            found.add(AlertKey(.latency, pool: PoolID(unchecked: "p\(number)"))) {
+                Alert.Member(since: start.adding(seconds: -100), severity: .warning, sentence: "slow")
+            }
+        }
+        #expect(engine.step(found, closingAfter: 120, at: start).count == AlertEngine.maxAlerts)
+        #expect(engine.dropped == 50)
+    }
+
+    @Test func `a starved tenant's alert proposes the one call that helps`() {
+        func advice(_ tenant: TenantReport, _ proposals: [Proposal] = []) -> AlertRecommendation? {
+            var finder = ConditionFinder()
+            let found = finder.find(in: .well(proposals: proposals) { $0.tenant = tenant })
+            return found[AlertKey(.starvation, pool: "p", reason: "delivery")].members.first?.member.recommendation
+        }
+        #expect(
+            advice(.starved("acme"))?.action
+                == .override("acme", pool: "p", tier: "premium", weight: nil, seconds: 3600))
+        #expect(
+            advice(.starved("acme", tier: "critical"))?.action
+                == .override("acme", pool: "p", tier: nil, weight: 4, seconds: 3600))
+        let waiting = advice(.starved("acme"), [.sample(9, kind: .recommendation)])
+        #expect(waiting?.action == .approve(9, isRecommendation: true))
+        #expect(
+            waiting?.sentence
+                == "Apply recommendation 9: it takes acme from 50,000 tokens a minute to 90,000 tokens a minute.")
+    }
+
+    @Test func `a reader of some tenants sees theirs and no other name`() {
+        var watch = Watch()
+        let alert = watch.look { $0.pool.tenants = [.starved("acme"), .starved("beta"), .starved("gamma")] }[0]
+        let shown = alert.showing { $0 == "beta" }
+        #expect(shown?.memberCount == 1 && shown?.sentence.contains("acme") == false)
+        #expect(alert.showing { $0 == "nobody" } == nil)
+        #expect(alert.showing { _ in true } == alert)
+    }
+}

@@ -1,0 +1,93 @@
+import HeadroomJSON
+import HeadroomModel
+import Testing
+
+/// Alerts of a running service: what causes them comes over HTTP, and so do they.
+@Suite struct AlertTests {
+    private static func open(_ kind: String, _ reply: ServiceClient.Reply) -> JSONNode? {
+        reply.json["alerts"]?.array?.first { $0["kind"]?.string == kind }
+    }
+
+    @Test func `starvation opens an alert whose recommendation ends it, and it survives a restart`() async throws {
+        let house = try House()
+        try house.writeRules("starvation: { seconds: 1 }, alerts: { close_seconds: 1 }")
+        let id = try await RunningService.run(house) { service in
+            let client = service.client
+            // Much waits, and a little is served: for longer than the second that the policy allows.
+            let tokens = #""gateway":"gw-1","tenant":"acme","pool":"\#(House.pool)""#
+            let reply = try await client.poll("/v1/alerts?kind=starvation") { number in
+                let call = #"{"type":"call","id":"n-\#(number)",\#(tokens),"outcome":"ok","input_tokens":10}"#
+                let queue =
+                    #"{"type":"queue",\#(tokens),"criticality":"batch","depth":500,"tokens":500000,"oldest_age_ms":30000}"#
+                // One call, so that the tenant is known; from then on it only waits.
+                _ = try await client.post(number == 1 ? [call, queue] : [queue])
+            } until: {
+                Self.open("starvation", $0) != nil
+            }
+            let alert = try #require(Self.open("starvation", reply), "\(reply.text)")
+            #expect(alert["members"]?[0]?["tenant"]?.string == "acme", "\(reply.text)")
+            #expect(try await client.metric(#"headroom_alerts_open{kind="starvation"}"#) == 1)
+            #expect(service.errors.contains("starvation: acme has been starved in test:model for"), "\(service.errors)")
+
+            let url = ["--url", "http://127.0.0.1:\(client.port)"]
+            let id = AlertTests.text(alert["id"])
+            let listed = try await HeadroomProgram.run(["alerts"] + url)
+            #expect(listed.output.contains("headroom alerts apply \(id)"), "\(listed.output)\(listed.errors)")
+            let seen = try await HeadroomProgram.run(["alerts", "acknowledge", id, "--reason", "on it"] + url)
+            #expect(seen.output.contains("acknowledged by local"), "\(seen.output)\(seen.errors)")
+            let applied = try await HeadroomProgram.run(["alerts", "apply", id] + url)
+            #expect(
+                applied.output.hasPrefix("done: Raise acme to the tier premium"), "\(applied.output)\(applied.errors)")
+            let raised = try await client.poll("/v1/overrides") { $0.text.contains("premium") }
+            #expect(raised.text.contains("alert \(id): starvation"), "\(raised.text)")
+            return id
+        }
+        try await RunningService.run(house) { service in
+            // It is still there, acknowledged; nothing is reported any more, so that it closes by itself.
+            let reply = try await service.client.poll("/v1/alerts?state=closed") { Self.open("starvation", $0) != nil }
+            let alert = try #require(Self.open("starvation", reply), "\(reply.text)")
+            #expect(AlertTests.text(alert["id"]) == id && alert["acknowledged"]?["author"]?.string == "local")
+            #expect(try await service.client.metric(#"headroom_alerts_open{kind="starvation"}"#) == 0)
+        }
+    }
+
+    @Test func `a bad policy, a misspelled pool and a gateway that is gone each open an alert and close it`()
+        async throws
+    {
+        let house = try House()
+        let quick = "alerts: { close_seconds: 0.2 }"
+        func rules(_ more: String) throws {
+            try house.directory.write(
+                #"{ name: "test", \#(quick), loop: { period_seconds: 0.1, learning_seconds: 0, lease_seconds: 1, "#
+                    + "grace_seconds: 0, safe_seconds: 2 }, \(more) }", to: "policies/rules.json5")
+        }
+        try rules("")
+        try await RunningService.run(house) { service in
+            let client = service.client
+            func waitFor(_ kind: String, open: Bool) async throws -> JSONNode? {
+                let state = open ? "open" : "closed"
+                let reply = try await client.poll("/v1/alerts?state=\(state)") { Self.open(kind, $0) != nil }
+                return Self.open(kind, reply)
+            }
+            try rules("tiers: 7")
+            let refused = try await waitFor("policy_rejected", open: true)
+            #expect(refused?["sentence"]?.string?.contains("rules.json5:1:") == true, "\(service.errors)")
+            try rules("")
+            #expect(try await waitFor("policy_rejected", open: false) != nil)
+
+            _ = try await client.post([
+                ServingTests.call("a"), ServingTests.call("b").replacing("test:model", with: "test:modle"),
+            ])
+            let unknown = try await waitFor("unknown_name", open: true)
+            #expect(unknown?["sentence"]?.string?.contains(#"did you mean "test:model"?"#) == true, "\(service.errors)")
+
+            #expect(try await client.get("/v1/allocations?gateway=gw-1").status == 200)
+            // The gateway that polled is not heard of again; what was kept for it goes, and the alert with it.
+            let lost = try await waitFor("gateway_lost", open: true)
+            #expect(lost?["sentence"]?.string?.contains("gw-1 has not been heard of for") == true)
+            #expect(try await waitFor("gateway_lost", open: false) != nil)
+        }
+    }
+
+    private static func text(_ node: JSONNode?) -> String { node?.number.map { String(Int($0)) } ?? "" }
+}
