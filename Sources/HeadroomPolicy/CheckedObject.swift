@@ -95,9 +95,31 @@ struct CheckedObject {
         return identifier.text
     }
 
+    /// Any text of at most 2,000 characters that `right` says is right.
+    mutating func text(_ name: String, _ right: String, isRight: (String) -> Bool) -> String? {
+        guard let (node, key) = value(name) else { return nil }
+        return text(node, key: key, right, isRight: isRight)
+    }
+
+    func text(_ node: JSONNode, key: String, _ right: String, isRight: (String) -> Bool) -> String? {
+        guard let text = string(node, key: key) else { return nil }
+        guard text.count <= 2_000, isRight(text) else {
+            file.report(
+                .outOfRange, key: key, offset: node.offset, "must be \(right), found \(KeyPathText.excerpt(of: text))")
+            return nil
+        }
+        return text
+    }
+
     /// One of `values`, by its name.
     mutating func choice<Value>(_ name: String, of values: [Value], named valueName: (Value) -> String) -> Value? {
-        guard let (node, key) = value(name), let text = string(node, key: key) else { return nil }
+        guard let (node, key) = value(name) else { return nil }
+        return choice(node, key: key, of: values, named: valueName)
+    }
+
+    func choice<Value>(_ node: JSONNode, key: String, of values: [Value], named valueName: (Value) -> String) -> Value?
+    {
+        guard let text = string(node, key: key) else { return nil }
         if let value = values.first(where: { valueName($0) == text }) { return value }
         let names = values.map(valueName).joined(separator: ", ")
         file.report(

@@ -13,7 +13,7 @@ package struct PolicyConflict: Equatable, Sendable {
 extension Policy {
     /// Empty for a policy that can be used. For policies put together in code as well as for files.
     package var conflicts: [PolicyConflict] {
-        tierConflicts + bandConflicts + timeConflicts + pools.flatMap(conflicts)
+        tierConflicts + bandConflicts + timeConflicts + sinkConflicts + pools.flatMap(conflicts)
     }
 
     private var tierNames: String { tiers.map(\.name).joined(separator: ", ") }
@@ -44,6 +44,16 @@ extension Policy {
                     "must be one of the tiers (\(tierNames)), found \"\(defaultTier)\""))
         }
         return found
+    }
+
+    private var sinkConflicts: [PolicyConflict] {
+        alerts.sinks.indices.compactMap { index in
+            let name = alerts.sinks[index].name
+            guard let first = alerts.sinks.firstIndex(where: { $0.name == name }), first < index else { return nil }
+            return .inRules(
+                .duplicateName, ["alerts.sinks[\(index)].name", "alerts.sinks[\(first)].name"],
+                "the webhook \(name) stands at alerts.sinks[\(first)] already")
+        }
     }
 
     private var bandConflicts: [PolicyConflict] {

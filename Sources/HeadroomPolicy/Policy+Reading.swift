@@ -26,7 +26,7 @@ extension Policy {
         if var section = root.object("credit") { section.read(CreditPolicy.fields, into: &credit) }
         if var section = root.object("breaker") { section.read(BreakerPolicy.fields, into: &breaker) }
         if var section = root.object("trust") { section.read(TrustPolicy.fields, into: &trust) }
-        if var section = root.object("alerts") { section.read(AlertPolicy.fields, into: &alerts) }
+        if let section = root.object("alerts") { alerts.read(section) }
         root.end()
     }
 }

@@ -31,7 +31,7 @@ extension Policy {
         writer.section("credit", credit, CreditPolicy.fields)
         writer.section("breaker", breaker, BreakerPolicy.fields)
         writer.section("trust", trust, TrustPolicy.fields)
-        writer.section("alerts", alerts, AlertPolicy.fields)
+        writer.alerts(alerts)
         writer.endObject()
         return writer.bytes
     }

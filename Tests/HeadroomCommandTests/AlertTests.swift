@@ -1,5 +1,6 @@
 import HeadroomJSON
 import HeadroomModel
+import HeadroomStorage
 import Testing
 
 /// Alerts of a running service: what causes them comes over HTTP, and so do they.
@@ -86,6 +87,52 @@ import Testing
             let lost = try await waitFor("gateway_lost", open: true)
             #expect(lost?["sentence"]?.string?.contains("gw-1 has not been heard of for") == true)
             #expect(try await waitFor("gateway_lost", open: false) != nil)
+        }
+    }
+
+    @Test func `webhooks are told, signed, tried again, and never at an address that the policy forbids`() async throws
+    {
+        let house = try House()
+        let receiver = try WebhookReceiver(answering: ["503 Busy", "302 Found\r\nLocation: http://127.0.0.1:1/"])
+        defer { receiver.stop() }
+        try house.directory.write("a secret\n", to: "policies/ops.secret")
+        func rules(_ sinks: String, _ more: String = "") throws {
+            try house.writeRules("alerts: { close_seconds: 0.2, sinks: [\(sinks)] }, \(more)")
+        }
+        let ops = #"{ name: "ops", url: "http://localhost:\#(receiver.port)/hook", secret_file: "ops.secret" }"#
+        let cloud = #"{ name: "cloud", url: "http://169.254.169.254/latest/meta-data" }"#
+        try rules("\(ops), \(cloud)")
+        try await RunningService.run(house) { service in
+            let client = service.client
+            try rules("\(ops), \(cloud)", "tiers: 7")
+            // The first answer says later, the second one leads elsewhere and is not followed.
+            let delivered = #"headroom_alert_notifications_total{sink="ops",result="delivered"}"#
+            func open(_ kind: String) async throws -> JSONNode? {
+                Self.open(kind, try await client.poll("/v1/alerts") { Self.open(kind, $0) != nil })
+            }
+            #expect(try await open("policy_rejected") != nil, "\(service.errors)")
+            // Whoever forbids says so.
+            let failing = try await client.poll("/v1/alerts?kind=sink_failing") { $0.text.contains("169.254.169.254") }
+            #expect(
+                failing.text.contains("169.254.169.254 is 169.254.169.254, where the policy does not allow webhooks"),
+                "\(failing.text)")
+            try rules(ops)
+            let told = try await client.poll("/metrics") { reply in
+                !reply.text.contains(delivered + " 0\n") && reply.text.contains(delivered)
+            }
+            #expect(told.text.contains(delivered), "\(service.errors)")
+            let messages = receiver.received
+            #expect(messages.count >= 3 && messages.allSatisfy { $0.path == "/hook" })
+            #expect(messages[0].headers["host"] == "localhost:\(receiver.port)")
+            for message in messages {
+                let signature = message.headers["headroom-signature"] ?? ""
+                let seconds = signature.dropFirst(2).prefix { $0 != "," }
+                let code = SHA256.authenticationCode(
+                    of: Array("\(seconds).".utf8) + message.body, key: Array("a secret".utf8))
+                #expect(signature == "t=\(seconds),v1=\(SHA256.hexadecimal(code))")
+            }
+            let bodies = messages.compactMap { try? JSONNode.parse($0.body) }
+            #expect(bodies.first?["alert"]?["kind"]?.string == "policy_rejected", "\(bodies.map { $0.encoded() })")
         }
     }
 

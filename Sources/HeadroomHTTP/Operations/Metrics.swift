@@ -11,6 +11,7 @@ package struct Metrics {
     private let longPolls: Int
     private let conditions: [(kind: ServiceConditions.Kind, reason: String?)]
     private let alerts: [(kind: AlertKind, count: Int)]
+    private let sinks: [SinkMetrics.Row]
     private let failedSignIns: Int
     private let slowedAddresses: Int
     private let now: Timestamp
@@ -21,7 +22,7 @@ package struct Metrics {
         refusals: [(reason: TelemetryRefusal, count: Int)] = [],
         draws: [(pool: PoolID, result: DrawIntake.Result, count: Int)] = [], longPolls: Int = 0,
         conditions: [(kind: ServiceConditions.Kind, reason: String?)] = [],
-        alerts: [(kind: AlertKind, count: Int)] = [], failedSignIns: Int = 0,
+        alerts: [(kind: AlertKind, count: Int)] = [], sinks: [SinkMetrics.Row] = [], failedSignIns: Int = 0,
         slowedAddresses: Int = 0, now: Timestamp
     ) {
         self.loop = loop
@@ -32,6 +33,7 @@ package struct Metrics {
         self.longPolls = longPolls
         self.conditions = conditions
         self.alerts = alerts
+        self.sinks = sinks
         self.failedSignIns = failedSignIns
         self.slowedAddresses = slowedAddresses
         self.now = now
@@ -68,6 +70,16 @@ package struct Metrics {
         for (kind, reason) in conditions { text.sample(reason == nil ? 0 : 1, ["condition": kind.rawValue]) }
         text.family("headroom_alerts_open", .gauge, "Alerts that are open; GET /v1/alerts says what they are.")
         for (kind, count) in alerts { text.sample(count, ["kind": kind.rawValue]) }
+        text.family(
+            "headroom_alert_notifications_total", .counter,
+            "Messages to webhooks since the start; a failed one is tried again, a dropped one is not.")
+        for row in sinks {
+            for (result, count) in [("delivered", row.delivered), ("failed", row.failed), ("dropped", row.dropped)] {
+                text.sample(count, ["sink": row.sink, "result": result])
+            }
+        }
+        text.family("headroom_alert_notifications_waiting", .gauge, "Messages that wait for a webhook to take them.")
+        for row in sinks { text.sample(row.waiting, ["sink": row.sink]) }
         text.family("headroom_failed_sign_ins_total", .counter, "Calls without a known token, since the start.")
         text.sample(failedSignIns)
         text.family(

@@ -4,6 +4,7 @@ import Synchronization
 /// How many alerts of each kind are open, for `/metrics`.
 package final class OpenAlerts: Sendable {
     private let open = Mutex<[AlertKind: Int]>([:])
+    package let sinks = SinkMetrics()
 
     package init() {}
 
@@ -17,4 +18,32 @@ package final class OpenAlerts: Sendable {
         let counts = open.withLock { $0 }
         return AlertKind.allCases.map { ($0, counts[$0] ?? 0) }
     }
+}
+
+/// How webhooks fare, for `/metrics`.
+package final class SinkMetrics: Sendable {
+    package struct Row: Sendable {
+        package var sink: String
+        package var delivered: Int
+        package var failed: Int
+        package var dropped: Int
+        package var waiting: Int
+
+        package init(sink: String, delivered: Int, failed: Int, dropped: Int, waiting: Int) {
+            self.sink = sink
+            self.delivered = delivered
+            self.failed = failed
+            self.dropped = dropped
+            self.waiting = waiting
+        }
+    }
+
+    private let all = Mutex<[Row]>([])
+
+    package init() {}
+
+    /// Ascending by webhook.
+    package func set(_ rows: [Row]) { all.withLock { $0 = rows } }
+
+    package var rows: [Row] { all.withLock { $0 } }
 }

@@ -8,12 +8,3 @@ package protocol AlertDesk: Sendable {
     /// Nobody is notified of this alert, nor of one with the same key, until the authorship ends.
     func mute(_ id: Int64, as authorship: Authorship) async throws(SteeringError) -> Alert
 }
-
-/// Where the watch keeps alerts across restarts.
-package protocol AlertRecords: Sendable {
-    /// Those that are open; ascending by id.
-    func openAlerts() async throws -> [Alert]
-    /// Enters, updates or closes each by its key, in one transaction. Returns them as stored: with their ids, and with what
-    /// people said of them.
-    func save(_ alerts: [Alert]) async throws -> [Alert]
-}

@@ -21,11 +21,15 @@ public struct AlertPolicy: Equatable, Sendable {
     /// Part of the disk that is free.
     public var diskShare: Double
     public var certificateDays: Double
+    /// Names unique.
+    public var sinks: [AlertSinkPolicy]
+    public var addresses: AddressRules
 
     public init(
         closeSeconds: Double = 120, capacityShare: Double = 0.8, latencyFactor: Double = 3, costShare: Double = 0.8,
         waitingSeconds: Double = 900, endingSeconds: Double = 1800, reversalsPerHour: Double = 60, topTiers: Int = 2,
-        silentSeconds: Double = 300, diskShare: Double = 0.1, certificateDays: Double = 14
+        silentSeconds: Double = 300, diskShare: Double = 0.1, certificateDays: Double = 14,
+        sinks: [AlertSinkPolicy] = [], addresses: AddressRules = AddressRules()
     ) {
         self.closeSeconds = closeSeconds
         self.capacityShare = capacityShare
@@ -38,5 +42,7 @@ public struct AlertPolicy: Equatable, Sendable {
         self.silentSeconds = silentSeconds
         self.diskShare = diskShare
         self.certificateDays = certificateDays
+        self.sinks = sinks
+        self.addresses = addresses
     }
 }

@@ -1,7 +1,7 @@
 import HeadroomModel
 
 /// Alerts and what people said of them, in SQLite: an act and its row in the audit log are one transaction.
-package actor AlertStore: AlertDesk, AlertRecords {
+package actor AlertStore: AlertDesk {
     /// Rows in one answer.
     package static let maxListed = 1_000
 
@@ -19,10 +19,13 @@ package actor AlertStore: AlertDesk, AlertRecords {
 
     // MARK: For the watch
 
+    /// Those that are open; ascending by id.
     package func openAlerts() throws(StorageError) -> [Alert] {
         try newest(in: [.open, .acknowledged], limit: AlertStore.maxListed).reversed()
     }
 
+    /// Enters, updates or closes each by its key, in one transaction. Returns them as stored: with their ids, and with what
+    /// people said of them.
     package func save(_ alerts: [Alert]) throws(StorageError) -> [Alert] {
         guard !alerts.isEmpty else { return [] }
         return try connection.transaction { () throws(StorageError) in

@@ -20,6 +20,7 @@ actor AlertWatch {
     private let rules: RuleBook
     private let database: Database
     private let open: OpenAlerts
+    private let sinks: AlertSinks
     private let log: @Sendable (LogLevel, String) -> Void
 
     private var finder = ConditionFinder()
@@ -28,12 +29,15 @@ actor AlertWatch {
     /// Not stored yet; of each alert the newest.
     private var unsaved: [AlertKey: Alert] = [:]
     private var erasedThrough: Int64 = 0
+    /// Alerts that the process before has told webhooks of.
+    private var restored: [Alert] = []
     private var hasRestored = false
     private var isFailing = false
 
     init(
         board: SnapshotBoard, counters: TelemetryCounters, conditions: ServiceConditions, rules: RuleBook,
-        database: Database, open: OpenAlerts, log: @escaping @Sendable (LogLevel, String) -> Void
+        database: Database, open: OpenAlerts, sinks: AlertSinks,
+        log: @escaping @Sendable (LogLevel, String) -> Void
     ) {
         self.board = board
         self.counters = counters
@@ -41,6 +45,7 @@ actor AlertWatch {
         self.rules = rules
         self.database = database
         self.open = open
+        self.sinks = sinks
         self.log = log
     }
 
@@ -60,31 +65,39 @@ actor AlertWatch {
     private func look() async {
         do {
             let now = board.time.now()
-            if !hasRestored {
-                let alerts = try await database.alerts.openAlerts()
-                engine = AlertEngine(restoring: alerts, at: now)
-                openKeys = Set(alerts.map(\.key))
-                open.set(openKeys.map(\.kind))
-                hasRestored = true
-            }
+            if !hasRestored { try await restore(at: now) }
             let erased = try await database.checkpoints.erasures(after: erasedThrough)
             engine.forget(Set(erased.map(\.fingerprint)))
             erasedThrough = erased.last?.id ?? erasedThrough
-            let seen = observation(try await rules.current().holding(at: now), at: now)
-            let found = finder.find(in: seen)
-            let changed = engine.step(found, closingAfter: seen.rules.policy.alerts.closeSeconds, at: now)
+            let rules = try await rules.current().holding(at: now)
+            let policy = rules.policy.alerts
+            await sinks.follow(policy, open: restored)
+            let seen = observation(rules, failingSinks: await sinks.troubles, at: now)
+            let changed = engine.step(finder.find(in: seen), closingAfter: policy.closeSeconds, at: now)
             for alert in changed { unsaved[alert.key] = alert }
-            guard !unsaved.isEmpty else { return }
-            let saved = try await database.alerts.save(unsaved.keys.sorted().compactMap { unsaved[$0] })
-            unsaved = [:]
+            if !unsaved.isEmpty {
+                let saved = try await database.alerts.save(unsaved.keys.sorted().compactMap { unsaved[$0] })
+                unsaved = [:]
+                for alert in saved { note(alert) }
+                open.set(openKeys.map(\.kind))
+                await sinks.note(saved)
+            }
+            if await sinks.needsReminder { await sinks.remind(try await database.alerts.openAlerts()) }
             isFailing = false
-            for alert in saved { note(alert) }
-            open.set(openKeys.map(\.kind))
         } catch {
             // One line for a full disk, and not one every five seconds.
             if !isFailing { log(.error, "alerts cannot be stored, and will be at the next try: \(error)") }
             isFailing = true
         }
+    }
+
+    /// Goes on with what was open when the process before ended.
+    private func restore(at now: Timestamp) async throws {
+        restored = try await database.alerts.openAlerts()
+        engine = AlertEngine(restoring: restored, at: now)
+        openKeys = Set(restored.map(\.key))
+        open.set(openKeys.map(\.kind))
+        hasRestored = true
     }
 
     private func note(_ alert: Alert) {
@@ -98,7 +111,9 @@ actor AlertWatch {
 
     // MARK: What is seen
 
-    private func observation(_ rules: Rules, at now: Timestamp) -> AlertObservation {
+    private func observation(
+        _ rules: Rules, failingSinks: [AlertObservation.Trouble], at now: Timestamp
+    ) -> AlertObservation {
         let report = board.newestReport
         var troubles = conditions.all.compactMap { condition in
             condition.reason.map {
@@ -113,7 +128,7 @@ actor AlertWatch {
             at: now, rules: rules, report: report,
             gateways: board.drifts().map { .init(presence: $0.gateway, driftSeconds: $0.seconds) },
             delays: board.loop.delays(at: now), unknownNames: unknownNames(rules, report, at: now),
-            troubles: troubles, disk: disk())
+            troubles: troubles, failingSinks: failingSinks, disk: disk())
     }
 
     /// A tenant may be raised shortly before it is first seen.

@@ -11,6 +11,14 @@ actor RuleBook: RuleSource {
         /// A directory that people edit while the service runs.
         case directory(String)
         case fixed(Policy)
+
+        /// Where files that the policy names without a path lie.
+        var directory: String {
+            switch self {
+            case .directory(let path): path
+            case .fixed: "."
+            }
+        }
     }
 
     /// An origin that was read and found good.

@@ -50,6 +50,7 @@ final class Service: Sendable {
     private let rules: RuleBook
     private let loop: ControlLoop
     private let alerts: AlertWatch
+    private let sinks: AlertSinks
     private let stopped: AsyncStream<Void>
     private let stopping: AsyncStream<Void>.Continuation
 
@@ -96,9 +97,11 @@ final class Service: Sendable {
                 alerts: database.alerts, rules: rules,
                 auditVerification: { [audit = database.audit] in await audit.lastVerification }),
             conditions: conditions, openAlerts: openAlerts, openMetrics: configuration.openMetrics)
+        sinks = AlertSinks(
+            sender: WebhookSender(secretsIn: configuration.policies.directory), time: time, metrics: openAlerts.sinks)
         alerts = AlertWatch(
             board: board, counters: intake.counters, conditions: conditions, rules: rules, database: database,
-            open: openAlerts, log: configuration.log)
+            open: openAlerts, sinks: sinks, log: configuration.log)
         (reloads, reload) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         address = try http.start()
@@ -158,6 +161,7 @@ final class Service: Sendable {
             group.addTask { await self.keepHouse() }
             group.addTask { await self.verifyAudit() }
             group.addTask { await self.alerts.run() }
+            group.addTask { await self.sinks.run() }
             group.addTask { for await _ in self.reloads { await self.rules.reload() } }
             for await _ in stopped { break }
             await http.stop()

@@ -1,0 +1,129 @@
+/// A webhook that is told of alerts.
+public struct AlertSinkPolicy: Equatable, Sendable {
+    /// What the receiver understands.
+    public enum Format: String, CaseIterable, Sendable, Hashable {
+        /// Headroom's own: the alert as `GET /v1/alerts` has it.
+        case json
+        /// A Slack-compatible incoming webhook.
+        case slack
+        /// Alertmanager's API v2.
+        case alertmanager
+        /// PagerDuty's Events API v2.
+        case pagerduty
+    }
+
+    public var name: String
+    public var format: Format
+    /// `http` or `https`; `{secret}` in it stands for the secret, where the address itself is one.
+    public var url: String
+    /// A file with the secret in its first line, in the policy directory or by its whole path. It signs what is sent, or is
+    /// PagerDuty's routing key, or a part of the URL. `nil`: nothing is signed.
+    public var secretFile: String?
+    /// `nil`: all.
+    public var kinds: Set<AlertKind>?
+    public var leastSeverity: AlertSeverity
+
+    public init(
+        name: String, format: Format, url: String, secretFile: String? = nil, kinds: Set<AlertKind>? = nil,
+        leastSeverity: AlertSeverity = .info
+    ) {
+        self.name = name
+        self.format = format
+        self.url = url
+        self.secretFile = secretFile
+        self.kinds = kinds
+        self.leastSeverity = leastSeverity
+    }
+
+    /// Whether it is told of such an alert.
+    package func wants(_ alert: Alert) -> Bool {
+        (kinds?.contains(alert.key.kind) ?? true) && alert.severity >= leastSeverity
+    }
+}
+
+/// Where webhooks may be sent to, after the name was resolved.
+public struct AddressRules: Equatable, Sendable {
+    public var forbidden: [AddressRange]
+    /// Empty: all that are not forbidden.
+    public var allowed: [AddressRange]
+
+    public init(forbidden: [AddressRange] = AddressRange.metadata, allowed: [AddressRange] = []) {
+        self.forbidden = forbidden
+        self.allowed = allowed
+    }
+
+    public func allow(_ address: AddressRange) -> Bool {
+        !forbidden.contains { $0.contains(address) }
+            && (allowed.isEmpty || allowed.contains { $0.contains(address) })
+    }
+}
+
+/// Some IP addresses with a common prefix, as `169.254.0.0/16` or `fe80::/10`; one address is a range of its own.
+public struct AddressRange: Equatable, Sendable {
+    /// As it was written.
+    public let text: String
+    /// 16 bytes; an IPv4 address is the IPv6 address that stands for it (::ffff:a.b.c.d), so that both forms are one.
+    private let bytes: [UInt8]
+    /// Bits of ``bytes`` that count.
+    private let prefix: Int
+
+    /// Those at which cloud machines tell their own credentials, and other link-local ones.
+    public static let metadata = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "100.100.100.200"]
+        .compactMap(AddressRange.init)
+
+    /// `nil` for what is neither an address nor a range.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let bytes = AddressRange.version4(parts[0]) ?? AddressRange.version6(parts[0]) else { return nil }
+        let isVersion4 = !parts[0].contains(":")
+        var prefix = 128
+        if parts.count == 2 {
+            let most = isVersion4 ? 32 : 128
+            guard let length = Int(parts[1]), (0...most).contains(length), !parts[1].hasPrefix("+") else { return nil }
+            prefix = isVersion4 ? 96 + length : length
+        }
+        self.text = text
+        self.bytes = bytes
+        self.prefix = prefix
+    }
+
+    public func contains(_ other: AddressRange) -> Bool {
+        guard other.prefix >= prefix else { return false }
+        let whole = prefix / 8
+        guard bytes[..<whole] == other.bytes[..<whole] else { return false }
+        let rest = prefix % 8
+        return rest == 0 || (bytes[whole] ^ other.bytes[whole]) >> (8 - UInt8(rest)) == 0
+    }
+
+    private static func version4(_ text: Substring) -> [UInt8]? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { $0.allSatisfy(\.isNumber) ? UInt8($0) : nil }
+        guard parts.count == 4, numbers.count == 4 else { return nil }
+        return [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + numbers
+    }
+
+    private static func version6(_ text: Substring) -> [UInt8]? {
+        // A zone (fe80::1%eth0) names an interface, not another address.
+        let halves = (text.split(separator: "%").first ?? "").replacing("::", with: ":*:").split(separator: ":")
+        guard text.contains(":"), halves.count(where: { $0 == "*" }) <= 1 else { return nil }
+        var before: [UInt8] = []
+        var after: [UInt8]?
+        for (place, part) in halves.enumerated() {
+            var group: [UInt8] = []
+            if part == "*" {
+                after = []
+                continue
+            } else if part.contains("."), place == halves.count - 1 {
+                guard let mapped = version4(part) else { return nil }
+                group = Array(mapped.suffix(4))
+            } else {
+                guard part.count <= 4, let number = UInt16(part, radix: 16) else { return nil }
+                group = [UInt8(number >> 8), UInt8(number & 255)]
+            }
+            if after == nil { before += group } else { after? += group }
+        }
+        let count = before.count + (after?.count ?? 0)
+        guard after == nil ? count == 16 : count <= 14 else { return nil }
+        return before + [UInt8](repeating: 0, count: 16 - count) + (after ?? [])
+    }
+}
