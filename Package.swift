@@ -35,7 +35,7 @@ let package = Package(
         library("HeadroomJSON", []),
         library("HeadroomModel", []),
         library("HeadroomWire", ["HeadroomModel", "HeadroomJSON"]),
-        library("HeadroomPolicy", ["HeadroomModel", "HeadroomJSON"]),
+        library("HeadroomPolicy", ["HeadroomModel", "HeadroomJSON", "HeadroomProviders"]),
         library("HeadroomProviders", ["HeadroomModel", "HeadroomJSON"]),
 
         // Decisions: pure, no clock, no I/O.

@@ -1,4 +1,5 @@
-/// The rows of a CSV text by RFC 4180, one at a time: quotes, doubled quotes, line breaks inside quotes, LF or CRLF.
+/// The rows of a CSV text by RFC 4180, one at a time: quotes, doubled quotes, line breaks inside quotes, LF or CRLF. Fields
+/// may also stand between semicolons or tabs, as spreadsheets write them.
 struct CSVReader {
     struct Row {
         /// Where it starts, from 1.
@@ -10,12 +11,32 @@ struct CSVReader {
     }
 
     private let bytes: [UInt8]
+    /// Between fields: the comma, the semicolon or the tab, whichever the first line has most of.
+    let separator: UInt8
     private var offset: Int
     private var line = 1
 
     init(_ bytes: [UInt8], from offset: Int = 0) {
         self.bytes = bytes
         self.offset = offset
+        separator = CSVReader.separator(of: bytes[offset...])
+    }
+
+    private static func separator(of bytes: ArraySlice<UInt8>) -> UInt8 {
+        var counts: [UInt8: Int] = [:]
+        var isQuoted = false
+        for byte in bytes.drop(while: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            if isQuoted { continue }
+            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { break }
+            counts[byte, default: 0] += 1
+        }
+        // The comma where two are as frequent, or none is there.
+        var best = UInt8(ascii: ",")
+        for other in [UInt8(ascii: ";"), UInt8(ascii: "\t")] where counts[other] ?? 0 > counts[best] ?? 0 {
+            best = other
+        }
+        return best
     }
 
     /// The next row that is not blank; `nil` at the end.
@@ -34,7 +55,7 @@ struct CSVReader {
         var fault: String?
         repeat {
             fields.append(field(&fault))
-        } while takeComma()
+        } while takeSeparator()
         takeLineBreak()
         return Row(line: start, fields: fields, fault: fault)
     }
@@ -73,14 +94,14 @@ struct CSVReader {
             text.append(byte)
         }
         if offset < bytes.count, !isEndOfField(bytes[offset]) {
-            fault = fault ?? "text behind a closing quote: a comma or the end of the line must follow"
+            fault = fault ?? "text behind a closing quote: the separator or the end of the line must follow"
             while offset < bytes.count, !isEndOfField(bytes[offset]) { offset += 1 }
         }
         return String(decoding: text, as: UTF8.self)
     }
 
-    private mutating func takeComma() -> Bool {
-        guard offset < bytes.count, bytes[offset] == UInt8(ascii: ",") else { return false }
+    private mutating func takeSeparator() -> Bool {
+        guard offset < bytes.count, bytes[offset] == separator else { return false }
         offset += 1
         return true
     }
@@ -92,6 +113,6 @@ struct CSVReader {
     }
 
     private func isEndOfField(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+        byte == separator || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
     }
 }

@@ -10,12 +10,14 @@ extension ContractImport {
     /// Of the pool, or of every other pool where the row names none.
     static let priceColumns = ["input_micros_per_million", "output_micros_per_million", "request_micros"]
 
-    static func parseCSV(_ bytes: [UInt8], from start: Int) -> ([Contract], [ContractImportError.Fault]) {
+    static func parseCSV(
+        _ bytes: [UInt8], from start: Int, checking check: ([Contract]) -> [ContractFault]
+    ) -> ([Contract], [ContractImportError.Fault]) {
         var reader = CSVReader(bytes, from: start)
         guard let header = reader.next() else {
             return ([], [.init(line: nil, "is empty: the first line names the columns, \(list(columns))")])
         }
-        var table = ContractTable(header: header)
+        var table = ContractTable(header: header, separator: reader.separator)
         // Without its columns no row can be understood.
         guard table.faults.isEmpty else { return ([], table.faults) }
         var rowCount = 0
@@ -28,6 +30,7 @@ extension ContractImport {
             table.add(row)
         }
         let contracts = table.contracts()
+        for fault in check(contracts) { table.report(fault) }
         return (contracts, table.faults.sorted { ($0.line ?? 0) < ($1.line ?? 0) })
     }
 
@@ -38,10 +41,13 @@ extension ContractImport {
 private struct ContractTable {
     private(set) var faults: [ContractImportError.Fault] = []
     private var columnNames: [String] = []
+    private let numbers: NumberText
     private var tenants: [TenantID: Tenant] = [:]
 
     /// One tenant's rows so far; what a row leaves empty, another may state.
     private struct Tenant {
+        /// Of its first row.
+        var line: Int
         var tier: (name: String, line: Int)?
         var isStrategic: (value: Bool, line: Int)?
         var terms: [PoolID: (terms: Contract.Terms, line: Int)] = [:]
@@ -50,9 +56,12 @@ private struct ContractTable {
         var prices: [PoolID?: (price: CostTerms.Price, line: Int)] = [:]
     }
 
-    init(header: CSVReader.Row) {
+    init(header: CSVReader.Row, separator: UInt8) {
+        numbers = NumberText(separator: separator)
         if let fault = header.fault { report(header.line, fault) }
-        for name in header.fields {
+        for field in header.fields {
+            // `Floor TPM` is `floor_tpm`.
+            let name = String(field.lowercased().map { $0 == " " || $0 == "-" ? "_" : $0 })
             if !ContractImport.columns.contains(name) {
                 report(
                     header.line,
@@ -68,6 +77,13 @@ private struct ContractTable {
 
     mutating func report(_ line: Int, _ message: String) {
         faults.append(.init(line: line, message))
+    }
+
+    /// At the row that states it; without a line where it lies in all contracts of a pool together.
+    mutating func report(_ fault: ContractFault) {
+        let rows = fault.tenant.flatMap { tenants[$0] }
+        let line = fault.pool.flatMap { rows?.terms[$0]?.line } ?? rows?.tier?.line ?? rows?.line
+        faults.append(.init(line: line, "\(fault)"))
     }
 
     /// Ascending by tenant. What a tenant's rows say together is checked here.
@@ -145,7 +161,7 @@ private struct ContractTable {
     }
 
     private mutating func enter(_ tenant: TenantID, tier: String?, isStrategic: Bool?, line: Int) {
-        var rows = tenants[tenant] ?? Tenant()
+        var rows = tenants[tenant] ?? Tenant(line: line)
         if let tier {
             if let first = rows.tier, first.name != tier {
                 report(line, "tenant \(tenant) has the tier \(tier) here and \(first.name) on line \(first.line)")
@@ -205,12 +221,13 @@ private struct ContractTable {
 
     /// 0 after a fault, which is reported.
     private mutating func money(_ field: String, _ column: String, _ line: Int) -> Int64 {
-        let isWhole = !field.isEmpty && field.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
-        guard isWhole, let money = Int64(field), ContractImport.moneyRange.contains(Double(money)) else {
+        let plain = numbers.plain(field)
+        let isWhole = !plain.isEmpty && plain.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+        guard isWhole, let money = Int64(plain), ContractImport.moneyRange.contains(Double(money)) else {
             report(
                 line,
                 "\(column) must be a whole number from 0 to \(CheckedObject.text(CostTerms.largest)) "
-                    + "(\(ContractImport.moneyUnit)), without separators, found \(KeyPathText.excerpt(of: field))")
+                    + "(\(ContractImport.moneyUnit)), found \(KeyPathText.excerpt(of: field))")
             return 0
         }
         return money
@@ -218,14 +235,15 @@ private struct ContractTable {
 
     private mutating func rate(_ field: String, _ column: String, _ line: Int) -> Double? {
         // The standard library would take "0x10", "inf" and "nan" too.
-        let isDecimal = field.utf8.allSatisfy { byte in
+        let plain = numbers.plain(field)
+        let isDecimal = plain.utf8.allSatisfy { byte in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: ".")
                 || byte | 0x20 == UInt8(ascii: "e") || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
         }
-        guard isDecimal, let rate = Double(field), ContractImport.rateRange.contains(rate) else {
+        guard isDecimal, let rate = Double(plain), ContractImport.rateRange.contains(rate) else {
             report(
                 line,
-                "\(column) must be a number per minute from 0 to 1000000000000, without separators, "
+                "\(column) must be a number per minute from 0 to 1000000000000, as \(numbers.example), "
                     + "found \(KeyPathText.excerpt(of: field))")
             return nil
         }

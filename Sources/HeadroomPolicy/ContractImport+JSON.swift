@@ -2,9 +2,12 @@ import HeadroomJSON
 import HeadroomModel
 
 extension ContractImport {
-    static func parseJSON(_ bytes: [UInt8], from start: Int) -> ([Contract], [ContractImportError.Fault]) {
+    static func parseJSON(
+        _ bytes: [UInt8], from start: Int, checking check: ([Contract]) -> [ContractFault]
+    ) -> ([Contract], [ContractImportError.Fault]) {
         let file = CheckedFile(path: "", bytes: bytes, notesPlaces: false)
         var contracts: [Contract] = []
+        var offsets: [TenantID: Int] = [:]
         do throws(JSONError) {
             var reader = JSONReader(bytes, range: start..<bytes.count)
             var firstPlaces: [TenantID: String] = [:]
@@ -22,6 +25,7 @@ extension ContractImport {
                 }
                 let contract = Contract(node, key: key, file: file)
                 contracts.append(contract)
+                offsets[contract.tenant] = node.offset
                 rowCount += max(1, contract.terms.count)
                 guard rowCount <= greatestRowCount else {
                     file.report(
@@ -38,6 +42,10 @@ extension ContractImport {
             if rowCount <= greatestRowCount { try reader.endDocument() }
         } catch {
             file.report(.syntax, key: "", offset: error.offset, error.message)
+        }
+        let readable = contracts.filter { !$0.tenant.text.isEmpty }.sorted { $0.tenant < $1.tenant }
+        for fault in check(readable) {
+            file.report(.conflict, key: "", offset: fault.tenant.flatMap { offsets[$0] }, "\(fault)")
         }
         let faults = file.located().map { fault in
             ContractImportError.Fault(

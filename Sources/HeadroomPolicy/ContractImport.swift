@@ -16,8 +16,12 @@ package enum ContractImport {
     /// Of tenant × pool, and of tenants without a pool.
     package static let greatestRowCount = 1_000_000
 
+    /// - Parameter check: what the policy does not allow of the contracts; told in the same round as other faults, each with
+    ///   its line.
     /// - Returns: ascending by tenant, each tenant once.
-    package static func parse(_ bytes: [UInt8], format: Format) throws(ContractImportError) -> [Contract] {
+    package static func parse(
+        _ bytes: [UInt8], format: Format, checking check: ([Contract]) -> [ContractFault] = { _ in [] }
+    ) throws(ContractImportError) -> [Contract] {
         guard bytes.count <= greatestSize else {
             throw ContractImportError([
                 ContractImportError.Fault(line: nil, "has \(bytes.count) bytes: at most \(greatestSize)")
@@ -27,8 +31,8 @@ package enum ContractImport {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let (contracts, faults) =
             switch format {
-            case .csv: parseCSV(bytes, from: start)
-            case .json: parseJSON(bytes, from: start)
+            case .csv: parseCSV(bytes, from: start, checking: check)
+            case .json: parseJSON(bytes, from: start, checking: check)
             }
         guard faults.isEmpty else { throw ContractImportError(faults) }
         return contracts.sorted { $0.tenant < $1.tenant }

@@ -1,5 +1,6 @@
 import HeadroomJSON
 import HeadroomModel
+import HeadroomProviders
 
 extension Policy {
     /// The rules of `root` over what `self` has.
@@ -70,6 +71,13 @@ extension PoolPolicy {
         section.require("nominal", "what the contract grants, as {rpm: 500, tpm: 30000}")
         let pool = section.word("pool").flatMap { PoolID($0) }
         let provider = section.word("provider", orNull: true)
+        if let provider, !KnownProviders.contains(provider) {
+            section.file.report(
+                .unknownName, key: KeyPathText.join(section.key, "provider"),
+                atFirstOf: [KeyPathText.join(section.key, "provider")],
+                "must be one of \(KnownProviders.names.joined(separator: ", ")), or null for one that is read by the "
+                    + "general rules, found \"\(provider)\"")
+        }
         let nominal = section.object("nominal").map(PoolPolicy.nominal)
         let mode = section.choice("mode", of: PoolMode.allCases, named: \.name)
         let providerBurst = section.number("provider_burst_seconds", in: 0.1...3600, unit: "seconds")

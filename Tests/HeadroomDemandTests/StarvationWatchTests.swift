@@ -47,6 +47,12 @@ import Testing
                 == .shortage)
     }
 
+    @Test func `the tick at which it is certain is the first one, and only that`() {
+        #expect(verdict(demand: 100_000, consumed: 10_000, entitlement: 200_000, seconds: 300).isFirst == false)
+        #expect(verdict(demand: 100_000, consumed: 10_000, entitlement: 200_000, seconds: 301).isFirst)
+        #expect(verdict(demand: 100_000, consumed: 10_000, entitlement: 200_000, seconds: 302).isFirst == false)
+    }
+
     @Test func `one good moment starts the count anew`() {
         var watch = StarvationWatch(settings: StarvationPolicy(seconds: 300, share: 0.7))
         var last = StarvationWatch.Finding(underservedSeconds: 0, starvation: nil)

@@ -30,6 +30,44 @@ import Testing
         }
     }
 
+    @Test func `exports of a CRM are taken as they are: separators, thousands, names in any case, a byte order mark`()
+        throws
+    {
+        let contracts = [
+            Contract(
+                tenant: "acme", tier: "premium",
+                terms: [
+                    Contract.Terms(pool: "a", floor: Rates(tpm: 1_200_000), ceiling: Rates(rpm: 1.5, tpm: 2_000_000))
+                ])
+        ]
+        let texts = [
+            "Tenant,TIER,Pool,Floor TPM,ceiling-rpm,Ceiling_TPM\nacme,premium,a,\"1,200,000\",1.5,2'000'000\n",
+            "\u{FEFF}Tenant;Tier;Pool;Floor TPM;Ceiling RPM;Ceiling TPM\r\nacme;premium;a;1.200.000;1,5;2 000 000\r\n",
+            "Tenant\tTier\tPool\tFloor TPM\tCeiling RPM\tCeiling TPM\nacme\tpremium\ta\t1,200,000\t1.5\t2_000_000\n",
+            "\"tenant\";\"a,b,c,d,e\";tier\n".replacing(
+                "\"a,b,c,d,e\";", with: "pool;floor_tpm;ceiling_rpm;ceiling_tpm;")
+                + "acme;a;1\u{A0}200\u{A0}000;1,5;2\u{202F}000\u{202F}000;premium\n",
+        ]
+        for text in texts {
+            #expect(try ContractImport.parse(Array(text.utf8), format: .csv) == contracts, "\(text)")
+        }
+    }
+
+    @Test func `what the policy does not allow is told in the same round, with its line`() throws {
+        let policy = Policy(pools: [PoolPolicy(pool: "a", nominal: Rates(tpm: 1000))])
+        let csv = "tenant,tier,pool,floor_tpm\nacme,gold,a,10\nbeta,free,b,10\n-x,free,a,1\nzeta,free,a,900\n"
+        let error = #expect(throws: ContractImportError.self) {
+            try ContractImport.parse(Array(csv.utf8), format: .csv, checking: policy.faults)
+        }
+        #expect(error?.faults.map(\.line) == [2, 3, 4, 5], "\(error.map { "\($0)" } ?? "")")
+        #expect(error?.faults.first?.message.contains("the tier must be one of") == true)
+        let json = "[{\"tenant\":\"acme\",\"tier\":\"gold\"},\n{\"tenant\":\"beta\",\"teir\":\"free\"}]"
+        let other = #expect(throws: ContractImportError.self) {
+            try ContractImport.parse(Array(json.utf8), format: .json, checking: policy.faults)
+        }
+        #expect(other?.faults.map(\.line) == [1, 2])
+    }
+
     @Test func `JSON gives the same contracts`() throws {
         let text = """
             [{"tenant":"zoe","tier":null},
@@ -117,7 +155,10 @@ import Testing
         ("tenant\n-x", "line 2: tenant must have 1 to 128 characters"),
         ("tenant,tier\n,x", "line 2: tenant must have"),
         ("tenant,strategic\nacme,maybe", "line 2: strategic must be true or false, found \"maybe\""),
-        ("tenant,pool,floor_rpm\nacme,a,\"1,000\"", "line 2: floor_rpm must be a number per minute"),
+        ("tenant,pool,floor_rpm\nacme,a,\"1,00\"", "line 2: floor_rpm must be a number per minute"),
+        ("tenant;pool;floor_rpm\nacme;a;1.00", "line 2: floor_rpm must be a number per minute"),
+        ("tenant,pool,floor_rpm\nacme,a,\",000\"", "line 2: floor_rpm must be"),
+        ("tenant,pool,floor_rpm\nacme,a,\"1000,000\"", "line 2: floor_rpm must be"),
         ("tenant,pool,floor_rpm\nacme,a,-1", "line 2: floor_rpm must be"),
         ("tenant,pool,floor_rpm\nacme,a,nan", "line 2: floor_rpm must be"),
         ("tenant,pool,floor_rpm\nacme,a,0x10", "line 2: floor_rpm must be"),

@@ -65,9 +65,33 @@ import Testing
         try await store.put(changed)
         #expect(try await store.contracts() == [changed, Self.contracts[1]])
         let audit = try await database.auditReader().entries(after: 0, limit: 10)
-        #expect(audit.map(\.action) == ["contracts.import", "contract.put"])
-        #expect(audit.map(\.author) == ["command line", "ops"])
-        #expect(audit[1].detail == #"{"tenant":"acme","tier":"free","is_strategic":0,"pools":1}"#)
+        #expect(audit.map(\.action) == ["contracts.import", "contract.added", "contract.added", "contract.put"])
+        #expect(audit.map(\.author) == ["command line", "command line", "command line", "ops"])
+        #expect(audit[3].detail == #"{"tenant":"acme","tier":"free","is_strategic":0,"pools":1}"#)
+    }
+
+    @Test func `an import says in the log what it changed, and of whom`() async throws {
+        let database = try TemporaryDatabase()
+        let store = ContractStore(connection: database.writer)
+        try await store.replaceAll(
+            with: ["acme", "beta", "gone"].map { Contract(tenant: TenantID(unchecked: $0), tier: "free") }, at: start)
+        try await store.replaceAll(
+            with: [
+                Contract(tenant: "acme", tier: "premium"), Contract(tenant: "beta", tier: "free"),
+                Contract(tenant: "new"),
+            ], by: "crm", at: start)
+        let log = try await database.auditReader().entries(after: 4, limit: 10)
+        #expect(log.map(\.action) == ["contracts.import", "contract.removed", "contract.changed", "contract.added"])
+        #expect(log[0].detail == #"{"contracts":3,"added":1,"changed":1,"removed":1,"unchanged":1}"#)
+        #expect(
+            log.dropFirst().map(\.detail) == [
+                #"{"tenant":"gone"}"#, #"{"tenant":"acme","tier":"premium","pools":0}"#,
+                #"{"tenant":"new","tier":null,"pools":0}"#,
+            ])
+        // A tenant that is erased is in none of these rows any more.
+        try await store.erase("acme", by: "dpo", at: start)
+        let all = try await database.auditReader().entries(after: 0, limit: 20)
+        #expect(!all.map(\.detail).joined().contains("acme"))
     }
 
     @Test func `of two contracts at once that fit each alone and not together one is refused`() async throws {

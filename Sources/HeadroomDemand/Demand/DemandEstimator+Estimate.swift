@@ -51,7 +51,7 @@ extension DemandEstimator {
             guard wanted != .zero || interactive != .zero || nearRealTime != .zero || batch != .zero else { continue }
             let tenant = demand.tenants[index].tenant
             let row = assured.place(of: tenant)
-            let starved = starvation.isEmpty ? nil : starvation[tenant]?.starvation
+            let finding = starvation.isEmpty ? nil : starvation[tenant]
             var isFirst = true
             for criticality in Criticality.allCases {
                 let wanted = demand.tenants[index].demand[criticality].perMinute
@@ -68,11 +68,27 @@ extension DemandEstimator {
                     sums.ceilingRequests += most[.requests]
                     if isFirst { sums.activeSeconds += seconds }
                     // As is its starvation.
-                    if isFirst, starved == .delivery { sums.starvedForDeliverySeconds += seconds }
-                    if isFirst, starved == .shortage { sums.starvedForShortageSeconds += seconds }
+                    if isFirst, let finding, !finding.isFirst { sums.starve(for: seconds, by: finding.starvation) }
+                }
+                if isFirst, let finding, finding.isFirst {
+                    starve(estimated[index], criticality, finding, until: now)
                 }
                 isFirst = false
             }
+        }
+    }
+
+    /// A spell that has just become starvation, in the minutes that it has lasted.
+    private mutating func starve(
+        _ tenant: Int32, _ criticality: Criticality, _ finding: StarvationWatch.Finding, until now: Timestamp
+    ) {
+        var start = now.adding(seconds: -finding.underservedSeconds)
+        while start < now {
+            let end = min(now, Timestamp(milliseconds: (start.minute + 1) * 60_000))
+            rollups.add(to: start.minute, tenant: tenant, criticality) { sums in
+                sums.starve(for: end.seconds(since: start), by: finding.starvation)
+            }
+            start = end
         }
     }
 

@@ -17,10 +17,13 @@ public struct StarvationWatch: Sendable {
         /// 0 when it is not underserved.
         public var underservedSeconds: Double
         public var starvation: Starvation?
+        /// The first tick at which the spell counts as starvation: all of it does, from its first second on.
+        public var isFirst: Bool
 
-        public init(underservedSeconds: Double, starvation: Starvation?) {
+        public init(underservedSeconds: Double, starvation: Starvation?, isFirst: Bool = false) {
             self.underservedSeconds = underservedSeconds
             self.starvation = starvation
+            self.isFirst = isFirst
         }
     }
 
@@ -45,11 +48,14 @@ public struct StarvationWatch: Sendable {
             if !spells.isEmpty { spells[tenant.tenant] = nil }
             return Finding(underservedSeconds: 0, starvation: nil)
         }
-        let since = spells[tenant.tenant]?.since ?? now
+        let before = spells[tenant.tenant]
+        let since = before?.since ?? now
+        let wasStarved = before.map { $0.lastSeen.seconds(since: $0.since) > settings.seconds } ?? false
         spells[tenant.tenant] = Spell(since: since, lastSeen: now)
         let seconds = now.seconds(since: since)
         let starvation: Starvation? = seconds > settings.seconds ? (hasLostCapacity ? .shortage : .delivery) : nil
-        return Finding(underservedSeconds: seconds, starvation: starvation)
+        return Finding(
+            underservedSeconds: seconds, starvation: starvation, isFirst: starvation != nil && !wasStarved)
     }
 
     public mutating func forget(_ tenant: TenantID) { spells[tenant] = nil }

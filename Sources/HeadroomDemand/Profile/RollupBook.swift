@@ -78,6 +78,14 @@ extension Rollup {
 }
 
 extension RollupSums {
+    mutating func starve(for seconds: Double, by starvation: Starvation?) {
+        switch starvation {
+        case .delivery: starvedForDeliverySeconds += seconds
+        case .shortage: starvedForShortageSeconds += seconds
+        case nil: break
+        }
+    }
+
     mutating func count(_ call: CallRecord) {
         switch call.outcome {
         case .ok:

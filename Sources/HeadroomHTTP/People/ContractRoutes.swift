@@ -68,14 +68,15 @@ struct ContractRoutes: Sendable {
         let isDryRun = try call.choice("dry_run", of: [true, false], named: \.description) ?? false
         let confirmed = try call.query("confirm", in: 0...Int64(ContractImport.greatestRowCount))
         try call.requireScope(call.grant.scope.isWhole, "the import of all contracts")
+        let policy = try await rules.rules().policy
         let imported: [Contract]
         do throws(ContractImportError) {
-            imported = try ContractImport.parse(call.body, format: call.contentType == "text/csv" ? .csv : .json)
+            imported = try ContractImport.parse(
+                call.body, format: call.contentType == "text/csv" ? .csv : .json, checking: policy.faults)
         } catch {
             throw refusal(
                 error.faults.map { .init($0.line.map { .line($0) } ?? .path(""), $0.message) }, cause: error)
         }
-        try refuse(try await rules.rules().policy.faults(in: imported))
         let old = try await asking { try await contracts.contracts() }
         let difference = ContractDifference(from: old, to: imported)
         let answer = ContractImportAnswer(imported, difference, isDryRun: isDryRun)

@@ -37,17 +37,46 @@ extension ContractStore: ContractDesk {
     ) throws(SteeringError) {
         try perform { () throws(StorageError) -> Result<Void, SteeringError> in
             try connection.transaction {
+                let difference = ContractDifference(from: try all(), to: contracts)
                 try connection.execute("DELETE FROM contract_price")
                 try connection.execute("DELETE FROM contract_cost")
                 try connection.execute("DELETE FROM commitment")
                 try connection.execute("DELETE FROM contract")
                 for contract in contracts { try insert(contract, at: now) }
-                try audit.append(
-                    AuditAct("contracts.import", by: author, [("contracts", .integer(Int64(contracts.count)))]), at: now
-                )
+                try note(difference, contracts, by: author, at: now)
                 try ChangeCounter.contracts.raise(connection)
             }
             return .success(())
+        }
+    }
+
+    /// Tenants of one import that have rows of their own in the audit log. A row is about one tenant, so that it can be
+    /// blanked when that one is erased.
+    private static let maxNoted = 1_000
+
+    /// What an import has changed: how many, and who.
+    private func note(
+        _ difference: ContractDifference, _ contracts: [Contract], by author: String, at now: Timestamp
+    ) throws(StorageError) {
+        func count(_ tenants: [TenantID]) -> AuditAct.Value { .integer(Int64(tenants.count)) }
+        try audit.append(
+            AuditAct(
+                "contracts.import", by: author,
+                [
+                    ("contracts", .integer(Int64(contracts.count))), ("added", count(difference.added)),
+                    ("changed", count(difference.changed)), ("removed", count(difference.removed)),
+                    ("unchanged", .integer(Int64(difference.unchangedCount))),
+                ]), at: now)
+        let new = Dictionary(contracts.map { ($0.tenant, $0) }, uniquingKeysWith: { first, _ in first })
+        let acts =
+            difference.removed.map { ("contract.removed", $0) } + difference.changed.map { ("contract.changed", $0) }
+            + difference.added.map { ("contract.added", $0) }
+        for (action, tenant) in acts.prefix(ContractStore.maxNoted) {
+            let terms: [(StaticString, AuditAct.Value)] =
+                new[tenant].map { contract in
+                    [("tier", .text(contract.tier)), ("pools", .integer(Int64(contract.terms.count)))]
+                } ?? []
+            try audit.append(AuditAct(action, by: author, tenant: tenant, terms), at: now)
         }
     }
 

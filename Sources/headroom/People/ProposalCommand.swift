@@ -26,7 +26,7 @@ struct ProposalCommand: Sendable {
 
     var help: String {
         """
-        usage: headroom \(name) [list] [--state S] [--tenant T] [--pool P]
+        usage: headroom \(name) [list] [--state S] [--tenant T] [--pool P] [--full]
                headroom \(name) \(yes) ID --reason TEXT [--expires-in D]
                headroom \(name) \(no) ID --reason TEXT [--expires-in D]
 
@@ -34,6 +34,7 @@ struct ProposalCommand: Sendable {
 
           --state S           one of \(states.joined(separator: ", ")), or all; default pending
           --tenant T, --pool P
+          --full              each with its evidence; without it, of a pool with many the largest changes
           --reason TEXT       why, for the audit log
           --expires-in D      how long the decision holds, as 90s, 15m, 12h, 30d, 8w; default what the policy says
         \(ServiceClient.help)
@@ -51,7 +52,7 @@ struct ProposalCommand: Sendable {
 
     private func list(_ arguments: [String]) async throws -> Int32 {
         let options = ["--state": "S", "--tenant": "T", "--pool": "P"].merging(ServiceClient.option) { $1 }
-        let arguments = try Arguments(arguments, flags: ["--json"], options: options)
+        let arguments = try Arguments(arguments, flags: ["--json", "--full"], options: options)
         let state = arguments["--state"] ?? "pending"
         guard state == "all" || states.contains(state) else {
             throw UsageError("--state \"\(state)\": must be one of \(states.joined(separator: ", ")), all")
@@ -66,13 +67,70 @@ struct ProposalCommand: Sendable {
             return 0
         }
         let found = answer.json[name]?.array ?? []
-        let blocks = found.map(describe)
+        let blocks = arguments.has("--full") ? found.map { describe($0, isFull: true) } : summaries(of: found)
         Terminal.print(
             blocks.isEmpty ? "none\(state == "all" ? "" : " is \(state)")" : blocks.joined(separator: "\n\n"))
         return 0
     }
 
-    private func describe(_ proposal: JSONNode) -> String {
+    /// Changes of one pool that are told one by one: the largest.
+    private static let maxMovers = 5
+
+    /// A pool with a few questions has each of them told; of many the largest changes, in a line each.
+    private func summaries(of proposals: [JSONNode]) -> [String] {
+        var pools: [(name: String?, proposals: [JSONNode])] = []
+        for proposal in proposals {
+            let name = proposal["pool"]?.string
+            if let place = pools.firstIndex(where: { $0.name == name }) {
+                pools[place].proposals.append(proposal)
+            } else {
+                pools.append((name, [proposal]))
+            }
+        }
+        return pools.sorted { $0.name ?? "" < $1.name ?? "" }.flatMap { pool in
+            pool.proposals.count <= 2 ? pool.proposals.map { describe($0) } : [summary(pool.name, pool.proposals)]
+        }
+    }
+
+    private func summary(_ pool: String?, _ proposals: [JSONNode]) -> String {
+        let movers = proposals.sorted { left, right in
+            let (left, right) = (Self.size(left), Self.size(right))
+            return left.magnitude > right.magnitude
+        }
+        let raised = proposals.count { Self.size($0) > 0 }
+        let lowered = proposals.count { Self.size($0) < 0 }
+        var lines = [
+            "\(pool ?? "all pools"): \(proposals.count) \(name), \(raised) raise a tenant and \(lowered) lower one; the "
+                + "largest:"
+        ]
+        var table = TextTable(["    ID", "TENANT", "STATE", "FROM", "TO", "UNTIL"])
+        for proposal in movers.prefix(Self.maxMovers) {
+            let tier = proposal["override"]?["tier"]?.string.map { "tier \($0)" }
+            let weight = proposal["override"]?["weight"]?.number.map { "weight \(GroupedNumber.plain($0))" }
+            table.add([
+                "    " + AnswerText.id(proposal["id"]), AnswerText.string(proposal["tenant"]),
+                AnswerText.string(proposal["state"]), AnswerText.rates(proposal["from"]),
+                tier ?? weight ?? AnswerText.rates(proposal["to"]), AnswerText.instant(proposal["until"]),
+            ])
+        }
+        lines.append(table.text)
+        let more = proposals.count - Self.maxMovers
+        let place = pool.map { " --pool \($0)" } ?? ""
+        lines.append(
+            "    \(more > 0 ? "and \(more) more; " : "")the whole with its evidence: headroom \(name)\(place) --full")
+        return lines.joined(separator: "\n")
+    }
+
+    /// By how much it changes its tenant: of its resources the one that changes by the largest amount. Negative lowers.
+    private static func size(_ proposal: JSONNode) -> Double {
+        let changes = (proposal["to"]?.members ?? []).compactMap { member -> Double? in
+            member.value.number.map { $0 - (proposal["from"]?[member.key]?.number ?? 0) }
+        }
+        return changes.max { $0.magnitude < $1.magnitude } ?? 0
+    }
+
+    /// - Parameter isFull: with every tenant that it changes, not only the first.
+    private func describe(_ proposal: JSONNode, isFull: Bool = false) -> String {
         let place = AnswerText.string(proposal["pool"], or: "all pools")
         var lines = [
             "\(AnswerText.id(proposal["id"]))  \(AnswerText.string(proposal["tenant"])) in \(place): "
@@ -87,12 +145,18 @@ struct ProposalCommand: Sendable {
         } else {
             lines.append("    from \(AnswerText.rates(proposal["from"])) to \(AnswerText.rates(proposal["to"]))")
         }
-        lines.append("    why: \(AnswerText.string(proposal["reason"]))")
-        lines += (proposal["evidence"]?.array ?? []).compactMap(\.string).map { "    \($0)" }
-        lines += (proposal["effects"]?.array ?? []).map { effect in
+        let reason = AnswerText.string(proposal["reason"])
+        lines.append("    why: \(reason)")
+        // Automation's reason is the first sentence of its evidence too.
+        let evidence = (proposal["evidence"]?.array ?? []).compactMap(\.string)
+        lines += evidence.filter { $0 != reason }.map { "    \($0)" }
+        let effects = proposal["effects"]?.array ?? []
+        let shown = isFull ? effects : Array(effects.prefix(Self.maxMovers))
+        lines += shown.map { effect in
             "    \(AnswerText.string(effect["tenant"])): from \(AnswerText.rates(effect["from"])) to "
                 + AnswerText.rates(effect["to"])
         }
+        if effects.count > shown.count { lines.append("    and \(effects.count - shown.count) more: --full") }
         if let decision = proposal["decision"], !decision.isNull {
             lines.append(
                 "    \(AnswerText.string(proposal["state"])) by \(AnswerText.string(decision["author"])): "

@@ -66,19 +66,19 @@ enum TenantsCommand {
         let isRemote = try isRemote(arguments, without: "--policies")
         let bytes = try Terminal.read(path)
         if isRemote { return try await importFile(path, bytes, format, arguments) }
-        let contracts: [Contract]
-        do throws(ContractImportError) {
-            contracts = try ContractImport.parse(bytes, format: format)
-        } catch {
-            return refuse(error.faults.map { "\(path): \($0)" })
-        }
+        var policy: Policy?
         if let directory = arguments["--policies"] {
             do throws(PolicyError) {
-                let faults = try PolicyDirectory(path: directory).load().faults(in: contracts)
-                guard faults.isEmpty else { return refuse(faults.map { "\(path): \($0)" }) }
+                policy = try PolicyDirectory(path: directory).load()
             } catch {
                 return refuse(error.faults.map(\.description))
             }
+        }
+        let contracts: [Contract]
+        do throws(ContractImportError) {
+            contracts = try ContractImport.parse(bytes, format: format) { policy?.faults(in: $0) ?? [] }
+        } catch {
+            return refuse(error.faults.map { "\(path): \($0)" })
         }
         let database = try CommandDatabase.open(arguments, mustExist: arguments.has("--dry-run"))
         let difference = ContractDifference(from: try await database.contracts.all(), to: contracts)
