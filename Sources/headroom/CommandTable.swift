@@ -45,6 +45,9 @@ enum CommandTable {
             name: "classify", summary: "type provider responses and read their limits", help: ClassifyCommand.help,
             run: ClassifyCommand.run),
         Command(
+            name: "conformance", summary: "test vectors for gateways in other languages", help: ConformanceCommand.help,
+            run: ConformanceCommand.run),
+        Command(
             name: "plan", summary: "what a candidate policy would have done with recorded telemetry",
             help: PlanCommand.help, run: PlanCommand.run),
         Command(

@@ -1,0 +1,37 @@
+/// `headroom conformance vectors`: what a gateway must do, as JSON that any language can read.
+enum ConformanceCommand {
+    static let help = """
+        usage: headroom conformance vectors
+
+        Writes test vectors for gateways: stories of snapshots, calls and answers, each with what Headroom's own gate does.
+        Play them against a gate in another language; it must decide the same. They are the same in every run, and stand
+        in Sources/Adapters/tests/vectors.jsonl, with test_law.py as an example of a player.
+
+        One JSON object a line. {"story":NAME} begins a new gate at the instant 0. Every other line is one step: "at" is
+        the instant in milliseconds, "do" the operation, "expect" what comes of it:
+          load       "snapshot" is in force from now on, as GET /v1/allocations has it, until "lease_until"
+          renew      the lease is renewed until "lease_until"
+          clocks     "service_clocks" of an answer to telemetry
+          enqueue    "call" asks for its turn; "expect": whether the gate takes it
+          dispatch   "expect": the calls that go, in order, each with the right it goes on
+          wake       "expect": when something may change by itself, null for never
+          expire     "expect": the calls whose patience has ended
+          divert     "expect": the calls that only the breaker keeps back
+          settle     the call "id" has ended and cost "actual"
+          refused    the provider refused "id"; "expect": from when it may go again, null when it is given up
+          observe    a provider's answer, typed, with what its headers say
+          queues     "expect": what waits, by tenant and criticality
+          start_drawing, draw, answer
+                     the float (WireFormat §2.1): "expect" of draw is the request that is due, null for none; "expect"
+                     of answer is the calls that go
+        """
+
+    static func run(_ arguments: [String]) throws -> Int32 {
+        let named = try Arguments(arguments, maxPositionals: 1).positionals
+        guard named == ["vectors"] else {
+            throw UsageError(named.isEmpty ? "say what: vectors" : "there is no \(named[0]), only vectors")
+        }
+        Terminal.print(bytes: VectorStory.all.flatMap { $0.played() })
+        return 0
+    }
+}
