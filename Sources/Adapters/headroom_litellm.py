@@ -1455,7 +1455,8 @@ class Headroom:
         number, body = self.batch
         status, _, answer = connection.ask(
             "POST", "/v1/telemetry", body,
-            {"Content-Type": "application/x-ndjson", "Headroom-Batch": str(number), "Headroom-Sent-At": str(_wall())})
+            {"Content-Type": "application/x-ndjson", "Headroom-Batch": str(number), "Headroom-Sent-At": str(_wall()),
+             "Headroom-Boot": self.boot})
         if status == 200:
             self.batch = None
             if answer.get("rejected"):
