@@ -38,9 +38,11 @@ class LiteLLM:
         environment = {"LITELLM_MASTER_KEY": "sk-" + secrets.token_hex(32)}
         if self.control:
             environment.update(HEADROOM_URL=self.control.url, HEADROOM_GATEWAY="litellm")
+        # Gunicorn's parent waits for workers that start slowly; uvicorn's ends them after five seconds.
+        several = ["--run_gunicorn"] if self.options.workers > 1 else []
         self.processes.start(
             "litellm", pathlib.Path(sys.executable).parent / "litellm", "--config", "config.yaml", "--port", port, "--host",
-            "127.0.0.1", "--num_workers", self.options.workers, **environment)
+            "127.0.0.1", "--num_workers", self.options.workers, *several, **environment)
         return port
 
 
