@@ -48,6 +48,9 @@ enum CommandTable {
             name: "conformance", summary: "test vectors for gateways in other languages", help: ConformanceCommand.help,
             run: ConformanceCommand.run),
         Command(
+            name: "export", summary: "limits as files for HAProxy, Envoy and envoyproxy/ratelimit", help: ExportCommand.help,
+            run: ExportCommand.run),
+        Command(
             name: "plan", summary: "what a candidate policy would have done with recorded telemetry",
             help: PlanCommand.help, run: PlanCommand.run),
         Command(

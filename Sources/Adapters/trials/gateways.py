@@ -46,4 +46,61 @@ class LiteLLM:
         return port
 
 
-GATEWAYS = {"litellm": LiteLLM}
+class HAProxy:
+    """From Debian, 2.6."""
+
+    health = "/stats"
+
+    def __init__(self, options, processes, provider, control):
+        self.processes, self.provider, self.control = processes, provider, control
+
+    def start(self, port):
+        folder = self.processes.folder
+        text = (ADAPTERS / "haproxy" / "haproxy.cfg").read_text().replace("openai:gpt-4o", "mock:mock")
+        if self.control:
+            shutil.copy(ADAPTERS / "haproxy" / "headroom.lua", folder)
+            shutil.copy(ADAPTERS / "lua" / "headroom_gate.lua", folder)
+        else:
+            text = without(text, "lua", "headroom_denied")
+        # What only asks the trial's provider how it fares is no call.
+        text = text.replace("http-request lua.headroom_wait \"mock:mock\"", "http-request lua.headroom_wait \"mock:mock\" if METH_POST")
+        (folder / "haproxy.cfg").write_text(text)
+        self.processes.start(
+            "haproxy", "haproxy", "-f", "haproxy.cfg", LISTEN=f"127.0.0.1:{port}", PROVIDER=f"127.0.0.1:{self.provider}",
+            HEADROOM_URL=self.control.url if self.control else "", PWD=str(folder))
+        return port
+
+
+class Nginx:
+    """From Debian, 1.22 with its Lua module."""
+
+    health = "/stats"
+
+    def __init__(self, options, processes, provider, control):
+        self.options, self.processes, self.provider, self.control = options, processes, provider, control
+
+    def start(self, port):
+        folder = self.processes.folder
+        text = (ADAPTERS / "nginx" / "nginx.conf").read_text().replace("openai:gpt-4o", "mock:mock")
+        text = text.replace("127.0.0.1:8080", f"127.0.0.1:{port}").replace("127.0.0.1:9000", f"127.0.0.1:{self.provider}")
+        text = text.replace("worker_processes 1", f"worker_processes {self.options.workers}")
+        if self.control:
+            shutil.copy(ADAPTERS / "nginx" / "headroom_nginx.lua", folder)
+            shutil.copy(ADAPTERS / "lua" / "headroom_gate.lua", folder)
+        else:
+            text = without(text, "lua_", "by_lua")
+        # As in haproxy.cfg: only calls wait.
+        text = text.replace("location / {", "location /stats { proxy_pass http://127.0.0.1:%d; } location / {" % self.provider)
+        (folder / "nginx.conf").write_text(text)
+        self.processes.start(
+            "nginx", "nginx", "-p", folder, "-c", folder / "nginx.conf", HEADROOM_URL=self.control.url if self.control else "")
+        return port
+
+
+def without(text, *words):
+    """A configuration without the lines that have one of the words."""
+    return "\n".join(
+        line for line in text.splitlines() if "load_module" in line or not any(word in line for word in words)) + "\n"
+
+
+GATEWAYS = {"haproxy": HAProxy, "litellm": LiteLLM, "nginx": Nginx}

@@ -121,6 +121,8 @@ async def kill_for_a_while(control, seconds):
 
 async def measure(options, with_headroom):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="headroom-trial-"))
+    # A gateway that root starts reads its files as another user.
+    folder.chmod(0o755)
     processes = Processes(folder)
     try:
         provider = free_port()
