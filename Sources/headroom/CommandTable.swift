@@ -48,7 +48,8 @@ enum CommandTable {
             name: "conformance", summary: "test vectors for gateways in other languages", help: ConformanceCommand.help,
             run: ConformanceCommand.run),
         Command(
-            name: "export", summary: "limits as files for HAProxy, Envoy and envoyproxy/ratelimit", help: ExportCommand.help,
+            name: "export", summary: "limits as files for HAProxy, Envoy and envoyproxy/ratelimit",
+            help: ExportCommand.help,
             run: ExportCommand.run),
         Command(
             name: "plan", summary: "what a candidate policy would have done with recorded telemetry",
