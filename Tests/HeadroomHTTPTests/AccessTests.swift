@@ -110,6 +110,19 @@ import Testing
         }
     }
 
+    @Test func `the parked poll of a token that ends is over when the token is`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            fixture.publish(7, lease: 120)
+            let client = try fixture.client()
+            // Fifty milliseconds before the end: so long the poll may wait, of the sixty seconds that it asks for.
+            fixture.clock.advance(seconds: 9.95)
+            await client.send(
+                "GET", "/v1/allocations?wait=60&since=\(Publication.epoch).7", headers: ["Authorization: Bearer short"])
+            fixture.clock.advance(seconds: 1)
+            #expect(try await client.receive().status == 401)
+        }
+    }
+
     @Test func `the same tokens again wake nobody`() async throws {
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
             fixture.publish(7, lease: 120)

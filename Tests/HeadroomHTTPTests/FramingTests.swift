@@ -8,6 +8,18 @@ import Testing
     private static let line =
         #"{"type":"call","at":1793000000000,"gateway":"gw-1","tenant":"acme","pool":"p","outcome":"ok"}"#
 
+    @Test func `a request of HTTP 1.1 names its host, one of HTTP 1.0 need not`() async throws {
+        try await ServiceFixture.run { fixture in
+            for (version, status) in [("1.1", 400), ("1.0", 200)] {
+                let client = try fixture.client()
+                await client.send(Array("GET /healthz HTTP/\(version)\r\n\r\n".utf8))
+                let reply = try await client.receive()
+                #expect(reply.status == status)
+                #expect(status == 200 || reply.text.contains("no Host header"), "\(reply.text)")
+            }
+        }
+    }
+
     @Test func `a length that can be read in two ways is refused, and the connection ends`() async throws {
         try await ServiceFixture.run { fixture in
             let head = "POST /v1/telemetry HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"

@@ -4,6 +4,8 @@ import HeadroomModel
 final class AllocationPoll {
     private let board: SnapshotBoard
     private let query: AllocationQuery
+    /// The end of the caller's token: a parked poll does not outlive it.
+    private let expiresAt: Timestamp?
     /// The full body of the generation that the last poll saw: an unchanged poll looks nothing up.
     private var newest: NewestBody?
     /// The answer in hand renews the lease. A refusal must not: the second process under a name would keep the first alive.
@@ -17,9 +19,10 @@ final class AllocationPoll {
         let compressedTag: [UInt8]
     }
 
-    init(board: SnapshotBoard, query: AllocationQuery) {
+    init(board: SnapshotBoard, query: AllocationQuery, expiresAt: Timestamp?) {
         self.board = board
         self.query = query
+        self.expiresAt = expiresAt
     }
 
     func answer(_ exchange: HTTPExchange) throws(HTTPError) -> HTTPAnswer {
@@ -85,7 +88,8 @@ final class AllocationPoll {
         _ exchange: HTTPExchange, behind current: PublishedGeneration, seconds: Double
     ) -> SnapshotBoard.Parking {
         let now = MonotonicClock.milliseconds()
-        let deadline = exchange.waitsUntil ?? now + Int64(seconds * 1000)
+        let left = expiresAt.map { max(0, $0.milliseconds - board.time.now().milliseconds) } ?? .max
+        let deadline = exchange.waitsUntil ?? now + min(Int64(seconds * 1000), left)
         guard now < deadline else { return .refused }
         exchange.waitsUntil = deadline
         return board.park(exchange, behind: current, until: deadline)
@@ -147,7 +151,8 @@ extension Route {
         Route(
             method: .get, pattern: "/v1/allocations", access: .roles(AccessRule.viewers.union([.gateway]))
         ) { target, grant throws(HTTPError) in
-            let poll = AllocationPoll(board: board, query: try AllocationQuery(target, grant))
+            let poll = AllocationPoll(
+                board: board, query: try AllocationQuery(target, grant), expiresAt: grant.expiresAt)
             return HTTPHandler(
                 answer: { exchange throws(HTTPError) in try poll.answer(exchange) }, delivered: { poll.delivered() })
         }

@@ -138,11 +138,12 @@ extension HTTPExchange {
 
     /// Called when the headers are there, for each part of the body, at its end, and after a resume.
     func proceed(
-        method: UnsafePointer<CChar>, chunk: UnsafePointer<CChar>?, chunkCount: UnsafeMutablePointer<Int>
+        method: UnsafePointer<CChar>, version: UnsafePointer<CChar>, chunk: UnsafePointer<CChar>?,
+        chunkCount: UnsafeMutablePointer<Int>
     ) -> MHD_Result {
         switch phase {
         case .idle, .answered:
-            return begin(method: unsafe HTTPMethod(name: method))
+            return begin(method: unsafe HTTPMethod(name: method), needsHost: unsafe strcmp(version, "HTTP/1.0") != 0)
         case .receiving where unsafe chunkCount.pointee > 0:
             guard let chunk = unsafe chunk else { return .NO }
             let span = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(chunk), byteCount: chunkCount.pointee)
@@ -177,11 +178,14 @@ extension HTTPExchange {
         idle.store(true, ordering: .relaxed)
     }
 
-    private func begin(method: HTTPMethod) -> MHD_Result {
+    private func begin(method: HTTPMethod, needsHost: Bool) -> MHD_Result {
         phase = .receiving
         waitsUntil = nil
         deadline.store(MonotonicClock.milliseconds() + patience.body, ordering: .relaxed)
         do throws(HTTPError) {
+            if needsHost, !hasHeader("Host") {
+                throw HTTPError(.badRequest, "the request has no Host header, which HTTP/1.1 asks for (RFC 9112 §3.2)")
+            }
             try checkFraming()
         } catch {
             // Where this request ends is not known. An answer before its end closes the connection.

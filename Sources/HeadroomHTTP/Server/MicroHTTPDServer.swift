@@ -170,11 +170,12 @@ private func handleRequest(
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ chunk: UnsafePointer<CChar>?,
     _ chunkCount: UnsafeMutablePointer<Int>?, _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
-    guard let exchange = unsafe request?.pointee, let method = unsafe method, let chunkCount = unsafe chunkCount else {
-        return .NO
-    }
+    guard
+        let exchange = unsafe request?.pointee, let method = unsafe method, let version = unsafe version,
+        let chunkCount = unsafe chunkCount
+    else { return .NO }
     return unsafe Unmanaged<HTTPExchange>.fromOpaque(exchange).takeUnretainedValue().proceed(
-        method: method, chunk: chunk, chunkCount: chunkCount)
+        method: method, version: version, chunk: chunk, chunkCount: chunkCount)
 }
 
 private func handleCompletion(
