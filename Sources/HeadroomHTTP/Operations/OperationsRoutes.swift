@@ -1,5 +1,5 @@
-import HeadroomJSON
 import HeadroomModel
+import HeadroomWire
 
 /// The calls by which a machine watches this one: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`.
 struct OperationsRoutes: Sendable {
@@ -37,36 +37,12 @@ struct OperationsRoutes: Sendable {
     /// 200 when what is served can be relied on, else 503; both say how old it is, why not, and what else to look at.
     private func readiness() -> HTTPResponse {
         let now = board.time.now()
-        let loop = board.loop
-        let report = loop.newest
-        let reasons = reasons(report, now)
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("ready")
-        writer.bool(reasons.isEmpty)
-        writer.key("reasons")
-        writer.beginArray()
-        for reason in reasons { writer.string(reason) }
-        writer.endArray()
-        writer.key("warnings")
-        writer.beginArray()
-        for warning in warnings(report, now) { writer.string(warning) }
-        writer.endArray()
-        if let version = board.current?.version {
-            writer.key("epoch")
-            writer.integer(version.epoch)
-            writer.key("generation")
-            writer.integer(version.generation)
-        }
-        for (key, instant) in [
-            ("published_age_seconds", report?.publishedAt), ("decision_age_seconds", report?.decidedAt),
-        ] {
-            guard let instant else { continue }
-            writer.key(key)
-            writer.number(now.seconds(since: instant))
-        }
-        writer.endObject()
-        return HTTPResponse(status: reasons.isEmpty ? 200 : 503, type: "application/json", body: writer.bytes)
+        let report = board.loop.newest
+        let answer = ReadinessAnswer(
+            reasons: reasons(report, now), warnings: warnings(report, now), version: board.current?.version,
+            publishedAgeSeconds: report?.publishedAt.map { now.seconds(since: $0) },
+            decisionAgeSeconds: report?.decidedAt.map { now.seconds(since: $0) })
+        return HTTPResponse(status: answer.isReady ? 200 : 503, type: "application/json", body: answer.bytes)
     }
 
     /// Conditions that do not make the service unready, and need a person's eye.

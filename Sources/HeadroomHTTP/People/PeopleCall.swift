@@ -1,4 +1,3 @@
-import HeadroomJSON
 import HeadroomModel
 import HeadroomWire
 
@@ -132,12 +131,6 @@ extension HTTPResponse {
     /// An answer of JSON.
     static func json(status: Int = 200, _ body: [UInt8]) -> HTTPResponse {
         HTTPResponse(status: status, type: "application/json", body: body)
-    }
-
-    static func json(status: Int = 200, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
-        var writer = JSONWriter(capacity: 1024)
-        write(&writer)
-        return .json(status: status, writer.bytes)
     }
 
     /// Done, and nothing to say.

@@ -58,6 +58,11 @@ package enum PeopleAnswer {
 
     package static func pools(_ pools: [PoolAnswer]) -> [UInt8] { list("pools", pools) { $0.pool($1) } }
 
+    /// Ascending by gateway within those that were heard of and those that were not.
+    package static func gateways(_ gateways: [GatewayAnswer]) -> [UInt8] {
+        list("gateways", gateways) { $0.gateway($1) }
+    }
+
     /// - Parameter next: `after` of the next page; `nil` on the last one.
     package static func tenants(_ tenants: some Sequence<TenantAnswer>, next: TenantID?) -> [UInt8] {
         object { writer in
