@@ -35,7 +35,7 @@ package struct JSONText: Sendable {
 /// refuses the repeated keys it knows (see ``JSONFields``); ``JSONNode`` refuses all of them.
 package struct JSONReader: Sendable {
     /// Deepest nesting of arrays and objects.
-    package static let greatestDepth = 64
+    package static let maxDepth = 64
 
     let bytes: [UInt8]
     let end: Int
@@ -78,9 +78,9 @@ package struct JSONReader: Sendable {
 
     private mutating func open(_ kind: JSONKind, _ bracket: UInt8) throws(JSONError) {
         try expect(kind)
-        guard depth < JSONReader.greatestDepth else {
+        guard depth < JSONReader.maxDepth else {
             throw JSONError(
-                .tooDeep, "nested too deeply: at most \(JSONReader.greatestDepth) levels", offset: offset)
+                .tooDeep, "nested too deeply: at most \(JSONReader.maxDepth) levels", offset: offset)
         }
         depth += 1
         offset += 1

@@ -123,7 +123,7 @@ package actor ControlLoop {
     /// Once, before the first decision: what the term before published last stays in force while the loop learns.
     private func beginTerm(under policy: LoopPolicy, at now: Timestamp) async throws(StorageError) {
         guard let last = try await publisher.begin(under: policy, at: now) else { return }
-        await engine.hold(last.pools, until: now.adding(seconds: policy.learningSeconds))
+        await engine.learn(from: last.pools, until: now.adding(seconds: policy.learningSeconds))
     }
 
     /// Stores what a decision leaves behind. A failure never holds up what was decided.

@@ -31,16 +31,16 @@ package actor PriorityPolicyEngine {
     private var allocators = PoolTable<PoolAllocator>()
     /// As stored; `nil` until they were read.
     private var credits: [CreditBalance]?
-    private var held: [PoolID: PoolAllocation] = [:]
-    private var heldUntil: Timestamp?
+    private var lastKnown: [PoolID: PoolAllocation] = [:]
+    private var learningUntil: Timestamp?
     private var failover = Failover([], states: [:])
 
     package init() {}
 
     /// Learning mode: these allocations stay for `seconds` of the policy's `learning_seconds`.
-    package func hold(_ allocations: [PoolAllocation], until: Timestamp) {
-        held = Dictionary(uniqueKeysWithValues: allocations.map { ($0.pool, $0) })
-        heldUntil = until
+    package func learn(from allocations: [PoolAllocation], until: Timestamp) {
+        lastKnown = Dictionary(uniqueKeysWithValues: allocations.map { ($0.pool, $0) })
+        learningUntil = until
     }
 
     package var knowsCredits: Bool { credits != nil }
@@ -57,7 +57,7 @@ package actor PriorityPolicyEngine {
         capacities: [PoolCapacity], classified: [TenantConsumptionClassifier.Classified], under rules: Rules,
         at now: Timestamp
     ) -> Decision {
-        if let heldUntil, now >= heldUntil { held = [:] }
+        if let learningUntil, now >= learningUntil { lastKnown = [:] }
         var decision = Decision(
             pools: [], entitlements: [:], reversals: [:], explanations: [], questions: [], withdrawn: [], credits: [])
         let before = failover
@@ -80,7 +80,7 @@ package actor PriorityPolicyEngine {
             let decided = allocators[place].decide(
                 pool, capacity: capacity, demand: demand, under: rules,
                 restarts: before.sources[pool.pool] != failover.sources[pool.pool],
-                learningFrom: held[pool.pool], at: now)
+                learningFrom: lastKnown[pool.pool], at: now)
             decision.add(decided)
         }
         if credits == nil { decision.credits = [] }

@@ -4,11 +4,11 @@ import Synchronization
 /// somebody corrects that.
 ///
 /// A step of the wall clock is seen against the monotonic clock. The timeline makes no step: it runs faster or slower by
-/// ``greatestRate`` until both agree, so that no window and no lease jumps. An hour takes twenty; until then, times that
+/// ``maxRate`` until both agree, so that no window and no lease jumps. An hour takes twenty; until then, times that
 /// others name are measured against the wall clock itself (``TimeSource/wall()``).
 public final class Timeline: Sendable {
     /// By how much it gains or loses: leases and windows do not notice a twentieth.
-    public static let greatestRate = 0.05
+    public static let maxRate = 0.05
     /// Differences below this are noise of the two readings, in milliseconds.
     private static let toleranceMilliseconds: Int64 = 100
     /// A step, and not a drift that the machine's clock service corrects, in seconds.
@@ -71,7 +71,7 @@ public final class Timeline: Sendable {
             state.anchorMonotonic = monotonic
             // Not faster than what a second makes up for: it must not overshoot before the next look.
             let wanted = abs(ahead) < Self.toleranceMilliseconds ? 0 : Double(ahead) / 1000
-            state.rate = min(max(wanted, -Self.greatestRate), Self.greatestRate)
+            state.rate = min(max(wanted, -Self.maxRate), Self.maxRate)
             return Double(ahead) / 1000
         }
     }

@@ -23,8 +23,8 @@ extension ContractImport {
         var rowCount = 0
         while let row = reader.next() {
             rowCount += 1
-            if rowCount > greatestRowCount {
-                table.report(row.line, "too many rows: at most \(greatestRowCount)")
+            if rowCount > maxRowCount {
+                table.report(row.line, "too many rows: at most \(maxRowCount)")
                 break
             }
             table.add(row)

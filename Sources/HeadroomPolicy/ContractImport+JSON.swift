@@ -27,10 +27,10 @@ extension ContractImport {
                 contracts.append(contract)
                 offsets[contract.tenant] = node.offset
                 rowCount += max(1, contract.terms.count)
-                guard rowCount <= greatestRowCount else {
+                guard rowCount <= maxRowCount else {
                     file.report(
                         .outOfRange, key: key, offset: node.offset,
-                        "too many: at most \(greatestRowCount) of tenant × pool")
+                        "too many: at most \(maxRowCount) of tenant × pool")
                     break
                 }
                 if let first = firstPlaces.updateValue(key, forKey: contract.tenant), !contract.tenant.text.isEmpty {
@@ -39,7 +39,7 @@ extension ContractImport {
                         "tenant \(contract.tenant) stands at \(first) already")
                 }
             }
-            if rowCount <= greatestRowCount { try reader.endDocument() }
+            if rowCount <= maxRowCount { try reader.endDocument() }
         } catch {
             file.report(.syntax, key: "", offset: error.offset, error.message)
         }
@@ -65,7 +65,7 @@ extension Contract {
         tier = object.word("tier", orNull: true)
         isStrategic = object.bool("strategic") ?? false
         var firstPlaces: [PoolID: String] = [:]
-        for (node, key) in object.list("pools", count: 0...ContractImport.greatestRowCount, of: "pools") ?? [] {
+        for (node, key) in object.list("pools", count: 0...ContractImport.maxRowCount, of: "pools") ?? [] {
             guard let terms = Terms(node, key: key, file: file) else { continue }
             if let first = firstPlaces.updateValue(key, forKey: terms.pool) {
                 file.report(

@@ -12,9 +12,9 @@ package enum ContractImport {
     }
 
     /// In bytes.
-    package static let greatestSize = 100_000_000
+    package static let maxSize = 100_000_000
     /// Of tenant × pool, and of tenants without a pool.
-    package static let greatestRowCount = 1_000_000
+    package static let maxRowCount = 1_000_000
 
     /// - Parameter check: what the policy does not allow of the contracts; told in the same round as other faults, each with
     ///   its line.
@@ -22,9 +22,9 @@ package enum ContractImport {
     package static func parse(
         _ bytes: [UInt8], format: Format, checking check: ([Contract]) -> [ContractFault] = { _ in [] }
     ) throws(ContractImportError) -> [Contract] {
-        guard bytes.count <= greatestSize else {
+        guard bytes.count <= maxSize else {
             throw ContractImportError([
-                ContractImportError.Fault(line: nil, "has \(bytes.count) bytes: at most \(greatestSize)")
+                ContractImportError.Fault(line: nil, "has \(bytes.count) bytes: at most \(maxSize)")
             ])
         }
         // Spreadsheets put a byte order mark in front.

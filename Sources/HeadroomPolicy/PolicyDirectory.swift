@@ -34,9 +34,9 @@ package struct PolicyDirectory: Sendable {
         // No folder is no pool, which the loader reports; a folder that cannot be read is another matter.
         let hasPools = unsafe stat(pools, &status) == 0 || errno != ENOENT
         if hasPools { found += try marks(in: pools) }
-        guard found.count <= PolicyLoader.greatestFileCount else {
+        guard found.count <= PolicyLoader.maxFileCount else {
             throw PolicyDirectory.unreadable(
-                path, "has \(found.count) policy files: at most \(PolicyLoader.greatestFileCount)", .outOfRange)
+                path, "has \(found.count) policy files: at most \(PolicyLoader.maxFileCount)", .outOfRange)
         }
         return found.sorted { $0.path < $1.path }
     }
@@ -81,7 +81,7 @@ package struct PolicyDirectory: Sendable {
         }
         defer { close(descriptor) }
         // One byte more than is allowed is enough for the loader to refuse the file.
-        let limit = PolicyLoader.greatestFileSize + 1
+        let limit = PolicyLoader.maxFileSize + 1
         var failure: Int32 = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             while count < limit {

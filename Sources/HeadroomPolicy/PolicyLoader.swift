@@ -7,13 +7,13 @@ import HeadroomModel
 /// being replaced, an absent file must not pass for "all defaults".
 package enum PolicyLoader {
     /// In bytes.
-    package static let greatestFileSize = 1 << 20
-    package static let greatestFileCount = 1000
+    package static let maxFileSize = 1 << 20
+    package static let maxFileCount = 1000
 
     /// - Parameter files: `path` is shown in faults; its last part, and the folder before it, say what the file is.
     package static func load(files: [(path: String, bytes: [UInt8])]) throws(PolicyError) -> Policy {
-        guard files.count <= greatestFileCount else {
-            let message = "has \(files.count) policy files: at most \(greatestFileCount)"
+        guard files.count <= maxFileCount else {
+            let message = "has \(files.count) policy files: at most \(maxFileCount)"
             throw PolicyError([PolicyFault(.outOfRange, file: folder(of: files.map(\.path)), message)])
         }
         let files = files.sorted { $0.path < $1.path }.map { CheckedFile(path: $0.path, bytes: $0.bytes) }
@@ -118,10 +118,10 @@ private struct Loading {
     }
 
     private func parse(_ file: CheckedFile) -> CheckedObject? {
-        guard file.bytes.count <= PolicyLoader.greatestFileSize else {
+        guard file.bytes.count <= PolicyLoader.maxFileSize else {
             file.report(
                 .outOfRange, key: "", offset: nil,
-                "is too large: a policy file has at most \(PolicyLoader.greatestFileSize) bytes")
+                "is too large: a policy file has at most \(PolicyLoader.maxFileSize) bytes")
             return nil
         }
         return file.parse()

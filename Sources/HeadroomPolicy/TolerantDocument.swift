@@ -11,7 +11,7 @@ struct TolerantDocument {
     let refusedNumbers: [Int: String]
 
     /// Each refused number costs one more pass over the document.
-    private static let greatestRefusals = 100
+    private static let maxRefusals = 100
 
     init(parsing bytes: [UInt8]) throws(JSONError) {
         var bytes = bytes
@@ -25,7 +25,7 @@ struct TolerantDocument {
                 self.init(root: root, repeatedKeys: repeated, refusedNumbers: refused)
                 return
             } catch {
-                guard error.code == .notFinite, refused.count < TolerantDocument.greatestRefusals else { throw error }
+                guard error.code == .notFinite, refused.count < TolerantDocument.maxRefusals else { throw error }
                 refused[TolerantDocument.mask(numberAt: error.offset, in: &bytes)] = error.message
             }
         }

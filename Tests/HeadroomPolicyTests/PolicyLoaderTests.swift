@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test func `sizes and counts are bounded`() {
-        let large = "{}" + String(repeating: " ", count: PolicyLoader.greatestFileSize)
+        let large = "{}" + String(repeating: " ", count: PolicyLoader.maxFileSize)
         #expect(message(files: [("rules.json5", large)]).contains("at most 1048576 bytes"))
         let many = (0...1000).map { ("pools/\($0).json5", "{}") }
         #expect(message(files: many) == "policies: has 1001 policy files: at most 1000")

@@ -66,7 +66,7 @@ struct ContractRoutes: Sendable {
     private func replaceAll(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: ["dry_run", "confirm"])
         let isDryRun = try call.choice("dry_run", of: [true, false], named: \.description) ?? false
-        let confirmed = try call.query("confirm", in: 0...Int64(ContractImport.greatestRowCount))
+        let confirmed = try call.query("confirm", in: 0...Int64(ContractImport.maxRowCount))
         try call.requireScope(call.grant.scope.isWhole, "the import of all contracts")
         let policy = try await rules.rules().policy
         let imported: [Contract]

@@ -11,7 +11,7 @@ struct PolicyRoutes: Sendable {
         [
             .person(.get, "/v1/policy", AccessRule.viewers) { call in try await show(call) },
             .person(
-                .post, "/v1/policy/check", AccessRule.viewers, bodyLimit: PolicyLoader.greatestFileSize
+                .post, "/v1/policy/check", AccessRule.viewers, bodyLimit: PolicyLoader.maxFileSize
             ) { call in try check(call) },
         ]
     }

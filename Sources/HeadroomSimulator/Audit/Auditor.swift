@@ -19,7 +19,7 @@ package struct Auditor: Sendable {
     /// As published last, whoever lives.
     private var inForce: [PoolAllocation] = []
     private var newest: SnapshotVersion?
-    private var greatestGeneration = Int64.min
+    private var maxGeneration = Int64.min
     private var lastWritten: Snapshot?
     /// Seen before the ledger could take them, oldest first.
     private var unwritten: [SnapshotVersion] = []
@@ -90,11 +90,11 @@ package struct Auditor: Sendable {
         published = publication
         inForce = publication.whole.pools
         let version = publication.whole.version
-        if let newest, version <= newest || version.epoch < newest.epoch || version.generation <= greatestGeneration {
+        if let newest, version <= newest || version.epoch < newest.epoch || version.generation <= maxGeneration {
             throw broken(.version, "\(version) after \(newest)")
         }
         newest = version
-        greatestGeneration = max(greatestGeneration, version.generation)
+        maxGeneration = max(maxGeneration, version.generation)
 
         let isWritten = lastWritten?.version == version
         try check(publication.whole, of: .whole)
