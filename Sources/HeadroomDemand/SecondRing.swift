@@ -59,7 +59,7 @@ extension SecondRing {
         for _ in 0..<(try reader.readCount(leastBytes: 18)) {
             let age = Int64(try reader.read(UInt16.self))
             var work = SIMD4<Float>.zero
-            for lane in 0..<4 { work[lane] = try reader.readShare() }
+            for lane in 0..<4 { work[lane] = try reader.readFloatAmount() }
             guard age < Int64(slots.count) else { throw .outOfRange }
             slots[index(clock.newest - age)] = work
         }
@@ -68,7 +68,7 @@ extension SecondRing {
 
 extension ByteReader {
     /// Finite and not below 0.
-    mutating func readShare() throws(ByteCodingError) -> Float {
+    mutating func readFloatAmount() throws(ByteCodingError) -> Float {
         let value = try readFloat()
         guard value.isFinite, value >= 0 else { throw .outOfRange }
         return value

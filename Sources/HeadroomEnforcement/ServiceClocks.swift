@@ -24,9 +24,9 @@ public struct ServiceClocks: Equatable, Sendable {
         }
     }
 
-    /// Seconds of the pool that a tenant which begins to wait may be behind the others. 3 to 30 s made no difference in
-    /// simulation.
-    public static let creditSeconds = 5.0
+    /// How far the clock of a tenant that begins to wait may be behind the others', in seconds of the pool's capacity
+    /// over weight. 3 to 30 s made no difference in simulation.
+    public static let maxHeadStartSeconds = 5.0
     /// Reports are late by a minute at most, as a rule: no more than that besides the time that passed is believed to
     /// have been served at once. A line that tells of more would keep its tenant last for as long as it lies.
     private static let lateSeconds = 60.0

@@ -2,32 +2,33 @@ import HeadroomModel
 
 /// Virtual time of a pool's waiting tenants, one for each criticality.
 ///
-/// Clocks are compared only among calls of one criticality. Batch work waits longest and stands far behind; one time
-/// for all would let a tenant that comes back with interactive work claim all that batch work still has to get.
+/// Clocks are compared only among calls of one criticality. Tenants with batch work wait longest, so their clocks are
+/// far behind. With one time for all criticalities, a tenant that comes back with interactive work would start at those
+/// clocks, and would be served before all other interactive work for a long time.
 struct VirtualTime: Equatable, Sendable {
     /// Those who wait with one criticality.
-    private struct Class: Equatable, Sendable {
-        /// The least clock of those who wait; it never falls, but for ``follow(clocksUpTo:)``.
+    private struct Waiters: Equatable, Sendable {
+        /// The least clock of those who wait; only ``follow(clocksUpTo:)`` lowers it.
         var time = 0.0
         var weight = 0.0
         var mean = 0.0
     }
 
-    private var classes: PerCriticality<Class>
+    private var classes: PerCriticality<Waiters>
 
     /// Seconds. Fairness remembers half a minute and not all day: what a tenant had an hour ago is no reason to let its
     /// calls wait now. 60 s is as good (ControlLaw, rule 22).
     private static let fadingHalfLife = 20.0
 
     init(_ time: Double = 0) {
-        classes = PerCriticality(repeating: Class(time: time))
+        classes = PerCriticality(repeating: Waiters(time: time))
     }
 
-    /// Where a tenant stands at least that begins to wait: an idle one does not come back with the claim of all the
-    /// time it was away.
+    /// The least clock of a tenant that begins to wait. So an idle tenant has no claim on the service that it did not
+    /// ask for while it was idle.
     func entry(as criticality: Criticality) -> Double {
         let entered = classes[criticality]
-        return entered.time - ServiceClocks.creditSeconds / max(entered.weight, .leastNormalMagnitude)
+        return entered.time - ServiceClocks.maxHeadStartSeconds / max(entered.weight, .leastNormalMagnitude)
     }
 
     /// A tenant began to wait.
@@ -45,7 +46,8 @@ struct VirtualTime: Equatable, Sendable {
         clock + (classes[criticality].mean - clock) * part
     }
 
-    /// Clocks may start over: time follows them down, or the next to wait would be lifted out of everyone's reach.
+    /// When clocks start over (a new term), time is lowered with them. Otherwise the next tenant to wait would be
+    /// lifted to the old time and would come last.
     mutating func follow(clocksUpTo most: Double) {
         for criticality in Criticality.allCases {
             classes[criticality].time = min(classes[criticality].time, most)

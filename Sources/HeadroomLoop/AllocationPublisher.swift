@@ -153,7 +153,7 @@ package actor AllocationPublisher {
         return generation
     }
 
-    /// Behind everything that was published before.
+    /// Fails while an earlier publication is not written yet.
     private func write(_ publication: Publication) async throws(StorageError) {
         guard unwritten.isEmpty else {
             throw StorageError(

@@ -5,8 +5,9 @@ import HeadroomModel
 /// what, publish it.
 ///
 /// Start reading here. ``tick(at:)`` is those steps over the telemetry that is new since the last tick, and
-/// nothing else; the daemon, the tests and the simulator all call it. Each step is an actor that owns state and calls
-/// pure functions of the three decision targets; what must outlive the process is kept by ``LoopMemory``. A step that
+/// nothing else; the service, the tests and the simulator all call it. Each step is an actor that owns state and calls
+/// pure functions of `HeadroomCapacity`, `HeadroomDemand`, `HeadroomDecision` and `HeadroomEnforcement`; what must
+/// outlive the process is kept by ``LoopMemory``. A step that
 /// fails leaves the last decision in force, is counted, and is shown in the report; the next tick tries again.
 package actor ControlLoop {
     private let rules: any RuleSource

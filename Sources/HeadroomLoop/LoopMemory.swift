@@ -63,7 +63,8 @@ actor LoopMemory {
         cursor = checkpoint.cursor
     }
 
-    /// Gives both actors all rows behind the cursor. Behind ``restore(under:at:)``. Returns true when more wait.
+    /// Gives both actors all rows after the cursor. Call it after ``restore(under:at:)``. Returns true when more rows
+    /// wait.
     func read(under policy: Policy, at now: Timestamp) async throws(StorageError) -> Bool {
         guard var next = cursor else { preconditionFailure("rows are read behind what was restored") }
         let oldest = now.adding(seconds: -policy.telemetry.lateSeconds)
@@ -80,7 +81,7 @@ actor LoopMemory {
     }
 
     /// Tenants that were erased since the last tick, or before a start: neither the decision nor the next checkpoint knows
-    /// them any more. Behind the rows of the tick, among which may be some of theirs.
+    /// them any more. Call it after the rows of the tick were read: some of them may be theirs.
     func forgetErased(at now: Timestamp) async throws(StorageError) {
         let erased = try await checkpoints.erasures(after: erasedThrough.known)
         guard let last = erased.last else { return }

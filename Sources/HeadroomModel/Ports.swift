@@ -25,7 +25,7 @@ public struct TelemetryCursor: Hashable, Sendable {
 public struct TelemetryPage: Sendable {
     public var records: [TelemetryRecord]
     public var next: TelemetryCursor
-    /// False when more rows wait behind ``next``.
+    /// False when more rows wait after ``next``.
     public var isLast: Bool
 
     public init(records: [TelemetryRecord], next: TelemetryCursor, isLast: Bool) {
@@ -36,7 +36,7 @@ public struct TelemetryPage: Sendable {
 }
 
 public protocol TelemetrySource: Sendable {
-    /// At most `limit` records behind `cursor`.
+    /// At most `limit` records after `cursor`.
     func page(after cursor: TelemetryCursor, limit: Int) async throws(StorageError) -> TelemetryPage
     /// The cursor in front of the first row that arrived at or after `instant`: where a start begins to read.
     func cursor(at instant: Timestamp) async throws(StorageError) -> TelemetryCursor

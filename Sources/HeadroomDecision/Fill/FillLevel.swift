@@ -5,9 +5,9 @@
 /// answer is where it reaches 1. A sweep over the tenants gives the linear piece at one level, and Newton's method,
 /// bracketed, goes from piece to piece: no sort, no branches, four to six sweeps.
 ///
-/// Columns hold ``FillLanes``, several tenants each; what is left over at the end has cost 0.
+/// Columns hold ``FillLanes``, several tenants each; unused lanes at the end have cost 0.
 enum FillLevel {
-    /// Twice the rounding of a sum of parts that make 1: use up to this much over 1 fits.
+    /// Use may exceed 1 by this much and still fits: twice the rounding error of a sum of parts that make 1.
     static let tolerance = 0x1p-48
 
     /// The linear piece at one level: what the tenants at an end of their range use, and how fast the others' use
@@ -16,7 +16,7 @@ enum FillLevel {
         var fixed: Double
         var slope: Double
 
-        /// Where this piece, drawn out, reaches 1.
+        /// The level at which this piece, extended as a line, reaches 1.
         var root: Double {
             if slope > 0 { return (1 - fixed) / slope }
             return fixed <= 1 ? .infinity : -.infinity
@@ -44,8 +44,8 @@ enum FillLevel {
             if root > level { feasible = level } else { infeasible = level }
             let newWidth = infeasible.bitPattern &- feasible.bitPattern
             if newWidth <= 1 { return feasible }
-            // Newton crawls or swings on contrived curves. Then halve the bracket, by bit pattern: levels may lie
-            // many orders of magnitude apart, and 62 halvings end any search.
+            // On contrived curves Newton's method is slow or oscillates. Then halve the bracket by bit pattern: levels
+            // may differ by many orders of magnitude, and 62 halvings end any search.
             sweepsLeft -= 1
             if newWidth <= width / 2 { (width, sweepsLeft) = (newWidth, 3) }
             if root > feasible && root < infeasible && sweepsLeft > 0 {
@@ -58,8 +58,8 @@ enum FillLevel {
 
     /// The piece at `level`, by one sweep.
     ///
-    /// Sums run over short chunks, and over those with compensation, so that a million parts are off by no more than a
-    /// few: one tenant may live on the rest that the others leave.
+    /// Parts are summed in short chunks, and the chunks with compensation, so that the rounding error of a million
+    /// parts is that of a few: the rest that all others leave may be one tenant's whole rate.
     static func piece(low: [FillLanes], high: [FillLanes], cost: [FillLanes], at level: Double) -> Piece {
         let level = FillLanes(repeating: level)
         var (fixed, slope) = (CompensatedSum(), CompensatedSum())
@@ -98,8 +98,8 @@ enum FillLevel {
         column.reduce(FillLanes.zero) { $0.replacing(with: $1, where: $0 .< $1) }.max()
     }
 
-    /// Where the level meets the next tenant that can rise, if it can go there for nothing: when nobody rises from
-    /// `level` on, the largest level with the same use is the one at which somebody does.
+    /// The end of a plateau: if no tenant rises just above `level`, the use stays the same up to the level at which the
+    /// next tenant can rise. Returns that level; `nil` if some tenant rises at once, or none ever does.
     static func end(ofPlateauAt level: Double, low: [FillLanes], high: [FillLanes]) -> Double? {
         let above = FillLanes(repeating: level * (1 + 1e-12))
         var next = FillLanes(repeating: .infinity)
@@ -112,7 +112,8 @@ enum FillLevel {
     }
 }
 
-/// Tenants side by side. Four doubles fill the registers that any x86-64 or ARM64 has without spilling sums.
+/// Several tenants side by side. Four doubles are as many as fit the registers of any x86-64 or ARM64 machine together
+/// with the sums.
 typealias FillLanes = SIMD4<Double>
 
 extension FillLanes {

@@ -26,8 +26,8 @@ struct FillOutcome: Sendable {
     let bands: [FillResult.Band]
     /// One per row: off by the rounding of the search.
     let activities: [Double]
-    /// λ of the fill: how far use of each resource could grow, everyone in proportion and up to the ceilings; 1 where it
-    /// is full.
+    /// λ (Model §5.1): the factor by which everyone's use of each resource could grow, up to the ceilings; 1 where the
+    /// resource is full.
     @Halved private(set) var slack: SIMD4<Double>
     let stop: FillStop
 
@@ -45,7 +45,7 @@ public struct FillShare: Equatable, Sendable {
     public var activity: Double
     /// The use of the activity, in the resources of the pool; exact, unrounded.
     public var fill: Rates
-    /// The fill, and what other resources than the full one still have, in proportion to it and up to the ceiling.
+    /// The fill, raised in the resources that are not full, in proportion and up to the ceiling.
     public var limit: Rates
     public var constraint: Constraint
 
@@ -57,7 +57,7 @@ public struct FillShare: Equatable, Sendable {
     }
 }
 
-/// The tenants' parts, each put together when asked for: the search needs one number per tenant.
+/// The tenants' parts, each computed when it is read: the search itself needs one number per tenant.
 public struct FillShares: RandomAccessCollection, Sendable {
     private let rows: [FillRow]
     private let demands: [FillDemand]

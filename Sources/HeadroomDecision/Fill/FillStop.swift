@@ -5,11 +5,11 @@ struct FillStop: Sendable {
     /// Those that ran, in order.
     let bands: [FillRaise]
 
-    /// The bound at which a tenant with `activity` stands. The activity comes back without the rounding of the search:
-    /// the bound itself where one holds it.
+    /// The bound that stopped a tenant at `activity`, and the activity without the rounding error of the search
+    /// (exactly the bound, where one stopped it).
     ///
-    /// It is the arm of the clamp that binds: the ceiling; else the bound to which the last band that reached it
-    /// raised it, unless that was but a part of its demand; else the level.
+    /// In order: the ceiling or the upper end of the interval; else the bound of the last band that ended at this
+    /// activity; else the level. A `demand` band that covers only part of the tenant's demand counts as the level.
     func of(
         _ row: FillRow, _ demand: FillDemand, _ interval: FillInterval, at activity: Double
     ) -> (activity: Double, constraint: Constraint) {

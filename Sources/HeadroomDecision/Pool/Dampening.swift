@@ -14,12 +14,13 @@ struct Course: Sendable {
 /// Bounds the next step of each tenant's rate (Model §5.2). It never edits a result: it gives intervals, and the fill
 /// runs inside them.
 ///
-/// The rate c follows the mean m of what the undampened fill gives. Deviations within the deadband hold it; the deadband
-/// closes while they keep their sign, so no error is permanent, and opens again when they turn, so that what swings
-/// about the rate never moves it; nor does a mean that the target itself has left for the other side. A rate that would
-/// turn back waits for an observation window of the same sign, however far the mean lies: many swings are over by then,
-/// and their work is lent meanwhile. A riser may go from c as far as the slew allows, a faller down to m at once. Nobody who
-/// rises can fall in the same step nor the other way round, so with constant input nobody ever turns back.
+/// The rate c follows the mean m of what the undampened fill gives (the target). Deviations within the deadband do not
+/// move it. The deadband shrinks while deviations keep their sign, so no error is permanent. It is wide again when the
+/// sign changes, so a target that swings about the rate never moves it. Nor does a mean move it when the present target
+/// lies on the other side of the rate. A rate that would turn back waits until the sign has stayed the same for an
+/// observation window, however large the deviation is: many swings are over by then, and their work is lent meanwhile.
+/// A rate may rise from c as far as the slew limit allows, and may fall to m at once. A rate that may rise cannot fall
+/// in the same step, and the reverse. So with constant input no rate ever turns back.
 struct Dampening: Sendable {
     private let observationSeconds: Double
     private let deadband: Double

@@ -21,7 +21,8 @@ struct DecisionExplainer {
         excess = target.excess(input)
     }
 
-    /// The constraint that binds one number: the arm of the clamp at which it stands, named by its source.
+    /// The name of the constraint that is published with one number: the bound that stopped it (``FillStop``), renamed
+    /// where cold start, a flag, a ceiling's origin or an override is the reason for that bound.
     private func constraint(_ index: Int) -> Constraint {
         let (members, rows, demand) = (input.members, input.members.rows, input.demand)
         let activity = given.activities[index]

@@ -1,9 +1,10 @@
 import HeadroomModel
 
-/// The tenants of one pool, ascending by id: what the rules say of each, and the direction of its work.
+/// The *members* of one pool: its tenants, ascending by id, with what the rules say of each and the direction of its
+/// work.
 ///
-/// Columns of the same order, so that a loop over all tenants streams what it needs and nothing else. The other pieces of
-/// a ``PoolAllocator`` keep columns of their own beside these, and follow the table by its ``Admission``.
+/// All columns have the same order, so a loop over all tenants reads only the columns that it needs. The other parts of
+/// ``PoolAllocator`` keep columns of their own in the same order, and update them by the table's ``Admission``.
 struct MemberTable: Sendable {
     /// A tenant's place in the table, and the unit that its activity is measured in.
     struct Member: Sendable {

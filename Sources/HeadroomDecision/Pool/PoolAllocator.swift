@@ -66,7 +66,7 @@ public struct PoolAllocator: Sendable {
         let means = observation.observe(target, input, inForce: inForce)
         freeze.follow(input, inForce: inForce)
         let step = bounds.bound(target, means, inForce: inForce, freeze: freeze, input)
-        // The observation speaks of capacity that is gone: nobody rises to that any more.
+        // The observed means include capacity that is gone; no rate may rise to them.
         if step.isEmergency { observation.restart() }
         let given = dampenedFill.solve(step, input)
 

@@ -3,7 +3,7 @@ import HeadroomModel
 /// Bounds where each rate may go in this step (Model §5.2, §5.4): by dampening, guardrails, the pool's mode, a freeze or
 /// an open breaker. It gives intervals, and the fill runs inside them.
 struct StepBounds: Sendable {
-    /// One a member.
+    /// One per member.
     private var courses: [Course] = []
 
     mutating func admit(_ origins: [Int?], at now: Timestamp) {
@@ -47,20 +47,20 @@ struct StepBounds: Sendable {
                     from: step.before[index], toward: means.targets[index], target: target.activities[index],
                     dominantCost: conditions.shared.dominantCost(of: rows[index].cost),
                     lastMove: inForce.rows[index].chosenMove, course: &courses[index])
-                // Room to grow is kept for nobody while others want it: it is what lies beyond the deadband about the mean
-                // of what the tenant needed. Its need of the moment says little: a rate that followed it would soon turn back.
+                // A rate above the mean need plus the deadband is room to grow, and is not kept while others want it.
+                // The mean and not the present need: a rate that followed the present need would soon turn back.
                 let needed = means.needs[index] * (1 + conditions.deadband)
                 interval.lowerLeast(
                     to: max(needed / members[index].nominalCost, input.demand.fill[index].start), .level)
                 bound(&interval, of: index, target.activities[index], current: step.before[index], input)
             }
-            // Whatever else keeps a rate up: a ceiling that came down is a bound at once.
+            // A ceiling that was lowered holds at once, even where a freeze or the mode would keep the rate.
             if rows[index].ceiling < interval.most {
                 interval.lowerMost(to: rows[index].ceiling, input.members.ceilingConstraint(of: index))
             }
             step.intervals[index] = interval
         }
-        // In a pool that does not move by itself nobody's demand counts: a shortage takes from what is applied.
+        // In `recommend` mode demand does not count: a shortage is taken from the applied rates.
         if isRecommending {
             for index in rows.indices { step.demands[index].raise(to: step.intervals[index].most) }
         }
@@ -72,7 +72,7 @@ struct StepBounds: Sendable {
     private func bound(
         _ interval: inout FillInterval, of index: Int, _ target: Double, current: Double, _ input: DecisionInput
     ) {
-        // A floor is there the moment it is promised or fits again.
+        // A floor needs no slew: it holds from the tick in which the contract states it, or in which it fits again.
         let floor = input.members.rows[index].promised
         if floor > interval.least, floor <= target * (1 + 1e-9) {
             (interval.least, interval.leastConstraint) = (floor, .floor)
@@ -88,8 +88,8 @@ struct StepBounds: Sendable {
         interval.raiseLeast(to: min(guardrail.least, interval.most), .guardrail)
     }
 
-    /// Lets everyone fall if the lower ends do not fit. They may take all that listed tenants share: the part that is
-    /// lent takes the small movements of the estimate.
+    /// Sets all lower ends to 0 if they do not fit. They may use all that listed tenants share, not only the assured
+    /// part of it: so a small fall of the estimate is taken from the part that is lent.
     private func fit(_ step: inout Step, _ input: DecisionInput) {
         let (rows, whole) = (input.members.rows, input.conditions.whole)
         var least = SIMD4<Double>.zero
@@ -137,9 +137,10 @@ struct DampenedFill: Sendable {
     }
 }
 
-/// Pools in `guarded` mode: by itself only that part of an assured rate moves which its holder does not want.
+/// Pools in `guarded` mode: Headroom moves only that part of an assured rate that its tenant does not want.
 enum GuardedMode {
-    /// A tenant's lower bound, as activity: its assured rate, as far as it wants it, or less where a person said so.
+    /// A tenant's lower bound, as activity: the lower of its assured rate and what it wants; less where a person
+    /// applied a lower one.
     static func least(of index: Int, current: Double, _ input: DecisionInput) -> Double {
         let wanted = input.demand.rows[index].credible / input.members.members[index].nominalCost
         let least = min(current, wanted)
@@ -173,7 +174,7 @@ extension FillInterval {
 }
 
 extension FillDemand {
-    /// All of it urgent.
+    /// Raises the demand to `activity`, all of it interactive.
     fileprivate mutating func raise(to activity: Double) {
         (interactive, nearRealTime, batch) = (activity, activity, activity)
     }

@@ -100,7 +100,7 @@ extension DemandEstimator {
     /// They are stored.
     public mutating func forgetRollups() { rollups.removeAll() }
 
-    /// Younger than the window, the estimator divides by its age, lest all look small.
+    /// While the estimator is younger than the window, it divides by its age; otherwise all tenants would look small.
     private func observedSeconds(at now: Timestamp) -> Int {
         max(2, min(Int(settings.demand.windowSeconds), Int(now.seconds(since: begun).rounded(.up))))
     }

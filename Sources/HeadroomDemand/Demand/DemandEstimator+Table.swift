@@ -1,6 +1,7 @@
 import HeadroomModel
 
-/// The tables of tenants and gateways: bounded, and the longest silent make room.
+/// The tables of tenants and gateways. Both are bounded: when one is full, the entry that was silent for longest is
+/// removed.
 extension DemandEstimator {
     /// The place of a tenant's profile, made if there is room for it. A tenant without one shares `unlisted`, and its line
     /// is counted.
@@ -29,7 +30,7 @@ extension DemandEstimator {
             profiles[Int(free)] = profile
             place = free
         } else {
-            // By an eighth, and not by doubling: half a kilobyte each is too much to hold in advance.
+            // Grow by an eighth, not by doubling: profiles take half a kilobyte each, too much to reserve in advance.
             if profiles.count == profiles.capacity {
                 profiles.reserveCapacity(profiles.count + max(16, profiles.count / 8))
             }
@@ -56,7 +57,8 @@ extension DemandEstimator {
         profiles[Int(place)].broughtBy = TenantProfile.nobody
     }
 
-    /// Makes room for up to a tenth of the table: those idle for longest leave, if they are idle for long.
+    /// Removes up to a tenth of the table: the tenants that have been idle for longest, if that is longer than
+    /// ``DemandPolicy/idleSeconds``.
     /// - Parameter gateway: only tenants that it brought leave; `nil` for all.
     private mutating func evictIdle(broughtBy gateway: UInt16?, at now: Timestamp) {
         // A table full of busy tenants is not searched for each line.
@@ -110,7 +112,7 @@ extension DemandEstimator {
             gateways.append(gateway)
             gatewayArrivals.append(GatewayArrivals(at: now))
         } else {
-            // Gateways come and go; one that brought nothing for ten minutes gives way.
+            // Gateways come and go: one without arrivals for ten minutes is replaced.
             let silent = gatewayArrivals.firstIndex { now.seconds(since: $0.lately.at) > 600 }
             guard let silent else { return nil }
             number = UInt16(silent)

@@ -31,7 +31,7 @@ public struct DemandEstimator: Sendable {
         }
     }
 
-    /// A gateway's word on a queue is believed for this long.
+    /// A gateway's report of a queue counts for this long.
     static let queueSeconds = 30.0
     /// Gateways whose traffic is kept apart; that of further ones counts for the tenant, and earns them no part.
     static let maxGateways = 256
@@ -98,13 +98,13 @@ public struct DemandEstimator: Sendable {
         self.pool = pool
         self.contracts = contracts
         guard settings != self.settings else { return }
-        let wasShorter = ringSeconds
+        let previousSeconds = ringSeconds
         self.settings = settings
-        guard ringSeconds != wasShorter else { return }
+        guard ringSeconds != previousSeconds else { return }
         for index in profiles.indices { profiles[index].dropRings() }
     }
 
-    /// Of the rings: the window, and what telemetry may be behind.
+    /// The length of the rings: the window, plus the seconds by which telemetry may be late.
     var ringSeconds: Int { Int(settings.demand.windowSeconds.rounded(.up)) + 12 }
 
     var gaming: GamingWatch.Settings {
@@ -155,7 +155,7 @@ public struct DemandEstimator: Sendable {
         let isFirst = call.request.map { requests.insert($0, at: instant.second) } ?? !isRetry
         let isResent = isFirst && !isRetry && isAgain(call, index, at: arrival)
         storm.note(isRetry: isRetry || isResent, at: isRetry ? call.startedAt.second : arrival.second)
-        // Behind the look for what comes again, or each call would be found to repeat itself.
+        // Only after the look for repeated work, or each call would be found to repeat itself.
         if call.outcome == .ok {
             learn(from: call, index, flow, at: instant)
             remember(served: call, index, arrivedAt: arrival, at: instant)

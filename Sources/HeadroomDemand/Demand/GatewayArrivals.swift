@@ -10,8 +10,8 @@ struct GatewayArrivals: Sendable {
 
     /// As ``MinuteSeries/halfLifeMinutes``: what arrived an hour ago counts half.
     private static let halfLife = MinuteSeries.halfLifeMinutes * 60
-    /// A gateway counts as if it had been an average one for so long before it was known, lest the burst with which one
-    /// begins be taken for its hour.
+    /// A new gateway counts as if it had had average traffic for this long before. Otherwise its first burst would be
+    /// taken for its hourly mean.
     private static let averageSeconds = 300.0
 
     init(at now: Timestamp) {
@@ -25,15 +25,15 @@ struct GatewayArrivals: Sendable {
         hourly.add(cost, at: now, halfLife: Self.halfLife)
     }
 
-    /// The arrivals, each second of them weighted by its age, and the sum of these weights since the gateway is known.
+    /// The arrivals since the gateway is known, each second weighted by its age, and the sum of those weights.
     private func history(at now: Timestamp) -> (amount: Double, seconds: Double) {
         let kept = decay(now.seconds(since: since), halfLife: Self.halfLife)
         let amount = Double(hourly.value(at: now, halfLife: Self.halfLife))
         return (amount, (1 - kept) * Self.halfLife / naturalLogarithmOf2)
     }
 
-    /// Means of the last hour or so, one a gateway, in the order of `all`: each over the time for which it is known, and
-    /// over ``averageSeconds`` of the mean of all.
+    /// The mean arrivals of about the last hour, one per gateway, in the order of `all`. Each is the mean over the time
+    /// for which the gateway is known plus ``averageSeconds`` of average traffic.
     static func hourlyMeans(of all: [GatewayArrivals], at now: Timestamp) -> [Double] {
         let histories = all.map { $0.history(at: now) }
         let sum = histories.reduce((amount: 0, seconds: 0)) { ($0.amount + $1.amount, $0.seconds + $1.seconds) }

@@ -2,8 +2,8 @@ import HeadroomModel
 
 /// Which pieces of work were seen in the last minutes, so that a retry is not new demand.
 ///
-/// Two generations of ``Fingerprint``s: the older one goes when the newer one is a minute old or full, so a request is
-/// remembered for at least a minute unless more than `capacity` others come in that time.
+/// Two sets of ``Fingerprint``s: the older set is dropped when the newer one is a minute old or full. So a request is
+/// remembered for at least a minute, unless more than `capacity` others come in that time.
 public struct RecentRequests: Sendable {
     private let capacity: Int
     private let seconds: Double
@@ -11,8 +11,8 @@ public struct RecentRequests: Sendable {
     private var older: Set<UInt64> = []
     private var rotatedAtSecond: Int64 = .min
 
-    /// - Parameter capacity: of a generation. A set doubles when it is three quarters full: best is just below three
-    ///   quarters of a power of two.
+    /// - Parameter capacity: Most entries of one of the two sets. A `Set` doubles its storage when it is three quarters
+    ///   full, so a value just below three quarters of a power of two wastes least.
     public init(capacity: Int = 98_000, seconds: Double = 60) {
         self.capacity = capacity
         self.seconds = seconds
@@ -44,7 +44,7 @@ public struct RecentRequests: Sendable {
         rotatedAtSecond = second
     }
 
-    /// Of several numbers, in their order.
+    /// The fingerprint of several numbers; their order matters.
     static func fingerprint(of numbers: UInt64...) -> UInt64 {
         var hash = Fingerprint().value
         for number in numbers {

@@ -9,10 +9,13 @@ import HeadroomModel
 struct TokenCorrection: Sendable {
     /// Each call counts 0.98 of the one after it: the last fifty or so.
     private static let memoryPerCall: Float = 0.98
-    /// Large calls wait longer than small ones, so unserved work is rightly larger on average. Where nobody tells
-    /// `max_tokens`, four times is taken for an estimate's fault; where they are reported, 0.6 of what they would claim.
-    private static let honestExcess: Float = 4
-    private static let likeness: Float = 0.6
+    /// Large calls wait longer than small ones, so unserved work is larger than served work even if nobody exaggerates.
+    /// Where no call reports `max_tokens`, claims of more than this many times a served call count as estimates that
+    /// are too high.
+    private static let maxPlausibleExcess: Float = 4
+    /// Where calls report `max_tokens`: claims count as uncorrected estimates when they exceed a served call by more
+    /// than this share of what uncorrected estimates would.
+    private static let uncorrectedShare: Float = 0.6
 
     /// Of served calls with a bound.
     private var inputTokens: Float = 0
@@ -43,14 +46,14 @@ struct TokenCorrection: Sendable {
         guard served > 0, claimedItems > 0 else { return 1 }
         let excess = claimedTokens / claimedItems / served
         guard maxTokens > 0, inputTokens + outputTokens > 0 else {
-            return excess > TokenCorrection.honestExcess ? 1 / excess : 1
+            return excess > TokenCorrection.maxPlausibleExcess ? 1 / excess : 1
         }
         // How much more than they took such calls would claim, if nobody corrected their claims.
         let uncorrected = (inputTokens + maxTokens) / (inputTokens + outputTokens)
-        return uncorrected > 1 && excess > max(1, TokenCorrection.likeness * uncorrected) ? 1 / uncorrected : 1
+        return uncorrected > 1 && excess > max(1, TokenCorrection.uncorrectedShare * uncorrected) ? 1 / uncorrected : 1
     }
 
-    /// For people: the lower of the two.
+    /// The lower of ``outputShare`` and ``factor(served:)``, for `/v1/tenants`.
     func reported(served: Float) -> Double { Double(min(outputShare ?? 1, factor(served: served))) }
 }
 
@@ -63,6 +66,6 @@ extension TokenCorrection {
     init(from reader: inout ByteReader) throws(ByteCodingError) {
         let sums = try reader.readAmounts()
         (outputTokens, maxTokens, claimedTokens, claimedItems) = (sums.x, sums.y, sums.z, sums.w)
-        inputTokens = try reader.readShare()
+        inputTokens = try reader.readFloatAmount()
     }
 }

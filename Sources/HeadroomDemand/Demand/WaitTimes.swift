@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// How long calls waited at gateways before they went, by tier and criticality: what `headroom_wait_seconds` says.
 public struct WaitTimes: Sendable {
-    /// From "at once" to the longest that a batch call is commonly given.
+    /// Upper ends of the histogram's buckets, in seconds: up to the longest deadline that batch calls usually have.
     private static let bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 
     /// Since the start; ascending by tier, of which a policy has a few.

@@ -248,10 +248,10 @@ extension GamingWatch {
         self.init(at: try reader.readTimestamp())
         let calls = try reader.readAmounts()
         (denied, resent, repeated, controlsDue) = (calls.x, calls.y, calls.z, calls.w)
-        deniedAfterSeconds = try reader.readShare()
+        deniedAfterSeconds = try reader.readFloatAmount()
         let claims = try reader.readAmounts()
         (dropped, ended, claimsKept, claimsBroken) = (claims.x, claims.y, claims.z, claims.w)
-        compared = try reader.readShare()
+        compared = try reader.readFloatAmount()
         phases.lowHalf = try reader.readAmounts()
         phases.highHalf = try reader.readAmounts()
         for place in 0..<32 { periods[place] = try reader.read() }

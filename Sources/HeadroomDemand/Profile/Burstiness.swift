@@ -80,7 +80,7 @@ extension Burstiness {
         (sum, squares, peak) = (sums.x, sums.y, sums.z)
         for index in days.indices {
             days[index] = Peak(
-                minute: try reader.read(), requests: try reader.readShare(), tokens: try reader.readShare())
+                minute: try reader.read(), requests: try reader.readFloatAmount(), tokens: try reader.readFloatAmount())
         }
     }
 }

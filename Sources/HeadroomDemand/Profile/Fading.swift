@@ -30,7 +30,7 @@ extension Fading {
     }
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
-        amount = try reader.readShare()
+        amount = try reader.readFloatAmount()
         at = try reader.readTimestamp()
     }
 }

@@ -62,7 +62,7 @@ extension ByteWriter {
 extension ByteReader {
     mutating func readAmounts() throws(ByteCodingError) -> SIMD4<Float> {
         var amounts = SIMD4<Float>.zero
-        for lane in 0..<4 { amounts[lane] = try readShare() }
+        for lane in 0..<4 { amounts[lane] = try readFloatAmount() }
         return amounts
     }
 }

@@ -28,7 +28,7 @@ extension Shape {
     }
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
-        count = try reader.readShare()
+        count = try reader.readFloatAmount()
         sums = try reader.readAmounts()
     }
 }

@@ -68,7 +68,7 @@ extension TenantProfile {
             let gateway = try reader.readGateway(of: gateways)
             return Queue(
                 gateway: gateway, criticality: try reader.readCriticality(), at: try reader.readTimestamp(),
-                depth: try reader.read(), tokens: try reader.read(), oldestSeconds: try reader.readShare())
+                depth: try reader.read(), tokens: try reader.read(), oldestSeconds: try reader.readFloatAmount())
         }
         arrivals = try reader.readArray(leastBytes: 14) { reader in
             let gateway = try reader.readGateway(of: gateways)
@@ -85,7 +85,7 @@ extension TenantProfile {
         guard firstMinute >= 0, firstMinute <= newestMinute, newestMinute < Int64.max / 60_000 else {
             throw .outOfRange
         }
-        closedWeight = try reader.readShare()
+        closedWeight = try reader.readFloatAmount()
     }
 }
 

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// ``LargestRemainder/divide(_:by:)`` again and again over the same few gateways, without an allocation each time.
+/// Does ``LargestRemainder/divide(_:by:)`` many times over the same few gateways, without allocating memory each time.
 struct UnitDivider {
     /// In proportion to these; set before each division.
     var weights: [Double]
@@ -23,7 +23,7 @@ struct UnitDivider {
         for weight in weights { sum += weight }
         var missing = total
         for index in weights.indices {
-            // Multiplied before it is divided: a part that is the whole of a whole number stays that number.
+            // Multiply before dividing: a single gateway then gets exactly `total`.
             let part = sum > 0 ? weights[index] * total / sum : total / Double(weights.count)
             units[index] = part.rounded(.down)
             remainders[index] = part - units[index]

@@ -54,17 +54,17 @@ struct FloatAccount: Sendable {
         let deadline: Timestamp?
     }
 
-    /// How a tenant stands with the float: what the order goes by.
+    /// What decides a tenant's turn: its clock, its floor and its ceiling.
     struct Standing: Sendable {
         var weight: Double
-        /// V: seconds of the pool served or granted ÷ weight.
+        /// The service clock: seconds of the pool's capacity served or granted, divided by the weight.
         fileprivate(set) var clock: Double
-        /// F: what is left of the floor's last seconds.
+        /// What is left of the floor of the last ten seconds.
         fileprivate var floor: Floor
         /// How far lending may go, over all gateways.
         fileprivate var ceiling: Bucket
 
-        /// Less than nothing gives back. Clock, floor account and ceiling count all service, on whatever right.
+        /// Charges work to clock, floor and ceiling, by whatever right it was served; negative work gives back.
         mutating func charge(_ work: Work, capacity: Rates, at now: Timestamp) {
             let more = Work(amounts: pointwiseMax(work.amounts, .zero))
             clock += (more.seconds(of: capacity) - (more - work).seconds(of: capacity)) / weight
@@ -81,11 +81,11 @@ struct FloatAccount: Sendable {
     var standing: Standing
     /// One for each gateway that told of something.
     var lanes: [Lane] = []
-    /// When work of it last waited somewhere, and the most urgent criticality of it.
+    /// When a call of the tenant last waited at some gateway, and the most urgent criticality then.
     var waitedAt: Timestamp?
     var waitingAs = Criticality.interactive
 
-    /// Ten seconds of use are what a ceiling is measured by.
+    /// A ceiling is a bucket of this many seconds.
     private static let ceilingSeconds = 10.0
 
     init(_ entry: TenantAllocation, clock: Double, at now: Timestamp) {
@@ -109,9 +109,9 @@ struct FloatAccount: Sendable {
     /// The most urgent work of it that waits, as far as is known.
     var mostUrgent: Criticality? { lanes.lazy.filter { !$0.isEmpty }.map(\.head.criticality).min() }
 
-    /// Debt up to half a minute of the rate is paid back first. Were it forgiven, a tenant of large calls would always
-    /// be within its floor, and after a loss of capacity the rest would have what it leaves (shortfall in the drop .20
-    /// instead of .15).
+    /// The floor of the last ten seconds, less what was served. It may go into debt by up to half a minute of the rate,
+    /// and the debt is paid back first. Without debt a tenant with large calls would always be within its floor, and
+    /// after a loss of capacity all others would get only what it leaves (shortfall 0.20 and not 0.15).
     fileprivate struct Floor: Sendable {
         var rates: Rates
         @Halved private var level: SIMD4<Double>

@@ -11,11 +11,11 @@ extension FloatLedger {
 
     /// The work that `boot` may have of the float, ascending by tenant.
     ///
-    /// The one order of Model §5.8 runs over all that is known to wait anywhere: floor account not used up;
-    /// criticality; least service clock; arrival; up to the ceilings. What comes before in it and waits at another
-    /// gateway is left for that one, which asks in a moment; a head that was not told of again for so long
-    /// does not wait any more. Whose turn it is may be too large for what is left: then everyone waits until it is not,
-    /// since a call in debt of the float is one that the provider refuses.
+    /// The order of Model §5.8 covers all calls that are known to wait at any gateway: the tenant's floor is not used
+    /// up; criticality; least service clock, less ``ServiceOrder/urgency(until:at:)``; arrival. Tenants at their
+    /// ceiling get nothing. Budget for an earlier call at another gateway is left for that gateway, which will ask in a
+    /// moment. A waiting call that its gateway has not reported for ``headSeconds`` counts as gone. If the next call is
+    /// larger than what is left, everyone waits: the provider would refuse a call that puts the float in debt.
     func grants(to boot: Int, wanted: Int, at now: Timestamp) -> [Grants] {
         guard wanted > 0 else { return [] }
         let oldest = now.adding(seconds: -FloatLedger.headSeconds)

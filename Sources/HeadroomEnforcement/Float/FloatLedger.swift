@@ -1,6 +1,7 @@
 import HeadroomModel
 
-/// The float of one pool: budget that no gateway has work for just now, and who may have some of it.
+/// The float of one pool: budget that no gateway has work for now, and who may have some of it. (Not the snapshot
+/// ledger in SQLite: this one is in memory only, and starts empty with each term.)
 ///
 /// It is fed by a part Φ of capacity and by what gateways return, and emptied by grants. Conservation:
 /// - what flows in was some gateway's budget before, or Φ · capacity that no gateway was given: local budgets and float

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// A gate's calls, those that wait and those on their way, in places that are used again.
+/// A gate's calls, both those that wait and those that were sent and have not ended. Places in the table are reused.
 ///
 /// The caller's ids are looked up where calls come and end; in between a place is enough, and the sequence number tells
 /// whether the call that was there is still the one that is there.
@@ -49,10 +49,10 @@ struct CallTable: Sendable {
         return call
     }
 
-    /// False for what is left in a queue or a heap of a call that ended.
+    /// False for an entry of a queue or heap whose call has ended.
     func isThere(_ place: Int, _ sequence: Int) -> Bool { calls[place].sequence == sequence }
 
-    /// … and of one that went.
+    /// Also false for an entry whose call was sent.
     func isWaiting(_ place: Int, _ sequence: Int) -> Bool {
         calls[place].sequence == sequence && calls[place].grant == nil
     }

@@ -4,10 +4,11 @@ import HeadroomModel
 extension PoolGate {
     /// The calls that may go now, in order: first the assured, then the lent.
     ///
-    /// The one order of Model §5.8: eligible now; within the own rate; criticality; least service clock; arrival.
-    /// Among the assured the clock is the stride of assured service over the assured rate: a provider that delivers
-    /// less than the snapshot thought then costs everyone the same part. What still waits afterwards is in
-    /// ``queues(at:)``. Calls whose patience has ended stay for ``expire(at:)``.
+    /// The order of Model §5.8: eligible now; within the tenant's assured rate; criticality; least service clock, less
+    /// ``ServiceOrder/urgency(until:at:)``; arrival. Among assured calls the clock is ``TenantAccount/assuredPass``:
+    /// assured service divided by the assured rate. So when the provider delivers less than the snapshot says, everyone
+    /// loses the same part. What still waits afterwards is in ``queues(at:)``. Calls whose deadline has passed stay
+    /// until ``expire(at:)``.
     ///
     /// While the float answers, only assured calls that the budget covers go on it. All others draw, in the order over
     /// all gateways, and what they leave here flows back to the float: a gateway that lends to whoever waits with it

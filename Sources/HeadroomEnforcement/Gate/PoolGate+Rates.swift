@@ -66,7 +66,8 @@ extension PoolGate {
         if rates != budgetRates(of: allocation) { changeRates(at: now) }
     }
 
-    /// A refusal for want of quota empties the budget in what is exhausted, and holds it until the reset.
+    /// A refusal because our quota is used up empties the budget of the exhausted resources. When the answer says that
+    /// 0 is left and when the reset is, no call goes until then, but for at most ``longestHoldSeconds``.
     private mutating func hold(for signal: ProviderSignal, limiting resources: ResourceSet, at now: Timestamp) {
         let stated = signal.windows.filter { resources.contains($0.resource) && $0.remaining != nil }
         if stated.isEmpty {

@@ -2,11 +2,12 @@ import HeadroomModel
 
 /// One gateway's enforcement of one pool: what waits, whose turn it is, and what it may cost.
 ///
-/// Assured work goes first; what is left of the budget within the second is lent to the tenant with the least service
-/// clock, up to its ceiling (Model §5.8), so no budget idles while eligible work below its ceiling waits. A gate that
-/// draws leaves the lending to the float, as long as that answers. Without an
-/// allocation, or with one that does not enforce, everything passes and is counted. The caller owns time, chance and
-/// the network: it enqueues calls, asks for dispatches at ``nextWake(after:)`` or on a tick, and says how each ended.
+/// Assured work goes first. What is left of the budget is lent at once to other waiting calls: by criticality, then to
+/// the tenant with the least service clock, up to its ceiling (Model §5.8). So no budget is idle while a call waits
+/// that may have it. A gate that draws leaves the lending to the float, as long as the float answers. Without an
+/// allocation, or with one that does not enforce, everything passes and is counted. The caller provides time, random
+/// numbers and the network: it enqueues calls, asks for dispatches at ``nextWake(after:)`` or at regular times, and
+/// says how each ended.
 public struct PoolGate: Sendable {
     public let pool: PoolID
     public let gateway: GatewayID
@@ -226,7 +227,8 @@ public struct PoolGate: Sendable {
 
     // MARK: Time
 
-    /// Lets pass what time alone brings: the end of the lease, of a header's word, of a call's waiting aside.
+    /// Applies what happens by time alone: the lease ends, a header's limit is no longer believed, a deferred call
+    /// becomes eligible.
     mutating func advance(to now: Timestamp) {
         let hasExpired = now >= leaseUntil
         let forgetsHeaders = !headerLimits.isEmpty && now >= headerLimitsUntil

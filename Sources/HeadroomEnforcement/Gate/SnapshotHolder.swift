@@ -56,7 +56,7 @@ public struct SnapshotHolder: Sendable {
     /// - Parameter jitter: in 0..<1; takes up to a third off, so that gateways that started together drift apart.
     public func nextPoll(jitter: Double, at now: Timestamp) -> Timestamp {
         guard let askedAt else { return now }
-        let usual = (snapshot?.leaseSeconds ?? 15) / 3
+        let usual = (snapshot?.leaseSeconds ?? LoopPolicy().leaseSeconds) / 3
         let interval = failures == 0 ? usual : min(usual, 0.5 * Double(1 << min(failures - 1, 10)))
         return max(now, askedAt.adding(seconds: interval * (1 - jitter / 3)))
     }

@@ -1,9 +1,10 @@
 import HeadroomModel
 
-/// A call's expected cost, before it is sent: input + `max_tokens` · the part of it that this tenant's answers used so far.
+/// A call's expected cost before it is sent: input tokens + `max_tokens` × the part of `max_tokens` that this tenant's
+/// answers have used so far.
 ///
-/// Callers ask for five to ten times the output that they get. Without the learned correction the pool looks full
-/// while it is nearly empty (ControlLaw, rule 18: shortfall +.37, with it -.003).
+/// Callers ask for five to ten times the output that they get. Without the learned correction the pool looks full while
+/// it is nearly empty (ControlLaw, rule 18: shortfall 0.37 higher).
 public struct TokenEstimator: Sendable {
     /// Sums in which each call counts 0.98 of the call after it: the last fifty calls or so.
     private struct Usage {

@@ -20,7 +20,7 @@ package struct GatewayRegister {
     package struct Visitor {
         package var key: Key
         package var applied: SnapshotVersion?
-        /// Another word at each start of the process.
+        /// A name that is new at each start of the process (`boot` in WireFormat §2).
         package var boot: String?
         /// The token that it came with; `nil` where there are none.
         package var owner: String?

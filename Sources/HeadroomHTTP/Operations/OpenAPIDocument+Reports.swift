@@ -65,7 +65,7 @@ extension OpenAPIDocument {
                 "braked": {
                   "type": "boolean", "description": "Held down because the provider counts refused calls against the limit"
                 },
-                "growth": {"type": ["number", "null"], "description": "Factor by which use may grow, where the provider limits it"},
+                "growth": {"type": ["number", "null"], "description": "Part of the usual slew limit with which rates may rise: below 1 after the provider refused fast growth"},
                 "billing_failure_since": {
                   "type": ["string", "null"], "format": "date-time",
                   "description": "The provider refuses calls for want of money since then"
@@ -90,7 +90,7 @@ extension OpenAPIDocument {
             },
             "pin": {"oneOf": [{"$ref": "#/components/schemas/Pin"}, {"type": "null"}]},
             "freezes": {"type": "array", "items": {"$ref": "#/components/schemas/Freeze"}},
-            "open_questions": {"type": "integer"}
+            "open_questions": {"type": "integer", "description": "Approvals and recommendations of the pool that wait for a person"}
           }
         },
         "UpstreamSignals": {

@@ -1,7 +1,7 @@
 import HeadroomModel
 import HeadroomWire
 
-/// The calls by which a machine watches this one: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`.
+/// The routes for monitoring: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`.
 struct OperationsRoutes: Sendable {
     let board: SnapshotBoard
     let counters: TelemetryCounters
@@ -12,7 +12,7 @@ struct OperationsRoutes: Sendable {
     /// Metrics name tenants: viewers, or anyone where a setting opens them.
     let metricsAccess: AccessRule
 
-    /// A loop that has not reported for this long is taken for stuck: five times the longest period that is sensible.
+    /// A loop that has not reported for this long counts as stuck: five times the longest sensible period.
     private static let maxReportAgeSeconds = 60.0
     /// Tenants that were turned away are an alarm for this long.
     private static let untrackedSeconds = 600.0
@@ -45,7 +45,7 @@ struct OperationsRoutes: Sendable {
         return HTTPResponse(status: answer.isReady ? 200 : 503, type: "application/json", body: answer.bytes)
     }
 
-    /// Conditions that do not make the service unready, and need a person's eye.
+    /// Conditions that leave the service ready but that a person should look at.
     private func warnings(_ report: LoopReport?, _ now: Timestamp) -> [String] {
         var warnings = report?.rulesRefusal.map { [$0] } ?? []
         for (kind, reason) in conditions.all where !kind.isFatal {

@@ -1,7 +1,7 @@
 import HeadroomModel
 import HeadroomWire
 
-/// A person's call: where it goes, who makes it, and its body.
+/// A person's HTTP request: its target, its sender and its body.
 struct PeopleCall: Sendable {
     let target: RequestTarget
     let pattern: String

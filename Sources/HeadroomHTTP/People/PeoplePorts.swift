@@ -27,7 +27,7 @@ package struct PeoplePorts: Sendable {
 }
 
 extension Route {
-    /// The calls of people.
+    /// The routes for people.
     static func people(_ ports: PeoplePorts, _ board: SnapshotBoard) -> [Route] {
         OverrideRoutes(board: board, steering: ports.steering, rules: ports.rules).all
             + ProposalRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all

@@ -8,8 +8,9 @@ package struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The body's `Content-Encoding`.
         case unsupportedCoding
         case tooManyRequests
-        /// `noSuch`: the path is one of ours, and what it names does not exist.
-        case noSuch, conflict
+        /// The route exists, but the object that the path names does not (404); `notFound` is a path without a route.
+        case noSuch
+        case conflict
         case overloaded, notReady, stopping, storage, unexpected
         // A server that cannot start.
         case badAddress, addressInUse, addressUnavailable, cannotListen

@@ -1,4 +1,4 @@
-/// The methods that Headroom's calls use; any other is ``other`` and answered with 405.
+/// The methods that Headroom's routes use; any other is ``other`` and is answered with 405.
 package enum HTTPMethod: String, Sendable, CaseIterable {
     case get = "GET"
     case head = "HEAD"

@@ -13,7 +13,7 @@ extension RawSpan {
         }
     }
 
-    /// ASCII letters are equal in both cases.
+    /// Compares without regard to the case of ASCII letters.
     func isEqualIgnoringCase(to text: StaticString) -> Bool {
         guard byteCount == text.utf8CodeUnitCount else { return false }
         return unsafe withUnsafeBytes { own in
@@ -31,7 +31,7 @@ extension RawSpan {
 }
 
 extension RawSpan {
-    /// The value of `Accept-Encoding` lets gzip through: by name or by `*`, and not with a weight of 0.
+    /// True when this value of `Accept-Encoding` accepts gzip: by name or by `*`, and not with a weight of 0.
     var acceptsGzip: Bool {
         var rest: Bool?
         for item in text.split(separator: ",") {

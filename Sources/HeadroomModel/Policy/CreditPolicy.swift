@@ -1,4 +1,4 @@
-/// Burst credit: saved-up unused entitlement that a mid-task burst may draw down (Model §5.6).
+/// Burst credit: assured rate that was not used, saved up, and spent by a burst in the middle of a task (Model §5.6).
 public struct CreditPolicy: Equatable, Sendable {
     /// Part of what a tenant is assured and leaves unused that it earns as credit.
     public var accrualShare: Double

@@ -12,8 +12,8 @@ public struct DampeningPolicy: Equatable, Sendable {
     public var slewSeconds: Double
     /// … or by this part of capacity, whichever is more.
     public var slewShare: Double
-    /// Part of what tenants share that is assured; the rest is lent and takes the estimate's small movements, which
-    /// would else be losses of capacity.
+    /// Part of what tenants share that is assured. The rest is lent; small falls of the estimate are taken from it and
+    /// do not count as losses of capacity.
     public var assuredShare: Double
 
     public init(

@@ -8,7 +8,7 @@ extension StorageError {
         let detail = unsafe String(cString: sqlite3_errmsg(database))
         var extended = unsafe sqlite3_extended_errcode(database)
         if extended & 0xFF == SQLITE_IOERR {
-            // Growing the shared memory or a file ahead of writing it: SQLite calls a lack of space an I/O error there.
+            // Where SQLite extends a file or its shared memory before writing, it reports a full disk as an I/O error.
             let systemError = unsafe sqlite3_system_errno(database)
             if systemError == ENOSPC || systemError == EDQUOT { extended = SQLITE_FULL }
         }
@@ -33,7 +33,7 @@ extension StorageError {
         case SQLITE_BUSY, SQLITE_LOCKED:
             (.busy, "another process holds the database: try again when it has finished")
         case SQLITE_FULL:
-            (.full, "free some space on the disk; nothing was half-written")
+            (.full, "free some space on the disk; the failed transaction was rolled back as a whole")
         case SQLITE_READONLY:
             (.readOnly, "the file and its directory must be writable for the user that runs Headroom")
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
