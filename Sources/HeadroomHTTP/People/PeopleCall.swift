@@ -1,3 +1,4 @@
+import HeadroomJSON
 import HeadroomModel
 import HeadroomWire
 
