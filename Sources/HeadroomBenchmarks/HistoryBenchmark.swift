@@ -10,6 +10,7 @@ enum HistoryBenchmark {
     private static let tenants = 5_000
     private static let pools = 20
     private static let runs = 15
+    private static let coding = SnapshotStore.Coding(encode: { _ in [] }, decode: { _ in throw CancellationError() })
 
     static func run(smoke: Bool) throws {
         try waitFor { try await measure(days: smoke ? 2 : 30) }
@@ -18,7 +19,6 @@ enum HistoryBenchmark {
     private static func measure(days: Int) async throws {
         let directory = try BenchmarkDirectory()
         let path = directory.path + "/headroom.db"
-        let coding = SnapshotStore.Coding(encode: { _ in [] }, decode: { _ in throw CancellationError() })
         let database = try Database(path: path, use: .service, coding: coding, time: TimeSource { now })
         let clock = ContinuousClock()
         let began = clock.now
@@ -52,7 +52,7 @@ enum HistoryBenchmark {
         for _ in 0..<runs {
             let connection = try SQLiteConnection(
                 path: path, access: .readOnly, executor: DiskExecutor(label: "benchmark"))
-            let reader = try RecordReader(connection: connection)
+            let reader = try RecordReader(connection: connection, coding: coding)
             let began = clock.now
             let records = try await reader.history(query)
             let series = HistorySeries(records, query)

@@ -17,6 +17,8 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         package var events: [PoolEvent] = []
         /// Ascending by id.
         package var alerts: [Alert] = []
+        /// Ascending by generation.
+        package var snapshots: [Snapshot] = []
         package var lastID: Int64 = 0
         /// The error that every call throws.
         package var failure: SteeringError?
@@ -58,7 +60,9 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
     }
 
     private func read<Value: Sendable>(_ body: (State) -> Value) throws(StorageError) -> Value {
-        if state.withLock({ $0.failure }) != nil { throw .madeToFail }
+        if let failure = state.withLock({ $0.failure }) {
+            throw StorageError(code: .inputOutput, message: failure.message)
+        }
         return state.withLock { body($0) }
     }
 
@@ -303,6 +307,27 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
             records.tenantCount = order.count
             return records
         }
+    }
+
+    package func generations(
+        from: Timestamp, to: Timestamp, limit: Int
+    ) async throws(StorageError) -> [GenerationSummary] {
+        try read { state in
+            let found = state.snapshots.filter { from <= $0.issuedAt && $0.issuedAt < to }
+            return found.reversed().prefix(limit).map { snapshot in
+                let chains = state.explanations.filter { $0.version == snapshot.version }
+                let changes = Dictionary(grouping: chains, by: \.pool.pool).map { pool, chains in
+                    GenerationSummary.Change(pool: pool, tenants: chains.count)
+                }
+                return GenerationSummary(
+                    version: snapshot.version, issuedAt: snapshot.issuedAt,
+                    changes: changes.sorted { $0.pool < $1.pool })
+            }
+        }
+    }
+
+    package func snapshot(generation: Int64) async throws(StorageError) -> Snapshot? {
+        try read { state in state.snapshots.last { $0.version.generation == generation } }
     }
 
     package func current() async throws(StorageError) -> Rules {

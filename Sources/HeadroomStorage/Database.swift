@@ -76,7 +76,7 @@ package final class Database: Sendable {
         checkpoints = try RollupStore(connection: writer)
         let reader = try SQLiteConnection(
             path: path, access: .readOnly, executor: DiskExecutor(label: "headroom.records"))
-        records = try RecordReader(connection: reader)
+        records = try RecordReader(connection: reader, coding: coding)
         audit = AuditReader(connection: reader)
         clockMark = ClockMark(connection: writer)
         files = DatabaseFiles(path: path)

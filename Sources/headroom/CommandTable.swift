@@ -19,6 +19,9 @@ enum CommandTable {
             name: "explain", summary: "why a tenant's number is what it is", help: ExplainCommand.help,
             run: ExplainCommand.run),
         Command(
+            name: "generations", summary: "which snapshots there were, and what differs between two",
+            help: GenerationsCommand.help, run: GenerationsCommand.run),
+        Command(
             name: "override", summary: "raise or lower a tenant for a while", help: OverrideCommand.help,
             run: OverrideCommand.run),
         Command(

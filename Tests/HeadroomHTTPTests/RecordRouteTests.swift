@@ -141,6 +141,118 @@ import Testing
         }
     }
 
+    @Test func `a moment is explained by the generation that was in force, and an outage is named`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            let now = fixture.clock.now
+            fixture.desk.change { state in
+                state.explanations = [.sample(generation: 5), .sample(generation: 9)]
+                for (place, generation) in [Int64(5), 9].enumerated() {
+                    state.snapshots.append(
+                        Snapshot(
+                            version: SnapshotVersion(epoch: 1, generation: generation),
+                            issuedAt: now.adding(seconds: -600 + 300 * Double(place)), leaseSeconds: 15, policy: "a@b",
+                            pools: []))
+                }
+                state.rollups = [
+                    Rollup(
+                        start: Timestamp(milliseconds: (now.milliseconds - 400_000) / 60_000 * 60_000), tenant: "acme",
+                        pool: "p", criticality: .batch,
+                        sums: RollupSums {
+                            $0.ok = 1
+                            $0.overload = 9
+                            $0.demandTokens = 500
+                        })
+                ]
+            }
+            let viewer = try Person("viewer", fixture)
+            func explain(_ query: String) async throws -> RawClient.Reply {
+                try await viewer.get("/v1/explain?tenant=acme&pool=p&\(query)")
+            }
+            let earlier = try await explain("at=\(now.milliseconds - 400_000)")
+            #expect(earlier.json["generation"]?.number == 5)
+            #expect(earlier.text.contains("the provider had an outage: 9 of 10 attempts failed"), "\(earlier.text)")
+            let later = try await explain("at=\(now.milliseconds - 10_000)")
+            #expect(later.json["generation"]?.number == 9 && !later.text.contains("outage"))
+            #expect(try await explain("at=\(now.milliseconds - 700_000)").status == 404)
+            #expect(try await explain("at=1&generation=5").status == 400)
+            #expect(try await explain("at=1&from=1").status == 400)
+            #expect(try await explain("to=5").status == 400)
+
+            let story = try await explain("from=\(now.milliseconds - 600_000)")
+            #expect(story.json["own"]?["overload"]?.number == 9 && story.json["outages"]?.array?.count == 1)
+            #expect(story.json["sentences"]?[0]?.string?.contains("acme in p asked for about") == true)
+            #expect(story.json["for_tenant"]?[0]?.string?.contains("you asked p for about") == true)
+            let pool = try await viewer.get("/v1/explain?pool=p&from=\(now.milliseconds - 600_000)")
+            #expect(pool.json["sentences"]?[0]?.string?.contains("all tenants of p") == true, "\(pool.text)")
+            #expect(pool.json["for_tenant"] == nil)
+            #expect(try await explain("from=1&to=9999999999").status == 400)
+            let acme = try Person("acme", fixture)
+            #expect(try await acme.get("/v1/explain?pool=p&from=5").status == 403)
+            #expect(try await acme.get("/v1/explain?pool=p&tenant=acme&from=\(now.milliseconds - 1000)").status == 200)
+        }
+    }
+
+    @Test func `generations are listed by time, and two of them compared`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            let now = fixture.clock.now
+            func snapshot(_ generation: Int64, tpm: Double, tenants: [TenantAllocation]) -> Snapshot {
+                let changed = PoolAllocation(
+                    pool: "p", capacity: Rates(tpm: tpm), nominal: Rates(tpm: 1000), budget: Rates(tpm: tpm),
+                    tenants: tenants)
+                let same = PoolAllocation(
+                    pool: "q", capacity: Rates(rpm: 7), nominal: Rates(rpm: 7), budget: Rates(rpm: 7))
+                return Snapshot(
+                    version: SnapshotVersion(epoch: 1, generation: generation),
+                    issuedAt: now.adding(seconds: Double(generation) - 100), leaseSeconds: 15, policy: "a@b",
+                    pools: [changed, same])
+            }
+            fixture.desk.change { state in
+                state.snapshots = [
+                    snapshot(
+                        5, tpm: 1000,
+                        tenants: [
+                            TenantAllocation(tenant: "acme", assured: Rates(tpm: 400)),
+                            TenantAllocation(tenant: "globex", assured: Rates(tpm: 300)),
+                            TenantAllocation(tenant: "same", assured: Rates(tpm: 10), serviceClock: 1),
+                        ]),
+                    snapshot(
+                        6, tpm: 500,
+                        tenants: [
+                            TenantAllocation(tenant: "acme", assured: Rates(tpm: 390)),
+                            TenantAllocation(tenant: "new", assured: Rates(tpm: 50)),
+                            TenantAllocation(tenant: "same", assured: Rates(tpm: 10), serviceClock: 9),
+                        ]),
+                ]
+                state.explanations = [.sample(generation: 6)]
+            }
+            let viewer = try Person("viewer", fixture)
+            let list = try await viewer.get("/v1/generations?limit=1").json
+            #expect(list["generations"]?.array?.map { $0["generation"]?.number } == [6])
+            let next = try #require(list["next"]?.string)
+            let older = try await viewer.get("/v1/generations?to=\(next)").json
+            #expect(older["generations"]?.array?.map { $0["generation"]?.number } == [5])
+            let inForce = try await viewer.get("/v1/generations?limit=1&to=\(now.milliseconds - 94_500)").json
+            #expect(inForce["generations"]?[0]?["generation"]?.number == 5)
+
+            let difference = try await viewer.get("/v1/generations/5..6").json
+            #expect(difference["pools"]?.array?.map { $0["pool"]?.string } == ["p"])
+            let pool = difference["pools"]?[0]
+            #expect(
+                pool?["before"]?["capacity"]?["tpm"]?.number == 1000
+                    && pool?["after"]?["capacity"]?["tpm"]?.number == 500)
+            // Those that moved most first; one that is the same but for its clock is left out.
+            #expect(pool?["tenants"]?.array?.map { $0["tenant"]?.string } == ["globex", "new", "acme"])
+            #expect(pool?["tenants"]?[0]?["after"]?.isNull == true && pool?["tenants_changed"]?.number == 3)
+            #expect(
+                try await viewer.get("/v1/generations/5..6?limit=1").json["pools"]?[0]?["tenants"]?.array?.count == 1)
+            let own = try await Person("acme", fixture).get("/v1/generations/5..6")
+            #expect(own.status == 200 && !own.text.contains("globex") && own.text.contains("390"))
+            for (path, status) in [("5..7", 404), ("5", 400), ("a..b", 400), ("5..6?pools=p", 400), ("0..6", 400)] {
+                #expect(try await viewer.get("/v1/generations/\(path)").status == status, "\(path)")
+            }
+        }
+    }
+
     @Test func `the audit log comes by the page, to operators without limits`() async throws {
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
             fixture.desk.change { state in

@@ -75,6 +75,53 @@ import Testing
         #expect(await audit.lastVerification == found)
     }
 
+    @Test func `a head that was noted finds every cut, and a log that was written anew`() async throws {
+        let database = try await log()
+        let audit = try database.auditReader()
+        let head = try #require(try await audit.head())
+        #expect(head.sequence == 3 && AuditHead(head.description) == head)
+        #expect(try await audit.verify(at: start, noted: head).fault == nil)
+        #expect(try await audit.verify(at: start, noted: AuditHead(head.hash)).fault == nil)
+        // Rows that follow change nothing.
+        try await ContractStore(connection: database.writer).put(Contract(tenant: "gamma"))
+        #expect(try await audit.verify(at: start, noted: head).fault == nil)
+
+        // Cut by somebody who knows all of Headroom's tables.
+        for rows in [3, 2, 1] as [Int64] {
+            try database.execute("DELETE FROM audit WHERE sequence > (SELECT max(sequence) - 1 FROM audit)")
+            try database.execute(
+                "UPDATE sqlite_sequence SET seq = (SELECT max(sequence) FROM audit) WHERE name = 'audit'")
+            try database.execute(
+                "UPDATE audit_head SET (sequence, sha256) = (SELECT sequence, sha256 FROM audit ORDER BY sequence DESC LIMIT 1)"
+            )
+            #expect(try await audit.verify(at: start).fault == nil)
+            #expect(try await audit.head()?.sequence == rows)
+            let fault = try await audit.verify(at: start, noted: head).fault
+            #expect((fault == nil) == (rows == 3), "\(rows)")
+            if rows < 3 { #expect(fault?.sequence == 3 && fault?.detail.contains("cut off") == true) }
+        }
+
+        let anew = try await log()
+        try await ContractStore(connection: anew.writer).put(Contract(tenant: "delta"))
+        #expect(try await anew.auditReader().verify(at: start).fault == nil)
+        let other = try TemporaryDatabase()
+        for tenant in ["x", "y", "z"] as [TenantID] {
+            try await ContractStore(connection: other.writer).put(Contract(tenant: tenant))
+        }
+        #expect(try await other.auditReader().verify(at: start, noted: head).fault?.sequence == 3)
+    }
+
+    @Test func `a head is read as it was printed`() {
+        let hash = String(repeating: "9f", count: 32)
+        for text in ["17 \(hash)", "17:\(hash)", "17,\(hash.uppercased())"] {
+            #expect(AuditHead(text)?.description == "17 \(hash)", "\(text)")
+        }
+        #expect(AuditHead(hash)?.description == hash)
+        for text in ["", "17", "17 9f", "x \(hash)", "0 \(hash)", "1 2 \(hash)", "\(hash)0"] {
+            #expect(AuditHead(text) == nil, "\(text)")
+        }
+    }
+
     @Test func `an empty log is whole`() async throws {
         let found = try await TemporaryDatabase().auditReader().verify(at: start)
         #expect(found.sequence == 0 && found.fault == nil)

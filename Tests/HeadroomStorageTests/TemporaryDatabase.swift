@@ -42,7 +42,9 @@ struct TemporaryDatabase: Sendable {
 
     func auditReader() throws -> AuditReader { AuditReader(connection: try reader()) }
 
-    func records() throws -> RecordReader { try RecordReader(connection: try reader()) }
+    func records(coding: SnapshotStore.Coding = .unused) throws -> RecordReader {
+        try RecordReader(connection: try reader(), coding: coding)
+    }
 
     private func reader() throws -> SQLiteConnection {
         try SQLiteConnection(path: path, access: .readOnly, executor: DiskExecutor(label: "test.reader"))

@@ -34,7 +34,7 @@ import Testing
             explanation() == [
                 "acme asked for 410,000 TPM.",
                 "The pool openai:gpt-4o has 1,100,000 TPM since it fell from 2,000,000 52 s ago "
-                    + "(quota 429s on 8 % of calls).",
+                    + "(429s for quota on 8 % of the calls of 10 s).",
                 "At weight 4 (tier premium) its share is 268,000 TPM, and was 320,000 on average of late.",
                 "It has a floor of 100,000.",
                 "The slew limit lets it rise to 240,000 TPM for now.",

@@ -12,6 +12,7 @@ package struct Metrics {
     private let conditions: [(kind: ServiceConditions.Kind, reason: String?)]
     private let alerts: [(kind: AlertKind, count: Int)]
     private let sinks: [SinkMetrics.Row]
+    private let auditHead: (sequence: Int64, hash: String)?
     private let failedSignIns: Int
     private let slowedAddresses: Int
     private let now: Timestamp
@@ -22,8 +23,9 @@ package struct Metrics {
         refusals: [(reason: TelemetryRefusal, count: Int)] = [],
         draws: [(pool: PoolID, result: DrawIntake.Result, count: Int)] = [], longPolls: Int = 0,
         conditions: [(kind: ServiceConditions.Kind, reason: String?)] = [],
-        alerts: [(kind: AlertKind, count: Int)] = [], sinks: [SinkMetrics.Row] = [], failedSignIns: Int = 0,
-        slowedAddresses: Int = 0, now: Timestamp
+        alerts: [(kind: AlertKind, count: Int)] = [], sinks: [SinkMetrics.Row] = [],
+        auditHead: (sequence: Int64, hash: String)? = nil, failedSignIns: Int = 0, slowedAddresses: Int = 0,
+        now: Timestamp
     ) {
         self.loop = loop
         self.drifts = drifts
@@ -34,6 +36,7 @@ package struct Metrics {
         self.conditions = conditions
         self.alerts = alerts
         self.sinks = sinks
+        self.auditHead = auditHead
         self.failedSignIns = failedSignIns
         self.slowedAddresses = slowedAddresses
         self.now = now
@@ -80,6 +83,12 @@ package struct Metrics {
         }
         text.family("headroom_alert_notifications_waiting", .gauge, "Messages that wait for a webhook to take them.")
         for row in sinks { text.sample(row.waiting, ["sink": row.sink]) }
+        if let auditHead {
+            text.family(
+                "headroom_audit_head_info", .gauge,
+                "The newest row of the audit log, hourly: headroom audit verify --head finds what was cut off since.")
+            text.sample(1, ["sequence": String(auditHead.sequence), "hash": auditHead.hash])
+        }
         text.family("headroom_failed_sign_ins_total", .counter, "Calls without a known token, since the start.")
         text.sample(failedSignIns)
         text.family(

@@ -50,7 +50,8 @@ actor MetricsPage {
             loop: loop, drifts: board.drifts().map { ($0.gateway.gateway, $0.seconds) },
             telemetry: counters.all, refusals: counters.refusals, draws: draws?.all ?? [],
             longPolls: board.waitingCount,
-            conditions: conditions.all, alerts: alerts.counts, sinks: alerts.sinks.rows, failedSignIns: signIns.total,
+            conditions: conditions.all, alerts: alerts.counts, sinks: alerts.sinks.rows,
+            auditHead: conditions.auditHead, failedSignIns: signIns.total,
             slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
             now: now)
         let response = HTTPResponse(type: MetricsText.contentType, body: Array(metrics.render().utf8))

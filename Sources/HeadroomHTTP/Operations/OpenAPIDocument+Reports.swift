@@ -219,6 +219,86 @@ extension OpenAPIDocument {
             "tenant": {"type": "object", "description": "From demand to what is assured, and what binds it"}
           }
         },
+        "Period": {
+          "type": "object",
+          "required": ["pool", "tenant", "from", "to", "sentences", "all", "capacity", "outages"],
+          "properties": {
+            "pool": {"type": "string"},
+            "tenant": {"type": ["string", "null"]},
+            "from": {"type": "string", "format": "date-time"},
+            "to": {"type": "string", "format": "date-time"},
+            "sentences": {"type": "array", "items": {"type": "string"}, "description": "For the person on duty"},
+            "for_tenant": {
+              "type": "array", "items": {"type": "string"},
+              "description": "To be sent as it is: it names nobody else. Where a tenant was asked for"
+            },
+            "own": {"type": "object", "description": "Sums of the tenant, as in a step of History"},
+            "all": {"type": "object", "description": "Sums of the pool, as in a step of History"},
+            "capacity": {"type": "object", "description": "Mean rates: nominal, estimated"},
+            "outages": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "from": {"type": "string", "format": "date-time"}, "to": {"type": "string", "format": "date-time"},
+                  "attempts": {"type": "integer"}, "failures": {"type": "integer"}
+                }
+              }
+            }
+          }
+        },
+        "Generations": {
+          "type": "object",
+          "required": ["generations", "next"],
+          "properties": {
+            "generations": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "epoch": {"type": "integer"}, "generation": {"type": "integer"},
+                  "issued_at": {"type": "string", "format": "date-time"},
+                  "pools": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "properties": {"pool": {"type": "string"}, "tenants": {"type": "integer"}}
+                    }
+                  }
+                }
+              }
+            },
+            "next": {"type": ["string", "null"]}
+          }
+        },
+        "GenerationDifference": {
+          "type": "object",
+          "required": ["from", "to", "pools"],
+          "properties": {
+            "from": {"type": "object"}, "to": {"type": "object"},
+            "pools": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "pool": {"type": "string"},
+                  "before": {"type": ["object", "null"]}, "after": {"type": ["object", "null"]},
+                  "tenants_changed": {"type": "integer"},
+                  "tenants": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "properties": {
+                        "tenant": {"type": "string"},
+                        "before": {"type": ["object", "null"]}, "after": {"type": ["object", "null"]}
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          }
+        },
         "History": {
           "type": "object",
           "required": ["pool", "tenant", "from", "to", "step_seconds", "series", "events", "acts", "next"],

@@ -92,17 +92,63 @@ extension OpenAPIDocument {
         #"""
         "/v1/explain": {
           "get": {
-            "summary": "How a number came about (roles viewer, success, sre, admin)",
+            "summary": "How a number came about, or a period's story (roles viewer, success, sre, admin)",
             "parameters": [
-              {"name": "tenant", "in": "query", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}},
+              {"name": "tenant", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
+               "description": "Required without from"},
               {"name": "pool", "in": "query", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}},
               {"name": "generation", "in": "query", "schema": {"type": "integer", "minimum": 1},
-               "description": "The newest by default"}
+               "description": "The newest by default"},
+              {"name": "at", "in": "query", "schema": {"type": "string"},
+               "description": "RFC 3339 or milliseconds since 1970: the generation that was in force then"},
+              {"name": "from", "in": "query", "schema": {"type": "string"},
+               "description": "Of a period, 35 days at most; of a pool where tenant is left out"},
+              {"name": "to", "in": "query", "schema": {"type": "string"}, "description": "Of a period; now by default"}
             ],
             "responses": {
               "200": {
-                "description": "The chain of numbers, and the same in sentences",
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Explanation"}}}
+                "description": "The chain of numbers, or a period's; and the same in sentences",
+                "content": {"application/json": {"schema": {"anyOf": [
+                  {"$ref": "#/components/schemas/Explanation"}, {"$ref": "#/components/schemas/Period"}
+                ]}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/generations": {
+          "get": {
+            "summary": "Generations that are kept, the newest first (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"name": "from", "in": "query", "schema": {"type": "string"},
+               "description": "RFC 3339 or milliseconds since 1970"},
+              {"name": "to", "in": "query", "schema": {"type": "string"},
+               "description": "Now by default; with limit=1, the one in force then"},
+              {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}}
+            ],
+            "responses": {
+              "200": {
+                "description": "When each was issued, and of how many tenants numbers were set; next is to of the rest",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Generations"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/generations/{id}": {
+          "get": {
+            "summary": "What differs between two generations, as 1840..1842 (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"name": "id", "in": "path", "required": true, "schema": {"type": "string", "pattern": "^[0-9]+\\.\\.[0-9]+$"}},
+              {"name": "pool", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"}},
+              {"$ref": "#/components/parameters/Tenant"},
+              {"name": "limit", "in": "query", "description": "Tenants of each pool",
+               "schema": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 100}}
+            ],
+            "responses": {
+              "200": {
+                "description": "Pools that differ, and their tenants that do, those that moved most first",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/GenerationDifference"}}}
               },
               "default": {"$ref": "#/components/responses/Problem"}
             }

@@ -17,8 +17,15 @@ package final class ServiceConditions: Sendable {
     }
 
     private let reasons = Mutex<[Kind: String]>([:])
+    private let newestAuditHead = Mutex<(sequence: Int64, hash: String)?>(nil)
 
     package init() {}
+
+    /// The newest row of the audit log when it was last noted; `nil` before.
+    package var auditHead: (sequence: Int64, hash: String)? {
+        get { newestAuditHead.withLock { $0 } }
+        set { newestAuditHead.withLock { $0 = newValue } }
+    }
 
     /// - Parameter reason: for people; `nil` when nothing is wrong.
     /// - Returns: true when it was not so before.

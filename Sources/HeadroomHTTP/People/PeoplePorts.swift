@@ -41,6 +41,7 @@ extension Route {
             ).all
             + HistoryRoutes(records: ports.records, time: board.time).all
             + AlertRoutes(alerts: ports.alerts, time: board.time).all
+            + GenerationRoutes(records: ports.records, time: board.time).all
             + PolicyRoutes(rules: ports.rules).all
             + GatewayRoutes(board: board).all
     }

@@ -13,6 +13,9 @@ struct RecordRoutes: Sendable {
     private static let maxEntries: Int64 = 1000
     /// Tenants that an explanation names as causes: as many as one remembers.
     private static let excessCount = 5
+    /// An outage that an explanation names is looked for so far around it.
+    private static let outageReachMilliseconds: Int64 = 3_600_000
+    private static let longestPeriodSeconds = 35.0 * 86_400
 
     var all: [Route] {
         [
@@ -22,12 +25,24 @@ struct RecordRoutes: Sendable {
     }
 
     private func explain(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
-        try call.check(query: ["tenant", "pool", "generation"])
-        guard let tenant: TenantID = try call.query("tenant", isRequired: true),
-            let pool: PoolID = try call.query("pool", isRequired: true)
-        else { throw HTTPError(.badRequest, "tenant and pool are missing") }
-        let generation = try call.query("generation", in: 1...Int64.max)
+        try call.check(query: ["tenant", "pool", "generation", "at", "from", "to"])
+        guard let pool: PoolID = try call.query("pool", isRequired: true) else {
+            throw HTTPError(.badRequest, "pool is missing")
+        }
+        if let from = try call.instant("from") { return try await tell(pool, from: from, call) }
+        guard let tenant: TenantID = try call.query("tenant", isRequired: true) else {
+            throw HTTPError(.badRequest, "tenant is missing; without one, from and to ask for a pool's story")
+        }
+        guard try call.instant("to") == nil else { throw HTTPError(.badRequest, "to needs from: a period has both") }
         try call.requireScope(call.grant.scope.holds(tenant, in: pool), "\(tenant) in \(pool)")
+        var generation = try call.query("generation", in: 1...Int64.max)
+        let at = try call.instant("at")
+        if let at {
+            guard generation == nil else {
+                throw HTTPError(.badRequest, "at and generation say the same: leave one of them out")
+            }
+            generation = try await self.generation(at: at)
+        }
         if let generation, let newest = board.current?.version.generation, generation > newest {
             throw HTTPError(.noSuch, "generation \(generation) has not been published; the newest is \(newest)")
         }
@@ -42,11 +57,83 @@ struct RecordRoutes: Sendable {
             let question = try await meaning(tenant, pool, call)
             throw HTTPError(.noSuch, "there is no number of \(tenant) in \(pool) \(when)\(question)")
         }
-        // A caller that may see one tenant only must not learn of others.
-        let report = call.grant.scope.tenants == nil ? board.newestReport?.pools.first { $0.pool == pool } : nil
+        // Causes and room are those of now. A caller that may see one tenant only must not learn of others.
+        let isNow = generation == nil
+        let mayName = call.grant.scope.tenants == nil
+        let report = isNow && mayName ? board.newestReport?.pools.first { $0.pool == pool } : nil
         let excess = report.map { ExcessShares.largest(Self.excessCount, of: $0) } ?? []
-        let room = generation == nil ? board.current?.awaitingRoom(tenant, in: pool) : nil
-        return .json(ExplanationAnswer(explanation, excess: excess, room: room, now: board.time.now()).encoded())
+        let room = isNow ? board.current?.awaitingRoom(tenant, in: pool) : nil
+        var answer = ExplanationAnswer(explanation, excess: excess, room: room, now: board.time.now())
+        answer.sentences += try await outages(in: pool, around: at ?? explanation.at)
+        return .json(answer.encoded())
+    }
+
+    /// The one in force at `instant`.
+    private func generation(at instant: Timestamp) async throws(HTTPError) -> Int64 {
+        let found: [GenerationSummary]
+        do {
+            found = try await records.generations(
+                from: Timestamp(milliseconds: 0), to: Timestamp(milliseconds: instant.milliseconds + 1), limit: 1)
+        } catch { throw .unreadable(error) }
+        guard let generation = found.first?.version.generation else {
+            throw HTTPError(.noSuch, "no generation of that time is kept; GET /v1/generations lists those that are")
+        }
+        return generation
+    }
+
+    /// Sentences on outages of the provider that `instant` lies in.
+    private func outages(in pool: PoolID, around instant: Timestamp) async throws(HTTPError) -> [String] {
+        let minute = instant.milliseconds / 60_000 * 60_000
+        let query = HistoryQuery(
+            pool: pool, from: Timestamp(milliseconds: minute - Self.outageReachMilliseconds),
+            to: Timestamp(milliseconds: minute + Self.outageReachMilliseconds), stepSeconds: 60)
+        let facts = PeriodFacts(query, try await history(query))
+        return PeriodText(facts).outages(at: instant)
+    }
+
+    private func history(_ query: HistoryQuery) async throws(HTTPError) -> HistoryRecords {
+        do { return try await records.history(query) } catch { throw .unreadable(error) }
+    }
+
+    /// A period's story: of a tenant, or of the pool as a whole.
+    private func tell(_ pool: PoolID, from: Timestamp, _ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
+        for name in ["at", "generation"] where try call.target.value(name) != nil {
+            throw HTTPError(.badRequest, "\(name) asks for a moment, from and to for a period: leave one of them out")
+        }
+        let scope = call.grant.scope
+        let tenant: TenantID? = try call.query("tenant")
+        try call.requireScope(scope.holds(pool), "the pool \(pool)")
+        try call.requireScope(tenant.map(scope.holds) ?? (scope.tenants == nil), tenant?.text ?? "a pool as a whole")
+        let to = try call.instant("to") ?? board.time.now()
+        guard from < to else { throw HTTPError(.badRequest, "from must lie before to") }
+        guard to.seconds(since: from) <= Self.longestPeriodSeconds else {
+            throw HTTPError(.badRequest, "a story is of 35 days at most; /v1/history has longer times")
+        }
+        // Whole minutes up to three days; hours then.
+        let step: Int64 = to.seconds(since: from) <= 3 * 86_400 ? 60 : 3600
+        let width = step * 1000
+        let query = HistoryQuery(
+            pool: pool, from: Timestamp(milliseconds: from.milliseconds / width * width),
+            to: Timestamp(milliseconds: (to.milliseconds + width - 1) / width * width), stepSeconds: step,
+            leaders: scope.tenants == nil ? Self.excessCount : 0)
+        let whole = try await history(query)
+        var own: [Rollup] = []
+        var standing: PeriodFacts.Standing?
+        if let tenant {
+            var ofTenant = query
+            ofTenant.tenant = tenant
+            ofTenant.leaders = 0
+            own = try await history(ofTenant).tenant
+            let rules = try await rules.rules()
+            standing = PeriodFacts.Standing(
+                tier: rules.tier(of: tenant, in: pool).name,
+                strategicFactor: rules.contracts[tenant]?.isStrategic == true ? rules.policy.strategicFactor : nil)
+        }
+        let acts = whole.acts.map(PersonsAct.init).filter { act in
+            act.concerns(pool, tenant) && (scope.isWhole || act.tenant.map { scope.holds($0) } ?? false)
+        }
+        let facts = PeriodFacts(query, whole, own: own, tenant: tenant, acts: acts, standing: standing)
+        return .json(PeriodAnswer(facts).encoded())
     }
 
     /// The pool or the tenant that was probably meant, as a question; empty when both are known.

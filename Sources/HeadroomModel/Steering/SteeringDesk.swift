@@ -109,4 +109,8 @@ public protocol RecordReading: Sendable {
     /// The past of a pool or a tenant for a plot: by day or hour where the step is made of these, else by minute where they
     /// are still kept.
     func history(_ query: HistoryQuery) async throws(StorageError) -> HistoryRecords
+    /// Those issued in the range that are still kept, the newest first, at most `limit`.
+    func generations(from: Timestamp, to: Timestamp, limit: Int) async throws(StorageError) -> [GenerationSummary]
+    /// `nil`: it was not published, or is no longer kept.
+    func snapshot(generation: Int64) async throws(StorageError) -> Snapshot?
 }

@@ -6,16 +6,18 @@ package actor RecordReader: RecordReading {
     /// Rows in one answer.
     static let maxRollups = 1_000_000
     /// Generations looked through for the one that set a number: 48 hours of a pool that changes every 2 s.
-    private static let maxGenerations: Int64 = 100_000
+    private static let maxSearched: Int64 = 100_000
 
     let connection: SQLiteConnection
     let names: NameReader
+    let coding: SnapshotStore.Coding
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     /// On the connection's executor: call it when starting.
-    package init(connection: SQLiteConnection) throws(StorageError) {
+    package init(connection: SQLiteConnection, coding: SnapshotStore.Coding) throws(StorageError) {
         self.connection = connection
+        self.coding = coding
         names = try connection.executor.performAndWait {
             try NameReader(connection: connection)
         }
@@ -30,7 +32,7 @@ package actor RecordReader: RecordReading {
             else { return nil }
             let found = try connection.statement(RecordReader.selectIndexes)
                 .bind(":pool_id", poolNumber).bind(":generation", generation ?? .max)
-                .bind(":limit", RecordReader.maxGenerations)
+                .bind(":limit", RecordReader.maxSearched)
                 .firstResult { row in
                     TenantIndex(bytes: row.bytes(1)).place(of: tenantNumber).map { (id: row.integer(0), place: $0) }
                 }

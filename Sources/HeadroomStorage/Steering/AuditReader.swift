@@ -24,8 +24,18 @@ package actor AuditReader {
     /// The result of the last ``verify(at:)``; `nil` before it has ended.
     package var lastVerification: AuditVerification? { newest }
 
+    /// The newest row; `nil` before the first.
+    package func head() throws(StorageError) -> AuditHead? {
+        let head = try log.head()
+        return head.sequence > 0 ? AuditHead(sequence: head.sequence, hash: head.hash) : nil
+    }
+
     /// Goes through the whole log, as far as it reaches now, and remembers what it found.
-    @discardableResult package func verify(at now: Timestamp) async throws(StorageError) -> AuditVerification {
+    /// - Parameter noted: a head of an earlier time, which must still be one of the rows. Whoever can write the file can cut
+    ///   rows off its end, or write all of it anew, so that only this shows it.
+    @discardableResult package func verify(
+        at now: Timestamp, noted: AuditHead? = nil
+    ) async throws(StorageError) -> AuditVerification {
         // Before the rows: those that come meanwhile lie behind it.
         let head = try log.head()
         var verified = AuditVerification(at: now, sequence: 0, hash: "", fault: nil)
@@ -47,6 +57,7 @@ package actor AuditReader {
             await Task.yield()
         }
         if verified.fault == nil { verified.fault = try endFault(head, previous) }
+        if verified.fault == nil, let noted { verified.fault = try missing(noted) }
         verified.hash = SHA256.hexadecimal(previous)
         newest = verified
         return verified
@@ -60,6 +71,22 @@ package actor AuditReader {
             .bind(":after", sequence).bind(":limit", min(Int64(AuditReader.rowsAtATime), last - sequence))
             .forEachRow { rows.append((AuditRow($0), $0.bytes(7))) }
         return rows
+    }
+
+    private func missing(_ noted: AuditHead) throws(StorageError) -> AuditVerification.Fault? {
+        let digits = Array(noted.hash.utf8)
+        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { place in
+            UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16)
+        }
+        let found = try connection.statement("SELECT sequence FROM audit WHERE sha256 = :sha256")
+            .bind(":sha256", bytes).first { $0.integer(0) }
+        if let found, noted.sequence == 0 || noted.sequence == found { return nil }
+        let row = noted.sequence > 0 ? "row \(noted.sequence)" : "the row"
+        return AuditVerification.Fault(
+            sequence: noted.sequence > 0 ? noted.sequence : try log.head().sequence,
+            detail: "\(row) with SHA-256 \(noted.hash), which was noted as the head, is "
+                + "\(found.map { "row \($0) now" } ?? "missing"): rows were cut off the end, or the log was written anew"
+        )
     }
 
     private func missing(_ sequence: Int64, after hash: [UInt8], found: Int64?) -> AuditVerification.Fault {

@@ -77,7 +77,7 @@ package struct ExplanationText {
         case .throttled:
             guard pool.recentAttempts > 0 else { return "bounded by refusals" }
             let share = Double(pool.recentRefusals) / Double(pool.recentAttempts)
-            return "quota 429s on \(percent(share)) of calls"
+            return "429s for quota on \(percent(share)) of the calls of 10 s"
         case .probing: return "probing its way back up"
         case .latency: return "its latency is far over its baseline"
         case .overload: return "the provider is overloaded"

@@ -135,7 +135,7 @@ extension RollupSums {
 }
 
 extension JSONWriter {
-    fileprivate mutating func sums(_ sums: RollupSums) {
+    mutating func sums(_ sums: RollupSums) {
         field("ok", sums.ok)
         field("quota", sums.quota)
         field("overload", sums.overload)

@@ -1,4 +1,5 @@
 import HeadroomJSON
+import HeadroomStorage
 
 /// `headroom audit`: who did what.
 enum AuditCommand {
@@ -49,19 +50,29 @@ enum AuditCommand {
     }
 
     static let verifyHelp = """
-        usage: headroom audit verify [--database FILE]
+        usage: headroom audit verify [--head HEAD] [--database FILE]
 
         Goes through the whole audit log in FILE, beside a running service or without one, and says where it is not as it
         was written. Exit code 1 then. Prints the number and the hash of the last entry: kept elsewhere, they show that
         the log was not written anew from its beginning.
 
+          --head HEAD       what this command printed earlier, or the service logged ("audit head 17 9f31…", hourly), or
+                            headroom_audit_head_info of its metrics: it must still be in the log, so that rows that
+                            were cut off the end, or a log that was written anew, are found
           --database FILE   default \(Defaults.database)
         """
 
     static func runVerify(_ arguments: [String]) async throws -> Int32 {
-        let database = try CommandDatabase.open(
-            try Arguments(arguments, options: CommandDatabase.option), mustExist: true)
-        let found = try await database.audit.verify(at: CommandDatabase.now())
+        let arguments = try Arguments(arguments, options: ["--head": "HEAD"].merging(CommandDatabase.option) { $1 })
+        let noted = try arguments["--head"].map { text throws(UsageError) in
+            guard let head = AuditHead(text) else {
+                throw UsageError(
+                    "--head \"\(text)\": must be a row's number and its hash, as \"17 9f31…\", or the hash alone")
+            }
+            return head
+        }
+        let database = try CommandDatabase.open(arguments, mustExist: true)
+        let found = try await database.audit.verify(at: CommandDatabase.now(), noted: noted)
         if let fault = found.fault {
             throw CommandError("\(database.path): entry \(fault.sequence): \(fault.detail)")
         }

@@ -246,6 +246,7 @@ final class Service: Sendable {
             } catch {
                 log(.error, "housekeeping failed, and will be tried again: \(error)")
             }
+            if rounds.isMultiple(of: Self.roundsPerAuditHead) { await noteAuditHead() }
             rounds += 1
             if rounds.isMultiple(of: FreedMemory.seconds) { FreedMemory.giveBack() }
             // Throws when the service stops; the loop's condition says so.
@@ -262,6 +263,19 @@ final class Service: Sendable {
             : "the wall clock was set: it is \(Int(ahead.rounded())) seconds ahead of Headroom's time, which follows it by "
                 + "3 seconds a minute; telemetry is measured by the wall clock meanwhile"
         if conditions.set(.clock, warning), let warning { log(.warning, warning) }
+    }
+
+    private static let roundsPerAuditHead = 3600
+
+    /// Once an hour, to places that whoever can write the database cannot reach: the log, and the metrics that are scraped.
+    private func noteAuditHead() async {
+        do {
+            guard let head = try await database.audit.head() else { return }
+            conditions.auditHead = (head.sequence, head.hash)
+            log(.info, "audit head \(head)")
+        } catch {
+            log(.error, "the head of the audit log cannot be read: \(error)")
+        }
     }
 
     /// Once, beside the work of the service: a million rows take some seconds, and nobody waits for them.
