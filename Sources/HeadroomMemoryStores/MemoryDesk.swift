@@ -326,6 +326,16 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         }
     }
 
+    package func usage(from: Timestamp, to: Timestamp) async throws(StorageError) -> [Rollup] {
+        try read { state in
+            state.rollups.filter { from <= $0.start && $0.start < to && $0.ok > 0 }.map { rollup in
+                var use = rollup
+                use.start = from
+                return use
+            }
+        }
+    }
+
     package func snapshot(generation: Int64) async throws(StorageError) -> Snapshot? {
         try read { state in state.snapshots.last { $0.version.generation == generation } }
     }

@@ -111,6 +111,18 @@ struct CheckedObject {
         return text
     }
 
+    /// RFC 3339 at a full hour: use is kept by hours.
+    mutating func instant(_ name: String) -> Timestamp? {
+        guard let (node, key) = value(name), !node.isNull, let text = string(node, key: key) else { return nil }
+        guard let milliseconds = RFC3339.parse(text), milliseconds >= 0, milliseconds % 3_600_000 == 0 else {
+            file.report(
+                .outOfRange, key: key, offset: node.offset,
+                "must be a full hour in RFC 3339, as 2026-11-01T00:00:00Z, found \(KeyPathText.excerpt(of: text))")
+            return nil
+        }
+        return Timestamp(milliseconds: milliseconds)
+    }
+
     /// One of `values`, by its name.
     mutating func choice<Value>(_ name: String, of values: [Value], named valueName: (Value) -> String) -> Value? {
         guard let (node, key) = value(name) else { return nil }

@@ -58,11 +58,11 @@ extension CostTerms.Price {
 }
 
 extension CheckedObject {
-    fileprivate mutating func money(_ name: String) -> Int64? {
+    mutating func money(_ name: String) -> Int64? {
         number(name, in: ContractImport.moneyRange, unit: ContractImport.moneyUnit, isWhole: true).map { Int64($0) }
     }
 
-    fileprivate mutating func currency(_ name: String) -> String? {
+    mutating func currency(_ name: String) -> String? {
         guard let (node, key) = value(name) else { return nil }
         let text = node.string ?? ""
         guard let fault = ContractImport.fault(inCurrency: text) else { return text }

@@ -63,6 +63,31 @@ extension Band {
     }
 }
 
+extension PoolPrice {
+    fileprivate init?(_ node: JSONNode, key: String, file: CheckedFile) {
+        guard var section = CheckedObject(node, key: key, file: file) else { return nil }
+        section.require("currency", "what the money is in, as USD")
+        let currency = section.currency("currency")
+        let input = section.money("input_micros_per_million")
+        let cached = section.money("cached_input_micros_per_million")
+        let output = section.money("output_micros_per_million")
+        let request = section.money("request_micros")
+        let from = section.instant("from")
+        let until = section.instant("until")
+        section.end()
+        if let from, let until, from >= until {
+            file.report(.outOfRange, key: key, offset: node.offset, "from must lie before until")
+            return nil
+        }
+        guard let currency else { return nil }
+        self.init(
+            from: from, until: until, currency: currency, perMillionInputTokens: input ?? 0,
+            // Where the provider has no price of its own for cached input, it costs what input costs.
+            perMillionCachedInputTokens: cached ?? input ?? 0, perMillionOutputTokens: output ?? 0,
+            perRequest: request ?? 0)
+    }
+}
+
 extension PoolPolicy {
     /// A pool's file. `nil`, and a fault, when its name cannot be read.
     init?(_ root: CheckedObject) {
@@ -86,6 +111,7 @@ extension PoolPolicy {
             .map { PoolID(unchecked: section.word($0.node, key: $0.key) ?? "") }
         let countsRefused = section.bool("counts_refused")
         let acceptAboveContract = section.bool("accept_above_contract")
+        let prices = PoolPolicy.prices(&section)
         section.end()
         guard let pool else { return nil }
         self.init(pool: pool, provider: provider, nominal: nominal ?? .none)
@@ -95,6 +121,21 @@ extension PoolPolicy {
         if let failover { self.failover = failover }
         if let countsRefused { self.countsRefused = countsRefused }
         if let acceptAboveContract { self.acceptAboveContract = acceptAboveContract }
+        self.prices = prices
+    }
+
+    private static func prices(_ section: inout CheckedObject) -> [PoolPrice] {
+        var prices: [PoolPrice] = []
+        for (node, key) in section.list("prices", count: 0...100, of: "prices") ?? [] {
+            guard let price = PoolPrice(node, key: key, file: section.file) else { continue }
+            if prices.contains(where: price.overlaps) {
+                section.file.report(
+                    .outOfRange, key: key, offset: node.offset,
+                    "holds at the same time as a price before it: end that one with until, or begin this one with from")
+            }
+            prices.append(price)
+        }
+        return prices
     }
 
     private static func nominal(_ section: CheckedObject) -> Rates {

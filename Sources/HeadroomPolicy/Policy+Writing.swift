@@ -61,6 +61,21 @@ extension JSONWriter {
         endObject()
     }
 
+    fileprivate mutating func price(_ price: PoolPrice) {
+        beginObject()
+        field("currency", price.currency)
+        field("input_micros_per_million", price.perMillionInputTokens)
+        field("cached_input_micros_per_million", price.perMillionCachedInputTokens)
+        field("output_micros_per_million", price.perMillionOutputTokens)
+        field("request_micros", price.perRequest)
+        for (name, instant) in [("from", price.from), ("until", price.until)] {
+            guard let instant else { continue }
+            key(name)
+            timestamp(milliseconds: instant.milliseconds)
+        }
+        endObject()
+    }
+
     fileprivate mutating func band(_ band: Band) {
         beginObject()
         field("fill", band.bound.name)
@@ -101,6 +116,7 @@ extension PoolPolicy {
         writer.endArray()
         writer.field("counts_refused", countsRefused)
         writer.field("accept_above_contract", acceptAboveContract)
+        writer.field("prices", each: prices) { $0.price($1) }
         writer.endObject()
         return writer.bytes
     }

@@ -73,6 +73,9 @@ enum CommandTable {
             name: "report starvation", summary: "who was starved, when, and why", help: ReportStarvationCommand.help,
             run: ReportStarvationCommand.run),
         Command(
+            name: "report cost", summary: "who used how much, and what it cost", help: ReportCostCommand.help,
+            run: ReportCostCommand.run),
+        Command(
             name: "audit verify", summary: "check that nobody changed the audit log", help: AuditCommand.verifyHelp,
             run: AuditCommand.runVerify),
         Command(

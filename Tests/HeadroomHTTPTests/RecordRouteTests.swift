@@ -192,6 +192,56 @@ import Testing
         }
     }
 
+    @Test func `costs are summed at the prices of their time, and unpriced use is named`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            // 2026-10-26T07:33:20Z.
+            let hour = Timestamp(milliseconds: fixture.clock.now.milliseconds / 3_600_000 * 3_600_000)
+            func use(_ tenant: TenantID, _ pool: PoolID, hoursAgo: Double, requests: Int64) -> Rollup {
+                Rollup(
+                    start: hour.adding(seconds: -3_600 * hoursAgo), tenant: tenant, pool: pool, criticality: .batch,
+                    sums: RollupSums {
+                        $0.ok = requests
+                        $0.inputTokens = 10
+                    })
+            }
+            let raise = hour.adding(seconds: -3_600)
+            fixture.desk.change { state in
+                state.policy.pools = [
+                    PoolPolicy(pool: "p", nominal: Rates(rpm: 1)), PoolPolicy(pool: "q", nominal: Rates(rpm: 1)),
+                ]
+                state.policy.pools[0].prices = [
+                    PoolPrice(until: raise, currency: "USD", perRequest: 1_000_000),
+                    PoolPrice(from: raise, currency: "USD", perRequest: 3_000_000),
+                ]
+                let terms = CostTerms(
+                    currency: "EUR", period: .month, most: 1, prices: [CostTerms.Price(perRequest: 500_000)])
+                state.contracts = [Contract(tenant: "globex", cost: terms)]
+                state.rollups = [
+                    use("acme", "p", hoursAgo: 2, requests: 5), use("acme", "p", hoursAgo: 0, requests: 2),
+                    use("acme", "q", hoursAgo: 0, requests: 7), use("globex", "q", hoursAgo: 0, requests: 4),
+                    use("acme", "p", hoursAgo: 9_000, requests: 1),
+                ]
+            }
+            let viewer = try Person("viewer", fixture)
+            let costs = try await viewer.get("/v1/costs?by=tenant").json
+            #expect(
+                costs["from"]?.string == "2026-10-01T00:00:00.000Z" && costs["to"]?.string == "2026-10-26T08:00:00.000Z"
+            )
+            #expect(costs["costs"]?.array?.map { $0["key"]?.string } == ["globex", "acme", "acme"])
+            #expect(costs["costs"]?.array?.map { $0["currency"]?.string } == ["EUR", "USD", nil])
+            #expect(costs["costs"]?.array?.map { $0["cost_micros"]?.number } == [2_000_000, 11_000_000, nil])
+            #expect(costs["costs"]?[2]?["requests"]?.number == 7)
+            #expect(costs["totals"]?.array?.map { $0["cost_micros"]?.number } == [2_000_000, 11_000_000])
+            let before = try await viewer.get("/v1/costs?by=pool&from=1&to=\(raise.milliseconds)").json
+            #expect(before["totals"]?[0]?["cost_micros"]?.number == 6_000_000)
+            let own = try await Person("acme", fixture).get("/v1/costs?by=tenant")
+            #expect(own.status == 200 && !own.text.contains("globex") && own.json["totals"]?.array?.count == 1)
+            for query in ["", "by=model", "by=tenant&from=9&to=9", "by=tenant&month=1"] {
+                #expect(try await viewer.get("/v1/costs?\(query)").status == 400, "\(query)")
+            }
+        }
+    }
+
     @Test func `generations are listed by time, and two of them compared`() async throws {
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
             let now = fixture.clock.now

@@ -20,6 +20,13 @@ import Testing
             {
               pool: "x:1", provider: "openai", nominal: {rpm: 3, otpm: 70}, mode: "guarded", burst_seconds: 2,
               provider_burst_seconds: 3, failover: ["y"], counts_refused: true, accept_above_contract: true,
+              prices: [
+                {currency: "USD", input_micros_per_million: 5, until: "2026-11-01T00:00:00Z"},
+                {
+                  currency: "EUR", input_micros_per_million: 5, cached_input_micros_per_million: 2,
+                  output_micros_per_million: 9, request_micros: 1, from: "2026-11-01T00:00:00Z",
+                },
+              ],
             }
             """,
             #"{pool: "y", nominal: {tpm: 1000000}}"#,
@@ -27,6 +34,8 @@ import Testing
         let files = [("p/rules.json5", rules)] + pools.enumerated().map { ("p/pools/\($0).json5", $1) }
         let policy = try PolicyLoader.load(files: files.map { ($0.0, Array($0.1.utf8)) })
         #expect(policy.name == "odd" && policy.tiers.count == 2 && policy.pools.count == 2)
+        // Cached input costs what input costs where nothing else is said.
+        #expect(policy.pools[0].prices.map(\.perMillionCachedInputTokens) == [5, 2])
 
         let written =
             [("p/rules.json5", policy.encodedRules())]
@@ -35,5 +44,26 @@ import Testing
         // Of the files' bytes, which differ.
         again.digest = policy.digest
         #expect(again == policy)
+    }
+
+    @Test func `prices that hold at one time, begin within an hour or have no currency are faults`() throws {
+        let faults: [(String, String)] = [
+            (#"{currency: "USD"}, {currency: "USD", from: "2026-11-01T00:00:00Z"}"#, "holds at the same time"),
+            (#"{currency: "usd"}"#, "ISO 4217"), ("{}", "what the money is in"),
+            (#"{currency: "USD", from: "2026-11-01T00:30:00Z"}"#, "a full hour"),
+            (#"{currency: "USD", from: "2026-11-01"}"#, "a full hour"),
+            (#"{currency: "USD", from: "2026-11-02T00:00:00Z", until: "2026-11-01T00:00:00Z"}"#, "before until"),
+            (#"{currency: "USD", input: 5}"#, "unknown key"),
+            (#"{currency: "USD", request_micros: -1}"#, "must be a whole number"),
+        ]
+        for (prices, wanted) in faults {
+            let pool = #"{pool: "y", nominal: {tpm: 1000}, prices: [\#(prices)]}"#
+            let error = #expect(throws: PolicyError.self) {
+                try PolicyLoader.load(files: [
+                    ("p/rules.json5", Array("{}".utf8)), ("p/pools/y.json5", Array(pool.utf8)),
+                ])
+            }
+            #expect(error.map { "\($0)" }?.contains(wanted) == true, "\(prices): \(error as Any)")
+        }
     }
 }

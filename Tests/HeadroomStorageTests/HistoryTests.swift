@@ -96,6 +96,32 @@ import Testing
         }
     }
 
+    @Test func `use is summed over whole hours, also across days, and nothing counts twice`() async throws {
+        func use(hour: Int, _ tenant: TenantID, pool: PoolID, tokens: Int64) -> Rollup {
+            var use = rollup(minute: hour * 60 + 59, tenant, pool: pool)
+            use.inputTokens = tokens
+            use.cachedInputTokens = tokens / 2
+            return use
+        }
+        var all: [Rollup] = []
+        for hour in 0..<80 {
+            all.append(use(hour: hour, "acme", pool: pool, tokens: 10))
+            all.append(use(hour: hour, "beta", pool: "other:pool", tokens: 4))
+        }
+        try await save(all)
+        for (from, to) in [(0, 80), (0, 1), (3, 5), (3, 31), (20, 70), (50, 50), (79, 200)] {
+            let uses = try await records.usage(
+                from: hourStart.adding(seconds: Double(from) * 3_600), to: hourStart.adding(seconds: Double(to) * 3_600)
+            )
+            let hours = Int64(max(0, min(to, 80) - from))
+            let acme = uses.filter { $0.tenant == "acme" }
+            #expect(acme.reduce(0) { $0 + $1.ok } == hours, "\(from) \(to)")
+            #expect(acme.reduce(0) { $0 + $1.inputTokens } == 10 * hours, "\(from) \(to)")
+            #expect(acme.reduce(0) { $0 + $1.cachedInputTokens } == 5 * hours, "\(from) \(to)")
+            #expect(uses.filter { $0.pool == "other:pool" }.reduce(0) { $0 + $1.inputTokens } == 4 * hours)
+        }
+    }
+
     @Test func `events are those of the pool and of all, acts those that change something, and both go in time`()
         async throws
     {

@@ -6,7 +6,7 @@ import Testing
     private static let at = Timestamp(milliseconds: 1_793_000_000_000)
 
     private func explanation(
-        room: (given: Rates, assured: Rates)? = nil,
+        room: (given: Rates, assured: Rates)? = nil, strategicFactor: Double? = nil,
         _ change: (inout Explanation.PoolFacts, inout Explanation.TenantFacts) -> Void = { _, _ in }
     ) -> [String] {
         var pool = Explanation.PoolFacts(
@@ -26,7 +26,9 @@ import Testing
         change(&pool, &tenant)
         let told = Explanation(
             version: SnapshotVersion(epoch: 1, generation: 1842), at: Self.at, pool: pool, tenant: tenant)
-        return ExplanationAnswer(told, room: room, now: Self.at.adding(seconds: 12)).sentences
+        return ExplanationAnswer(
+            told, room: room, strategicFactor: strategicFactor, now: Self.at.adding(seconds: 12)
+        ).sentences
     }
 
     @Test func `a chain of numbers is told as a person would`() {
@@ -56,6 +58,8 @@ import Testing
                 + "(confidence 20 %).")
         #expect(told[2].hasPrefix("At weight 4 (tier premium, override 17) its share is"))
         #expect(told[5].contains("; 20,000 of it is a burst paid from credit"))
+        let strategic = explanation(strategicFactor: 1.5)
+        #expect(strategic[2].hasPrefix("At weight 4 (tier premium, times 1.5 as a strategic account) its share is"))
     }
 
     @Test func `a pool that limits requests only is told in requests`() {

@@ -160,10 +160,13 @@ import Testing
             ])
     }
 
-    @Test func `a moment inside an outage is told so, another is not`() {
+    @Test func `a moment inside an outage is told so, and after an edit of the policy that as well`() {
         let text = PeriodText(Self.facts())
-        #expect(text.outages(at: Self.minute(10)).count == 1)
-        #expect(text.outages(at: Self.minute(21).adding(seconds: 59)).first?.contains("14:10 to 14:22 UTC") == true)
-        #expect(text.outages(at: Self.minute(22)).isEmpty && text.outages(at: Self.minute(9)).isEmpty)
+        let edited = "At 2026-11-22 14:02 UTC the policy was edited: default@aa became default@bb."
+        #expect(text.circumstances(at: Self.minute(10)).count == 2)
+        let last = text.circumstances(at: Self.minute(21).adding(seconds: 59))
+        #expect(last.first?.contains("14:10 to 14:22 UTC") == true && last.last == edited)
+        #expect(text.circumstances(at: Self.minute(22)) == [edited])
+        #expect(text.circumstances(at: Self.minute(1)) == [])
     }
 }

@@ -247,6 +247,36 @@ extension OpenAPIDocument {
             }
           }
         },
+        "Costs": {
+          "type": "object",
+          "required": ["from", "to", "by", "costs", "totals"],
+          "properties": {
+            "from": {"type": "string", "format": "date-time"},
+            "to": {"type": "string", "format": "date-time"},
+            "by": {"enum": ["tenant", "pool", "criticality"]},
+            "costs": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "key": {"type": "string", "description": "The tenant, the pool or the criticality"},
+                  "currency": {"type": ["string", "null"], "description": "null: the use has no price"},
+                  "cost_micros": {"type": ["integer", "null"]},
+                  "requests": {"type": "integer"}, "input_tokens": {"type": "integer"},
+                  "cached_input_tokens": {"type": "integer", "description": "Among input_tokens"},
+                  "output_tokens": {"type": "integer"}
+                }
+              }
+            },
+            "totals": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {"currency": {"type": "string"}, "cost_micros": {"type": "integer"}}
+              }
+            }
+          }
+        },
         "Generations": {
           "type": "object",
           "required": ["generations", "next"],

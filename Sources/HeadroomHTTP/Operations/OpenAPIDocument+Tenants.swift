@@ -116,6 +116,24 @@ extension OpenAPIDocument {
             }
           }
         },
+        "/v1/costs": {
+          "get": {
+            "summary": "Showback: recorded use and its cost (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"name": "from", "in": "query", "schema": {"type": "string"},
+               "description": "RFC 3339 or milliseconds since 1970; whole hours count. By default the month that to lies in"},
+              {"name": "to", "in": "query", "schema": {"type": "string"}, "description": "Now by default"},
+              {"name": "by", "in": "query", "required": true, "schema": {"enum": ["tenant", "pool", "criticality"]}}
+            ],
+            "responses": {
+              "200": {
+                "description": "Money in millionths of the currency's unit; the lines add up to the totals",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Costs"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
         "/v1/generations": {
           "get": {
             "summary": "Generations that are kept, the newest first (roles viewer, success, sre, admin)",

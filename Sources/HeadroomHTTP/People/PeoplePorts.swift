@@ -33,6 +33,8 @@ extension Route {
             + ProposalRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all
             + PoolSteeringRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all
             + PoolRoutes(board: board, steering: ports.steering).all
+            + GenerationRoutes(records: ports.records, time: board.time).all
+            + CostRoutes(records: ports.records, rules: ports.rules, time: board.time).all
             + TenantRoutes(board: board, contracts: ports.contracts).all
             + ContractRoutes(contracts: ports.contracts, rules: ports.rules, time: board.time).all
             + RecordRoutes(
@@ -41,7 +43,6 @@ extension Route {
             ).all
             + HistoryRoutes(records: ports.records, time: board.time).all
             + AlertRoutes(alerts: ports.alerts, time: board.time).all
-            + GenerationRoutes(records: ports.records, time: board.time).all
             + PolicyRoutes(rules: ports.rules).all
             + GatewayRoutes(board: board).all
     }

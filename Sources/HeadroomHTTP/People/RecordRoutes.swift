@@ -63,8 +63,10 @@ struct RecordRoutes: Sendable {
         let report = isNow && mayName ? board.newestReport?.pools.first { $0.pool == pool } : nil
         let excess = report.map { ExcessShares.largest(Self.excessCount, of: $0) } ?? []
         let room = isNow ? board.current?.awaitingRoom(tenant, in: pool) : nil
-        var answer = ExplanationAnswer(explanation, excess: excess, room: room, now: board.time.now())
-        answer.sentences += try await outages(in: pool, around: at ?? explanation.at)
+        var answer = ExplanationAnswer(
+            explanation, excess: excess, room: room, strategicFactor: try await strategicFactor(in: explanation),
+            now: board.time.now())
+        answer.sentences += try await circumstances(of: pool, at: at ?? explanation.at)
         return .json(answer.encoded())
     }
 
@@ -81,14 +83,25 @@ struct RecordRoutes: Sendable {
         return generation
     }
 
-    /// Sentences on outages of the provider that `instant` lies in.
-    private func outages(in pool: PoolID, around instant: Timestamp) async throws(HTTPError) -> [String] {
+    /// `nil` as well where the weight was made under other rules than those of now, since nobody knows how.
+    private func strategicFactor(in explanation: Explanation) async throws(HTTPError) -> Double? {
+        let rules = try await rules.rules()
+        let (tenant, pool) = (explanation.tenant.tenant, explanation.pool.pool)
+        guard rules.contracts[tenant]?.isStrategic == true,
+            rules.weight(of: tenant, in: pool) == explanation.tenant.weight
+        else { return nil }
+        return rules.policy.strategicFactor
+    }
+
+    /// Sentences on an outage of the provider that `instant` lies in, and on policies that were edited within the hour
+    /// before it.
+    private func circumstances(of pool: PoolID, at instant: Timestamp) async throws(HTTPError) -> [String] {
         let minute = instant.milliseconds / 60_000 * 60_000
         let query = HistoryQuery(
             pool: pool, from: Timestamp(milliseconds: minute - Self.outageReachMilliseconds),
             to: Timestamp(milliseconds: minute + Self.outageReachMilliseconds), stepSeconds: 60)
         let facts = PeriodFacts(query, try await history(query))
-        return PeriodText(facts).outages(at: instant)
+        return PeriodText(facts).circumstances(at: instant)
     }
 
     private func history(_ query: HistoryQuery) async throws(HTTPError) -> HistoryRecords {

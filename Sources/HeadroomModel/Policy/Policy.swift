@@ -309,6 +309,8 @@ public struct PoolPolicy: Equatable, Sendable {
     public var countsRefused: Bool
     /// A limit in headers above the contract is believed once it has held for a minute.
     public var acceptAboveContract: Bool
+    /// No two of them hold at one time.
+    public var prices: [PoolPrice] = []
 
     public init(
         pool: PoolID, provider: String? = nil, nominal: Rates, mode: PoolMode = .full,

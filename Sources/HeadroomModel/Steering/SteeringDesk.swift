@@ -109,6 +109,9 @@ public protocol RecordReading: Sendable {
     /// The past of a pool or a tenant for a plot: by day or hour where the step is made of these, else by minute where they
     /// are still kept.
     func history(_ query: HistoryQuery) async throws(StorageError) -> HistoryRecords
+    /// Served use of each tenant, pool and criticality in whole hours, in rows that begin at `from`: requests, and
+    /// input, cached input and output tokens.
+    func usage(from: Timestamp, to: Timestamp) async throws(StorageError) -> [Rollup]
     /// Those issued in the range that are still kept, the newest first, at most `limit`.
     func generations(from: Timestamp, to: Timestamp, limit: Int) async throws(StorageError) -> [GenerationSummary]
     /// `nil`: it was not published, or is no longer kept.

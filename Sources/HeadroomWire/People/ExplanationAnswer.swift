@@ -8,13 +8,14 @@ package struct ExplanationAnswer: Sendable {
 
     /// - Parameters:
     ///   - excess: the largest parts of what tenants want now above what they are assured.
+    ///   - strategicFactor: the factor in the weight, of a strategic account; `nil` for another.
     ///   - room: what gateways have of the assured rate now, where some await room.
     package init(
         _ explanation: Explanation, excess: [(tenant: TenantID, share: Double)] = [],
-        room: (given: Rates, assured: Rates)? = nil, now: Timestamp
+        room: (given: Rates, assured: Rates)? = nil, strategicFactor: Double? = nil, now: Timestamp
     ) {
         self.explanation = explanation
-        sentences = ExplanationText(explanation, now: now).sentences
+        sentences = ExplanationText(explanation, now: now, strategicFactor: strategicFactor).sentences
         if let room, let resource = [.tokens, .inputTokens, .requests].first(where: { room.assured[$0] != nil }) {
             let (given, assured) = (room.given[resource] ?? 0, room.assured[resource] ?? 0)
             sentences.append(

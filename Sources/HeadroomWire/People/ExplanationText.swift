@@ -7,15 +7,18 @@ package struct ExplanationText {
     private let version: SnapshotVersion
     private let at: Timestamp
     private let now: Timestamp
+    /// The factor on the weight of a strategic account; `nil` for another.
+    private let strategicFactor: Double?
     /// The resource that the story is told in: the one that ran out, or tokens where the pool limits them.
     private let resource: Resource
 
-    package init(_ explanation: Explanation, now: Timestamp) {
+    package init(_ explanation: Explanation, now: Timestamp, strategicFactor: Double? = nil) {
         facts = explanation.tenant
         pool = explanation.pool
         version = explanation.version
         at = explanation.at
         self.now = now
+        self.strategicFactor = strategicFactor
         let limited = explanation.pool.nominal.resources
         let full = explanation.pool.exhausted?.saturated.flatMap { limited.contains($0) ? $0 : nil }
         resource =
@@ -88,6 +91,9 @@ package struct ExplanationText {
     private var share: String {
         var text = "At weight \(GroupedNumber.plain(facts.weight)) (tier \(facts.tier)"
         if let id = facts.override { text += ", override \(id)" }
+        if let strategicFactor {
+            text += ", times \(GroupedNumber.plain(strategicFactor)) as a strategic account"
+        }
         text += ") its share is \(amount(activity: facts.target))"
         if isBelow(facts.mean, facts.target) || isBelow(facts.target, facts.mean) {
             text += ", and was \(GroupedNumber.whole(value(facts.mean))) on average of late"

@@ -125,9 +125,14 @@ package struct PeriodText {
 
     private var outages: [String] { facts.outages.prefix(Self.most).map(Self.text) }
 
-    /// Of those that `instant` lies in.
-    package func outages(at instant: Timestamp) -> [String] {
-        facts.outages.filter { $0.from <= instant && instant < $0.to }.map(Self.text)
+    /// The outage that `instant` lies in, and policies that were edited before it.
+    package func circumstances(at instant: Timestamp) -> [String] {
+        var sentences: [String] = []
+        for outage in facts.outages where outage.from <= instant && instant < outage.to {
+            sentences.append(Self.text(outage))
+        }
+        for event in facts.events where event.kind == .policy && event.at <= instant { sentences.append(text(event)) }
+        return sentences
     }
 
     private static func text(_ outage: PeriodFacts.Outage) -> String {
