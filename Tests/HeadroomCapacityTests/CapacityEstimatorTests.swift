@@ -229,4 +229,39 @@ import Testing
         #expect(firstRefusal != nil)
         #expect(lowest > 540_000, "seed \(seed): \(lowest) before the drop")
     }
+
+    /// 300 of 600 requests a minute are granted, and a refused call costs a request. Ten a second come from second 60 on: the
+    /// bucket is empty six seconds later, and all are refused.
+    @Test func `what refused calls cost is no sign of a higher limit`() throws {
+        var estimator = CapacityEstimator(
+            policy: PoolPolicy(pool: Self.pool, nominal: Rates(rpm: 600), countsRefused: true),
+            settings: CapacityPolicy(), at: Self.start)
+        var level = 30.0
+        for tenth in 0..<860 {
+            let at = Double(tenth) / 10
+            level = min(30, level + 0.5)
+            if tenth >= 600 ? tenth < 760 : tenth.isMultiple(of: 2) {
+                let isServed = level >= 1
+                level = max(-30, level - 1)
+                estimator.fold(call(at, outcome: isServed ? .ok : .quota), at: Self.start.adding(seconds: at + 1))
+            }
+            if tenth % 20 == 19 { _ = estimator.estimate(at: Self.start.adding(seconds: at + 1)) }
+        }
+        let found = estimator.estimate(at: Self.start.adding(seconds: 87))
+        #expect(!found.upstream.isBraked)
+        let rpm = try #require(found.capacity[.requests])
+        #expect(abs(rpm / 300 - 1) < 0.25, "\(rpm)")
+    }
+
+    /// Nine tenths of the contract's tokens pass, and one call is refused of which its gateway knew a part of the tokens only.
+    @Test mutating func `one refused call that says it was small does not take a capacity down`() throws {
+        var lowest = 600_000.0
+        for tenth in 0..<1_200 {
+            let at = Double(tenth) / 10
+            fold(call(at, tokens: 900))
+            if tenth == 700 { fold(refusal(at, "odd", tokens: 1_000)) }
+            lowest = min(lowest, try #require(capacity(at: at).capacity[.tokens]))
+        }
+        #expect(lowest > 0.9 * 600_000, "\(lowest)")
+    }
 }

@@ -4,12 +4,13 @@ import HeadroomModel
 ///
 /// Each hypothesis says "the limit is f × the known one" and runs the meter that the provider would then run. A moment
 /// in which more was delivered than a meter had left speaks against its hypothesis, and so does a refusal while it still
-/// had some. With rate r per second, size B, what comes back g, level L, delivered d, gain K and tolerance `tol`, each
-/// moment (ControlLaw, rule 5):
+/// had some. With rate r per second, size B, what comes back g, level L, delivered d, cost of refused calls c, gain K and
+/// tolerance `tol`, each moment (ControlLaw, rule 5):
 ///
 ///     L  ← min(B, L + g) − d
-///     ll ← −K · min(d, max(0, −L − tol)) / r               delivered more than the hypothesis allows
-///     ll ← ll − K · max(0, L − tol) / r   if refused       refused although the hypothesis had some left
+///     ll ← −K · min(d, max(0, −L − tol)) / r                     delivered more than the hypothesis allows
+///     ll ← ll − min(E, K · max(0, L − tol) / r)   if refused     refused although the hypothesis had some left
+///     L  ← max(−B, L − c)                                        what refused calls cost, where they count
 struct BucketBank: Sendable {
     /// How a provider holds use against a limit per minute.
     enum Meter: Equatable, Sendable {
@@ -35,6 +36,10 @@ struct BucketBank: Sendable {
     static let tenths = 10
     /// The index of the hypothesis that the limit is as it is known.
     static let known = fractions.firstIndex(of: 1)!
+
+    /// E, in nats: the most that the refusals of one moment say. The size of a refused call is an estimate, about one in
+    /// seven (e⁻²) is far off, and a single one must not halve a capacity; refusals in several moments do.
+    private static let maxRefusalEvidence = 2.0
 
     /// The known limit, per minute, above 0: the contract's, or the provider's own word where that is lower.
     let limit: Double
@@ -72,7 +77,9 @@ struct BucketBank: Sendable {
             tenth = moment.tenth + 1
             let mean = second.meanRequest[resource]
             if judge(moment, of: resource, meanRequest: mean, gain: gain, into: &evidence) { speaks = true }
-            if !delivered.isEmpty { delivered[Int(second.second % 60)] += moment.delivered[resource] }
+            if !delivered.isEmpty {
+                delivered[Int(second.second % 60)] += moment.delivered[resource] + moment.charged[resource]
+            }
         }
         fill(BucketBank.tenths - tenth)
         return speaks
@@ -81,12 +88,14 @@ struct BucketBank: Sendable {
     /// A refusal says that the bucket held less than the refused call, which may be many times the mean, or a fraction of
     /// it. A quarter of a call's size is within tolerance, since sizes are estimates, and so is a tenth of a second. Where
     /// calls are told as sums, a request and a half are. What the largest hypothesis does not allow either says that the
-    /// limit is higher than all, and speaks against none.
+    /// limit is higher than all, and speaks against none. What refused calls cost was not delivered and is no evidence: it
+    /// only leaves the bucket in debt, up to its size.
     private mutating func judge(
         _ moment: MeteredLimits.Moment, of resource: Resource, meanRequest: Double, gain: Double,
         into evidence: inout [Double]
     ) -> Bool {
         let delivered = moment.delivered[resource]
+        let charged = moment.charged[resource]
         let largest = moment.largestDelivered[resource]
         let leastRefused = moment.leastRefused[resource]
         let isRefused = moment.refused.contains(resource)
@@ -100,6 +109,7 @@ struct BucketBank: Sendable {
             min(delivered, max(0, delivered - levels[h] - debt - max(0, largest - sizes[h])))
         }
         let beyond = excess(top) / BucketBank.fractions[top]
+        let mostAgainst = Self.maxRefusalEvidence / gain
         var speaks = false
         for h in levels.indices {
             let rate = BucketBank.fractions[h] * perSecond
@@ -107,10 +117,12 @@ struct BucketBank: Sendable {
             var level = levels[h] - delivered + excess
             var against = max(0, excess / rate - beyond / perSecond)
             if isRefused {
-                against += max(0, level - refusedTolerance) / rate
-                level = min(level, refusedTolerance)
+                let doubt = max(0, level - refusedTolerance) / rate
+                against += min(doubt, mostAgainst)
+                // Beyond that the hypothesis holds the call to have been larger, so that its level stays possible.
+                if doubt <= mostAgainst { level = min(level, refusedTolerance) }
             }
-            levels[h] = level
+            levels[h] = charged > 0 ? max(min(level, -sizes[h]), level - charged) : level
             guard against > 0 else { continue }
             evidence[h] -= gain * against
             speaks = true

@@ -78,7 +78,7 @@ extension CapacityEstimator.Second {
     }
 
     fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
-        moments = try reader.readArray(leastBytes: 73) { reader in try Moment(from: &reader) }
+        moments = try reader.readArray(leastBytes: 105) { reader in try Moment(from: &reader) }
         attempts = try reader.readWhole()
         refusals = try reader.readWhole()
         overloads = try reader.readWhole()
@@ -94,6 +94,7 @@ extension CapacityEstimator.Second.Moment {
     fileprivate func write(to writer: inout ByteWriter) {
         writer.write(UInt8(tenth))
         writer.write(delivered)
+        writer.write(charged)
         writer.write(largest)
         writer.write(failures) { writer, failure in
             writer.write(failure.request)
@@ -108,6 +109,7 @@ extension CapacityEstimator.Second.Moment {
         tenth = Int(try reader.read(UInt8.self))
         guard tenth < BucketBank.tenths else { throw .outOfRange }
         delivered = try reader.readWork()
+        charged = try reader.readWork()
         largest = try reader.readWork()
         failures = try reader.readArray(leastBytes: 43) { reader in
             let (request, size) = (try reader.read(UInt64.self), try reader.readWork())

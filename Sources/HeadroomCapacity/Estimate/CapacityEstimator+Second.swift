@@ -22,6 +22,11 @@ extension CapacityEstimator {
             }
         }
 
+        /// What refused calls cost, where the provider counts them. Below 0 takes back what was noted before.
+        mutating func charge(_ work: Work, at tenth: Int) {
+            with(tenth) { $0.charged += work }
+        }
+
         /// A call that failed. It is kept with what it counts for, so that its response may correct it.
         mutating func fail(_ failure: Failure, countsRefused: Bool, at tenth: Int) {
             count(failure, countsRefused: countsRefused, sign: 1, at: tenth)
@@ -58,7 +63,7 @@ extension CapacityEstimator {
             case .quota:
                 attempts += sign
                 refusals += sign
-                if countsRefused { deliver(Work(requests: Double(sign)), at: tenth) }
+                if countsRefused { charge(Work(requests: Double(sign)), at: tenth) }
             default:
                 attempts += sign
                 if failure.size[.tokens] > 0 { deliver(failure.size * Double(sign), largest: failure.size, at: tenth) }
@@ -80,6 +85,8 @@ extension CapacityEstimator {
         }
 
         var delivered: Work { moments.reduce(.zero) { $0 + $1.delivered } }
+        /// What refused calls cost.
+        var charged: Work { moments.reduce(.zero) { $0 + $1.charged } }
 
         /// Resources that a refusal named.
         var exhausted: ResourceSet {
@@ -110,6 +117,8 @@ extension CapacityEstimator.Second {
         /// Of the second, from 0.
         var tenth: Int
         var delivered = Work.zero
+        /// What refused calls cost; zero unless the provider counts them.
+        var charged = Work.zero
         /// The size of the largest call that was taken, by resource; zero where only sums are told.
         var largest = Work.zero
         var failures: [Failure] = []

@@ -148,7 +148,7 @@ public struct CapacityEstimator: Sendable {
                     slot.refusals += Int(window.quota)
                     slot.overloads += Int(window.overload)
                     if window.quota > 0 { slot.noteRefusals(at: last) }
-                    if countsRefused { slot.deliver(Work(requests: Double(window.quota)), at: last) }
+                    if countsRefused { slot.charge(Work(requests: Double(window.quota)), at: last) }
                 } else if window.ok > 0 {
                     slot.attempts += 1
                 }
@@ -249,7 +249,7 @@ public struct CapacityEstimator: Sendable {
     private mutating func noteOthers(_ second: Second) {
         for resource in policy.nominal.resources.members {
             others[resource.rawValue].fold(
-                used: second.delivered[resource], sample: second.samples[resource],
+                used: (second.delivered + second.charged)[resource], sample: second.samples[resource],
                 at: Timestamp(milliseconds: judgedThrough * 1000))
         }
     }
@@ -281,8 +281,9 @@ public struct CapacityEstimator: Sendable {
         let unnamed = named.isEmpty ? suspects : named
         var moments = second.moments.map { moment in
             MeteredLimits.Moment(
-                tenth: moment.tenth, delivered: moment.delivered, untold: .zero, largestDelivered: moment.largest,
-                refused: moment.exhausted(unnamed: unnamed), leastRefused: moment.leastRefused)
+                tenth: moment.tenth, delivered: moment.delivered, charged: moment.charged, untold: .zero,
+                largestDelivered: moment.largest, refused: moment.exhausted(unnamed: unnamed),
+                leastRefused: moment.leastRefused)
         }
         if factor > 1, !moments.isEmpty {
             // Calls on their way may be why others were refused: they count from the first moment on.

@@ -107,6 +107,8 @@ extension MeteredLimits {
         /// Of its second, 0 to 9.
         var tenth: Int
         var delivered: Work
+        /// What refused calls cost, where the provider counts them.
+        var charged: Work
         /// What of all delivered in its second so far is supposed and not told yet: it speaks against nobody.
         var untold: Work
         /// The size of the largest call that was taken; zero when none is known.
@@ -139,8 +141,8 @@ extension MeteredLimits {
                 second: second,
                 moments: [
                     Moment(
-                        tenth: 9, delivered: delivered, untold: .zero, largestDelivered: .zero, refused: refused,
-                        leastRefused: Work(amounts: SIMD4(repeating: .infinity)))
+                        tenth: 9, delivered: delivered, charged: .zero, untold: .zero, largestDelivered: .zero,
+                        refused: refused, leastRefused: Work(amounts: SIMD4(repeating: .infinity)))
                 ], meanRequest: meanRequest)
         }
     }
