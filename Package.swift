@@ -75,8 +75,13 @@ let package = Package(
         library(
             "HeadroomHTTP",
             [
-                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "CMicroHTTPD", "CZlib",
+                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomDecision",
+                "HeadroomDashboard",
+                "CMicroHTTPD", "CZlib",
             ]),
+
+        // What a browser loads from `/`.
+        library("HeadroomDashboard", []),
 
         // The storage ports in memory, for the simulator and for tests.
         library("HeadroomMemoryStores", ["HeadroomModel"]),
@@ -157,7 +162,8 @@ let package = Package(
         tests(
             "HeadroomHTTPTests",
             [
-                "HeadroomHTTP", "HeadroomMemoryStores", "HeadroomEnforcement", "HeadroomWire", "HeadroomJSON",
+                "HeadroomHTTP", "HeadroomDashboard", "HeadroomMemoryStores", "HeadroomEnforcement", "HeadroomWire",
+                "HeadroomJSON",
                 "HeadroomModel", "CZlib",
             ]),
         // Runs the built program, as its users do.

@@ -10,6 +10,7 @@ import Synchronization
 package final class HTTPService: Sendable {
     private let server: MicroHTTPDServer
     private let board: SnapshotBoard
+    private let live = LiveHistory()
     private let access: AccessControl
     /// The tokens by which parked requests were checked.
     private let seenAccessVersion: Atomic<Int>
@@ -19,11 +20,13 @@ package final class HTTPService: Sendable {
     ///   - people: what stands behind people's calls; without it there are only those of gateways.
     ///   - viewersOnly: `/healthz`, `/readyz` and `/openapi.json` ask for a viewer's token, as `/metrics` does.
     ///   - openMetrics: `/metrics`, which names tenants, asks for no token.
+    ///   - hasSecureCookies: browsers reach the service by TLS only.
+    ///   - comparison: what `/v1/demo` answers; `nil` where there is no demo.
     package init(
         settings: ServerSettings, board: SnapshotBoard, access: AccessControl, telemetry: TelemetryIntake,
         draws: DrawIntake? = nil, people: PeoplePorts? = nil, conditions: ServiceConditions = ServiceConditions(),
-        openAlerts: OpenAlerts = OpenAlerts(), viewersOnly: Bool = false,
-        openMetrics: Bool = false
+        openAlerts: OpenAlerts = OpenAlerts(), viewersOnly: Bool = false, openMetrics: Bool = false,
+        hasSecureCookies: Bool = false, comparison: (@Sendable () -> [UInt8])? = nil
     ) {
         self.board = board
         self.access = access
@@ -40,12 +43,18 @@ package final class HTTPService: Sendable {
             [.allocations(board), .telemetry(telemetry, board)] + (draws.map { [.draw($0, board)] } ?? [])
             + (people.map { Route.people($0, board) } ?? [])
             + operations.all
+            + LiveRoutes(board: board, history: live).all
+            + SessionRoutes(access: access, isSecure: hasSecureCookies, isDemo: comparison != nil).all
+            + DashboardRoutes(digest: access.digest).all + (comparison.map { [.demo($0)] } ?? [])
         server = MicroHTTPDServer(
             settings: settings, router: Router(routes: routes, access: access), failedSignIns: signIns)
     }
 
-    /// Every call that there is, as `GET /v1/pools/{id}`.
-    package var calls: [String] { server.router.routes.map { "\($0.method.rawValue) \($0.pattern)" } }
+    /// Every call that there is, as `GET /v1/pools/{id}`; without the files that the dashboard loads.
+    package var calls: [String] {
+        server.router.routes.filter { !$0.pattern.hasPrefix("/dashboard/") }
+            .map { "\($0.method.rawValue) \($0.pattern)" }
+    }
 
     /// Listens, and says where: port 0 has become a real one.
     package func start() throws(HTTPError) -> ListenAddress {
@@ -53,9 +62,15 @@ package final class HTTPService: Sendable {
     }
 
     private func tick() {
-        board.tick(MonotonicClock.milliseconds())
+        let now = MonotonicClock.milliseconds()
+        board.tick(now)
+        live.follow(board)
+        live.tick(now)
         let version = access.version
-        if seenAccessVersion.exchange(version, ordering: .relaxed) != version { board.wakeAll() }
+        if seenAccessVersion.exchange(version, ordering: .relaxed) != version {
+            board.wakeAll()
+            live.wakeAll()
+        }
     }
 
     /// Works on the calls that need a task, until the service is stopped. One task runs this.
@@ -69,8 +84,18 @@ package final class HTTPService: Sendable {
     package func stop() async {
         server.beginStopping()
         board.stop()
+        live.stop()
         server.calls.close()
         // The end waits for answers that tasks still owe, so it may not hold a thread that those run on.
         await OwnThread.run { self.server.finish() }
+    }
+}
+
+extension Route {
+    /// The same minutes without Headroom, which only a demo knows.
+    fileprivate static func demo(_ comparison: @escaping @Sendable () -> [UInt8]) -> Route {
+        Route(method: .get, pattern: "/v1/demo", access: .roles(AccessRule.viewers)) { _, _ in
+            HTTPHandler(answer: { _ in .response(.json(comparison())) })
+        }
     }
 }

@@ -229,4 +229,41 @@ import Testing
             }
         }
     }
+
+    @Test func `a preview says what an override would do to everybody, and sets nothing`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            let full = Rates(rpm: 10000, tpm: 2_000_000)
+            let tenants = ["acme", "globex"].map { name in
+                TenantReport(
+                    tenant: TenantID(name) ?? "acme", tier: "standard", demand: Rates(rpm: 2000, tpm: 2_000_000),
+                    assured: Rates(rpm: 1000, tpm: 900_000), consumed: Rates(rpm: 1000, tpm: 900_000))
+            }
+            fixture.board.report(
+                LoopReport(
+                    at: fixture.clock.now,
+                    pools: [
+                        PoolReport(
+                            pool: "openai:gpt-4o", state: .pressured, nominal: full, estimated: full,
+                            capacityReason: .contract, confidence: 1, budget: full, assured: full, consumed: full,
+                            calls: [:], tenants: tenants)
+                    ]))
+            let anna = try Person("anna", fixture)
+            let pool = try await anna.post("/v1/overrides/preview", Self.small).json["pools"]?[0]
+            #expect(pool?["pool"]?.string == "openai:gpt-4o" && pool?["resource"]?.string == "tpm")
+            let effects = try #require(pool?["effects"]?.array)
+            #expect(Set(effects.compactMap { $0["tenant"]?.string }) == ["acme", "globex"], "\(effects)")
+            for effect in effects {
+                let (from, to) = (effect["from"]?["tpm"]?.number ?? 0, effect["to"]?["tpm"]?.number ?? 0)
+                #expect(effect["tenant"]?.string == "acme" ? to > 1.2 * from : to < from, "\(effect)")
+            }
+            // A larger one says who has to agree; neither is set.
+            let large = try await anna.post("/v1/overrides/preview", Self.large).json
+            #expect(large["reasons"]?[0]?.string?.hasPrefix("from standard to critical") == true)
+            #expect(fixture.desk.now.steering.overrides.isEmpty && fixture.desk.now.steering.proposals.isEmpty)
+            let narrow = try Person("narrow", fixture)
+            #expect(try await narrow.post("/v1/overrides/preview", Self.small).status == 403, "in all pools")
+            let own = try await narrow.post("/v1/overrides/preview", Self.large).json["pools"]?[0]?["effects"]
+            #expect(own?.array?.map { $0["tenant"]?.string } == ["acme"], "others are none of its business")
+        }
+    }
 }

@@ -14,8 +14,10 @@ package final class AccessControl: Sendable {
     }
 
     private let state = Mutex(State())
+    private let sessions = Sessions()
     private let changes = Atomic(0)
-    private let digest: @Sendable ([UInt8]) -> [UInt8]
+    /// SHA-256.
+    let digest: @Sendable ([UInt8]) -> [UInt8]
     private let time: TimeSource
 
     /// `digest` is SHA-256.
@@ -68,16 +70,21 @@ package final class AccessControl: Sendable {
         instant.map { $0 <= time.now() } ?? false
     }
 
-    /// `authorization` is the header's value.
-    func grant(authorization: String?) throws(HTTPError) -> AccessGrant {
+    func grant(_ credentials: Credentials) throws(HTTPError) -> AccessGrant {
         if isOpen { return .everything }
         let wanted = "send the header \"Authorization: Bearer TOKEN\""
-        guard let authorization else { throw HTTPError(.unauthenticated, "this call takes a token; \(wanted)") }
+        guard let authorization = credentials.authorization else {
+            if let secret = credentials.session { return try grant(session: secret) }
+            throw HTTPError(.unauthenticated, "this call takes a token; \(wanted)")
+        }
         let parts = authorization.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
             throw HTTPError(.unauthenticated, "the header Authorization holds no bearer token; \(wanted)")
         }
-        let key = digest(Array(parts[1].utf8))
+        return try grant(tokenDigest: digest(Array(parts[1].utf8)))
+    }
+
+    private func grant(tokenDigest key: [UInt8]) throws(HTTPError) -> AccessGrant {
         let known = state.withLock { state in
             let token = state.tokens[key]
             if let token { state.used.insert(token.name) }
@@ -88,5 +95,55 @@ package final class AccessControl: Sendable {
         }
         if isExpired(grant.expiresAt) { throw HTTPError(.unauthenticated, "the token \"\(grant.name)\" has ended") }
         return grant
+    }
+
+    // MARK: Browsers
+
+    /// The secret of a new session, in hexadecimal, and what it may do.
+    func signIn(token: String) throws(HTTPError) -> (secret: String, grant: AccessGrant) {
+        let key = digest(Array(token.utf8))
+        let grant = isOpen ? .everything : try grant(tokenDigest: key)
+        guard grant.role != .gateway else {
+            throw HTTPError(
+                .forbidden, "the token \"\(grant.name)\" is a gateway's; people sign in with one of another role")
+        }
+        var generator = SystemRandomNumberGenerator()
+        let secret = (0..<4).map { _ in generator.next() as UInt64 }
+            .map { String(repeating: "0", count: $0.leadingZeroBitCount / 4) + String($0, radix: 16) }.joined()
+        sessions.begin(digest(Array(secret.utf8)), token: key, at: time.now())
+        return (secret, grant)
+    }
+
+    /// Ends the session, also on connections that have used it. Does nothing where there is none.
+    func signOut(_ credentials: Credentials) {
+        guard let secret = credentials.session else { return }
+        sessions.end(digest(Array(secret.utf8)))
+        changes.add(1, ordering: .releasing)
+    }
+
+    private func grant(session secret: String) throws(HTTPError) -> AccessGrant {
+        guard let session = sessions.find(digest(Array(secret.utf8)), at: time.now()) else {
+            throw HTTPError(.unauthenticated, "the session has ended; sign in again")
+        }
+        var grant = try grant(tokenDigest: session.token)
+        grant.expiresAt = grant.expiresAt.map { min($0, session.until) } ?? session.until
+        grant.isSession = true
+        return grant
+    }
+}
+
+/// Who a request says that it comes from.
+struct Credentials: Equatable, Sendable {
+    /// The header of that name.
+    var authorization: String?
+    /// The secret in the session's cookie.
+    var session: String?
+}
+
+extension Credentials {
+    init(_ exchange: HTTPExchange) {
+        authorization = exchange.header("Authorization")
+        // A token goes before a cookie: programs that keep cookies mean their token.
+        session = authorization == nil ? exchange.header("Cookie").flatMap(Sessions.secret(inCookies:)) : nil
     }
 }

@@ -7,7 +7,9 @@ struct AccessGrant: Sendable {
     /// The gateways that the holder may speak for; `nil`: any.
     let gateways: GatewayNames?
     let scope: Scope
-    let expiresAt: Timestamp?
+    var expiresAt: Timestamp?
+    /// By a browser's cookie.
+    var isSession = false
     /// While no token exists, everybody on this machine is `admin` and may speak for any gateway.
     let isOpen: Bool
 

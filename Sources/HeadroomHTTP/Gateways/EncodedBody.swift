@@ -29,15 +29,18 @@ final class EncodedBody: Sendable {
     private static let maxInlineBytes = 128 << 10
 
     /// - Parameter headers: all but those of the content coding.
-    init(tag: String, headers: [(name: String, value: String)], body: [UInt8]) {
+    init(
+        tag: String, headers: [(name: String, value: String)], body: [UInt8], type: String = "application/json",
+        caching: String = "no-store"
+    ) {
         self.tag = tag
         let headers =
             headers + [
-                (name: "Cache-Control", value: "no-store"), (name: "ETag", value: tag),
+                (name: "Cache-Control", value: caching), (name: "ETag", value: tag),
                 (name: "Vary", value: "Accept-Encoding"),
             ]
         self.headers = headers
-        plain = PreparedResponse(headers: headers + [(name: "Content-Type", value: "application/json")], body: body)
+        plain = PreparedResponse(headers: headers + [(name: "Content-Type", value: type)], body: body)
     }
 
     /// The size of its copy in memory.

@@ -7,11 +7,12 @@ package enum OpenAPIDocument {
         opening
         + members([
             gatewayPaths, drawPaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths, alertPaths,
-            operationsPaths,
+            operationsPaths, dashboardPaths,
         ])
         + middle
         + members([
             schemas, drawSchemas, snapshotSchemas, telemetrySchemas, steeringSchemas, reportSchemas, alertSchemas,
+            dashboardSchemas,
         ])
         + closing
 

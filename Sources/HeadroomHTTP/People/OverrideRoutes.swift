@@ -1,3 +1,4 @@
+import HeadroomDecision
 import HeadroomJSON
 import HeadroomModel
 import HeadroomWire
@@ -18,6 +19,9 @@ struct OverrideRoutes: Sendable {
             .person(
                 .post, Self.path, AccessRule.overriders, bodyLimit: Route.personBodyBytes
             ) { call in try await set(call) },
+            .person(
+                .post, Self.path + "/preview", AccessRule.overriders, bodyLimit: Route.personBodyBytes
+            ) { call in try await preview(call) },
             .person(.delete, Self.path + "/{id}", AccessRule.overriders) { call in
                 try await end(call)
             },
@@ -44,11 +48,7 @@ struct OverrideRoutes: Sendable {
             call.grant.scope.holds(request.tenant, in: request.pool),
             "\(request.tenant) in \(request.pool.map(\.text) ?? "all pools")")
         let now = time.now()
-        let override = Override(
-            tenant: request.tenant, pool: request.pool, tier: request.tier, weight: request.weight,
-            authorship: Authorship(
-                author: call.grant.author, reason: request.reason, at: now,
-                until: now.adding(seconds: request.expiresInSeconds)))
+        let override = Override(request, by: call.grant.author, at: now)
         // A tenant may be raised before it is first seen, so an unknown name is no error.
         let known = KnownTenants(rules, board)
         let warnings =
@@ -73,6 +73,42 @@ struct OverrideRoutes: Sendable {
         }
     }
 
+    /// What the same body would do, were it sent to be set: nothing is stored.
+    private func preview(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
+        try call.check(query: [])
+        let now = time.now()
+        let rules = try await rules.rules().holding(at: now)
+        let request = try reading {
+            try OverrideRequest.decode(call.body, policy: rules.policy)
+        }
+        let scope = call.grant.scope
+        try call.requireScope(
+            scope.holds(request.tenant, in: request.pool),
+            "\(request.tenant) in \(request.pool.map(\.text) ?? "all pools")")
+        var override = Override(request, by: call.grant.author, at: now)
+        // The newest goes before the others.
+        override.id = (rules.steering.overrides.map(\.id).max() ?? 0) + 1
+        var other = rules
+        other.steering.overrides.append(override)
+        let reports = (board.newestReport?.pools ?? []).filter { report in
+            (request.pool ?? report.pool) == report.pool && scope.holds(report.pool)
+                && report.tenants.contains { $0.tenant == request.tenant }
+        }
+        let effects = reports.map { report in
+            let pool = rules.policy.pool(report.pool)
+            let all = pool.map { OverridePreview.effects(on: report, of: $0, from: rules, to: other, at: now) } ?? []
+            return (report: report, effects: all.filter { scope.holds($0.tenant) })
+        }
+        return .json { writer in
+            writer.beginObject()
+            writer.field("reasons", OverrideCheck.reasonsForApproval(of: override, under: rules))
+            writer.field("pools", each: effects) { writer, pool in
+                writer.effects(of: pool.report, pool.effects)
+            }
+            writer.endObject()
+        }
+    }
+
     private func end(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
         let id = try call.number()
@@ -93,5 +129,35 @@ struct OverrideRoutes: Sendable {
         return held.overrides.filter {
             $0.authorship.holds(at: now) && call.grant.scope.sees($0.tenant, in: $0.pool)
         }
+    }
+}
+
+extension Override {
+    fileprivate init(_ request: OverrideRequest, by author: String, at now: Timestamp) {
+        self.init(
+            tenant: request.tenant, pool: request.pool, tier: request.tier, weight: request.weight,
+            authorship: Authorship(
+                author: author, reason: request.reason, at: now, until: now.adding(seconds: request.expiresInSeconds)))
+    }
+}
+
+extension JSONWriter {
+    /// Effects that an answer lists; the largest come first.
+    private static var maxEffects: Int { 200 }
+
+    fileprivate mutating func effects(of report: PoolReport, _ effects: [Proposal.Effect]) {
+        let resources: [Resource] = [.tokens, .inputTokens, .requests]
+        beginObject()
+        field("pool", report.pool.text)
+        field("resource", resources.first { report.nominal[$0] != nil }?.rateName)
+        field("changed", effects.count)
+        field("effects", each: effects.prefix(Self.maxEffects)) { writer, effect in
+            writer.beginObject()
+            writer.field("tenant", effect.tenant.text)
+            writer.field("from", effect.from)
+            writer.field("to", effect.to)
+            writer.endObject()
+        }
+        endObject()
     }
 }

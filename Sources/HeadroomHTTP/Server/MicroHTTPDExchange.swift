@@ -22,6 +22,7 @@ import Synchronization
     private var phase = Phase.idle
     private var rawTarget: [UInt8] = []
     private var rawAuthorization: [UInt8]?
+    private var rawCookie: [UInt8]?
     private var binding: HTTPBinding?
     private var refusal: HTTPError?
     private var incoming = IncomingBody()
@@ -237,25 +238,33 @@ extension HTTPExchange {
     }
 
     private func bind(_ method: HTTPMethod) throws(HTTPError) -> HTTPBinding {
-        let isSameCredential = withHeader("Authorization") { span in
-            switch (span, rawAuthorization) {
+        if let binding, has("Authorization", rawAuthorization), has("Cookie", rawCookie), binding.method == method,
+            server.router.isCurrent(binding)
+        {
+            // Without tokens everything else about the request decides, and may differ from the one before.
+            if binding.isOpen { try OpenModeRule.check(self) }
+            if binding.isSession, binding.route.changesSomething { try SessionRule.check(self) }
+            return binding
+        }
+        binding = nil
+        if server.router.access.isOpen { try OpenModeRule.check(self) }
+        rawAuthorization = header("Authorization").map { Array($0.utf8) }
+        rawCookie = header("Cookie").map { Array($0.utf8) }
+        let bound = try server.router.bind(method, rawTarget, Credentials(self))
+        if bound.isSession, bound.route.changesSomething { try SessionRule.check(self) }
+        binding = bound
+        return bound
+    }
+
+    /// True when the header's value is `known`, without a copy of it.
+    private func has(_ name: StaticString, _ known: [UInt8]?) -> Bool {
+        withHeader(name) { span in
+            switch (span, known) {
             case (nil, nil): true
             case (let span?, let known?): span.isEqual(to: known)
             default: false
             }
         }
-        if let binding, isSameCredential, binding.method == method, server.router.isCurrent(binding) {
-            // Without tokens everything else about the request decides, and may differ from the one before.
-            if binding.isOpen { try OpenModeRule.check(self) }
-            return binding
-        }
-        binding = nil
-        if server.router.access.isOpen { try OpenModeRule.check(self) }
-        let authorization = header("Authorization")
-        rawAuthorization = authorization.map { Array($0.utf8) }
-        let bound = try server.router.bind(method, rawTarget, authorization: authorization)
-        binding = bound
-        return bound
     }
 
     private func answer() -> MHD_Result {

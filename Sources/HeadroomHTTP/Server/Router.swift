@@ -13,6 +13,8 @@ struct Route: Sendable {
     /// Reads the target's parameters once for all requests of a connection that bear the same ones.
     let bind: @Sendable (RequestTarget, AccessGrant) throws(HTTPError) -> HTTPHandler
 
+    var changesSomething: Bool { method != .get && method != .head }
+
     func matches(path: String) -> Bool {
         let wanted = pattern.split(separator: "/", omittingEmptySubsequences: false)
         let given = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -42,6 +44,8 @@ struct HTTPBinding {
     fileprivate let expiresAt: Timestamp?
     /// It was made while there were no tokens.
     let isOpen: Bool
+    /// A cookie gave the access: what changes something is checked at each request.
+    let isSession: Bool
 }
 
 /// Finds the call that a request makes.
@@ -54,7 +58,7 @@ struct Router: Sendable {
         binding.accessVersion == access.version && !access.isExpired(binding.expiresAt)
     }
 
-    func bind(_ method: HTTPMethod, _ rawTarget: [UInt8], authorization: String?) throws(HTTPError) -> HTTPBinding {
+    func bind(_ method: HTTPMethod, _ rawTarget: [UInt8], _ credentials: Credentials) throws(HTTPError) -> HTTPBinding {
         guard let target = RequestTarget(rawTarget) else {
             throw HTTPError(
                 .badRequest, "the target is not a path with an optional query, percent-encoded UTF-8 without zero bytes"
@@ -66,12 +70,13 @@ struct Router: Sendable {
         let isOpen = access.isOpen
         var grant = AccessGrant.everything
         if case .roles = route.access {
-            grant = try access.grant(authorization: authorization)
+            grant = try access.grant(credentials)
             try route.access.check(grant)
         }
         return HTTPBinding(
             route: route, method: method, handler: try route.bind(target, grant), accessVersion: version,
-            expiresAt: grant.expiresAt, isOpen: isOpen)
+            expiresAt: grant.expiresAt, isOpen: isOpen,
+            isSession: grant.isSession)
     }
 
     private func route(_ method: HTTPMethod, _ path: String) throws(HTTPError) -> Route {

@@ -4,56 +4,66 @@ import HeadroomModel
 import HeadroomStorage
 import Synchronization
 
-/// One run: everything started in order, played, taken down in order, and summed up.
+/// One run: everything started in order, played, summed up, and taken down in order.
 struct Demo {
     let plan: DemoPlan
     let options: DemoOptions
 
     private static let connectSeconds = 10.0
 
+    /// Says the summary when the play is over, and goes on serving until Ctrl-C where the options say so.
     func run() async throws -> DemoSummary {
         let directory = FileManager.default.temporaryDirectory.appending(path: "headroom-demo-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
         let path = directory.appending(path: "headroom.sqlite").path
-        let service = try await startService(path)
+        var screen = DemoScreen(plan: plan, isJSON: options.isJSON)
+        let comparison = DemoComparison(plan: plan)
+        let service = try await startService(path, comparison)
+        screen.say("Dashboard: http://\(service.address)/  (open it now; nobody has to sign in on this machine)\n")
         let provider = DemoProvider(plan: plan, time: service.time)
         let port = try provider.listen()
         let links = try DemoPlan.gateways.map { _ in try DemoLinks(headroom: service.address, provider: port) }
         let gateways = links.indices.map {
             DemoGateway(index: $0, plan: plan, time: service.time, links: links[$0])
         }
-        var screen = DemoScreen(plan: plan, isJSON: options.isJSON)
         screen.say(plan.introduction)
-        screen.say("Headroom serves on http://\(service.address) while this runs.")
 
         let isInterrupted = Interruption()
         let signals = StopSignals { isInterrupted.note() }
-        let timeline = try await withThrowingTaskGroup(of: Void.self) { group in
+        let summary = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await service.run() }
             group.addTask { await provider.run() }
             try await connect(gateways)
             let start = service.time.now()
             provider.begin(at: start)
-            let timeline = await play(gateways, service, provider, from: start, &screen, isInterrupted)
+            comparison.begin(at: start)
+            let timeline = await play(gateways, service, provider, comparison, from: start, &screen, isInterrupted)
+            let summary = try await sumUp(timeline, gateways, provider, comparison, service.database)
+            Terminal.print(options.isJSON ? summary.json : summary.text)
+            if options.staysOpen, !isInterrupted.wasNoted {
+                screen.say("\nThe dashboard stays open: http://\(service.address)/  Ctrl-C ends it.")
+                await isInterrupted.wait()
+            }
             service.stop()
             await provider.stop()
             try await group.waitForAll()
-            return timeline
+            return summary
         }
         signals.cancel()
         for link in links { link.close() }
-        return try await sumUp(timeline, gateways, provider, service.database)
+        return summary
     }
 
     /// Contracts first: the service reads them when it starts.
-    private func startService(_ path: String) async throws -> Service {
+    private func startService(_ path: String, _ comparison: DemoComparison) async throws -> Service {
         let now = CommandDatabase.now()
         let database = try Database(path: path, use: .command, coding: .wire, time: TimeSource { now })
         try await database.contracts.replaceAll(with: plan.roster.contracts(pool: DemoPlan.pool), at: now)
         var configuration = ServiceConfiguration()
         configuration.database = path
         configuration.policies = .fixed(plan.policy)
+        configuration.comparison = { comparison.encoded() }
         configuration.listen = ListenAddress(host: "127.0.0.1", port: UInt16(options.port))
         return try await Service(configuration)
     }
@@ -70,8 +80,8 @@ struct Demo {
     }
 
     private func play(
-        _ gateways: [DemoGateway], _ service: Service, _ provider: DemoProvider, from start: Timestamp,
-        _ screen: inout DemoScreen, _ isInterrupted: Interruption
+        _ gateways: [DemoGateway], _ service: Service, _ provider: DemoProvider, _ comparison: DemoComparison,
+        from start: Timestamp, _ screen: inout DemoScreen, _ isInterrupted: Interruption
     ) async -> DemoTimeline {
         var timeline = DemoTimeline()
         await withTaskGroup(of: Void.self) { group in
@@ -80,6 +90,7 @@ struct Demo {
                 let now = service.time.now()
                 let second = now.seconds(since: start)
                 guard second < plan.seconds, !isInterrupted.wasNoted else { break }
+                comparison.add(DemoMark(seconds: second, await tallies(of: gateways)))
                 if let report = service.board.newestReport {
                     let granted = provider.capacity(at: now)
                     timeline.add(report, granted: granted, atSecond: second)
@@ -93,19 +104,24 @@ struct Demo {
     }
 
     private func sumUp(
-        _ timeline: DemoTimeline, _ gateways: [DemoGateway], _ provider: DemoProvider, _ database: Database
+        _ timeline: DemoTimeline, _ gateways: [DemoGateway], _ provider: DemoProvider, _ comparison: DemoComparison,
+        _ database: Database
     ) async throws -> DemoSummary {
-        var tallies: [DemoTally] = []
+        let tallies = await tallies(of: gateways)
         var spools: [DemoSpool] = []
-        for gateway in gateways {
-            tallies.append(await gateway.tally)
-            spools.append(await gateway.spool)
-        }
+        for gateway in gateways { spools.append(await gateway.spool) }
         let stored = try await database.telemetryReader.rowCounts()
         let published = try await database.snapshots.recent(since: Timestamp(milliseconds: 0), limit: 100_000)
         return DemoSummary(
             plan: plan, timeline: timeline, log: provider.log, tallies: tallies, spools: spools,
-            stored: Dictionary(uniqueKeysWithValues: stored.map { ($0.kind, Int($0.rows)) }), published: published)
+            stored: Dictionary(uniqueKeysWithValues: stored.map { ($0.kind, Int($0.rows)) }), published: published,
+            comparison: comparison.sides)
+    }
+
+    private func tallies(of gateways: [DemoGateway]) async -> [DemoTally] {
+        var tallies: [DemoTally] = []
+        for gateway in gateways { tallies.append(await gateway.tally) }
+        return tallies
     }
 }
 
@@ -115,4 +131,9 @@ private final class Interruption: Sendable {
 
     func note() { flag.store(true, ordering: .relaxed) }
     var wasNoted: Bool { flag.load(ordering: .relaxed) }
+
+    /// Until a person ends the program.
+    func wait() async {
+        while !wasNoted { try? await Task.sleep(for: .milliseconds(200)) }
+    }
 }

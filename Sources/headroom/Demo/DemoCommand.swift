@@ -9,7 +9,9 @@ enum DemoCommand {
         enforcement gateways. They poll allocations, enforce them, call the provider and post telemetry, all over HTTP.
         The provider grants the mean demand of what is played; silently half of it from one third to two thirds of the
         run.
-        Ends by itself with a summary; Ctrl-C ends it earlier. Exit code 1 when a line of telemetry was lost or a
+        Beside it, the same arrivals go to a twin of the provider without Headroom, first come first served: the dashboard
+        and the summary compare the two. After the summary the dashboard stays open until Ctrl-C, unless --seconds says
+        how long the run is: then it ends by itself. Exit code 1 when a line of telemetry was lost or a
         generation gave out more than the capacity estimate.
 
           --trace FILE   a trace (CSV: offset_ms,client,model,input_tokens,output_tokens; .gz is unpacked), - for
@@ -17,7 +19,7 @@ enum DemoCommand {
                          by seed from published statistics of such traces.
           --speed X      how much faster arrivals come than in the trace; all else runs in wall time. By default what
                          makes about 60 requests a second, or less when the trace would not last.
-          --seconds N    length of the run, 10 to 3600 (90)
+          --seconds N    length of the run, 10 to 3600; the program ends after it (90, and the dashboard stays open)
           --seed N       of everything that is drawn (1)
           --port P       of the service (8420; 0 takes any free one)
           --json         the summary as JSON on standard output
@@ -26,7 +28,6 @@ enum DemoCommand {
     static func run(_ arguments: [String]) async throws -> Int32 {
         let options = try DemoOptions(arguments)
         let summary = try await Demo(plan: DemoPlan(options), options: options).run()
-        Terminal.print(options.isJSON ? summary.json : summary.text)
         return summary.isSound ? 0 : 1
     }
 }
@@ -38,6 +39,8 @@ struct DemoOptions: Sendable {
     let trace: String?
     let speed: Double?
     let seconds: Double
+    /// The dashboard is served until a person ends it.
+    let staysOpen: Bool
     let seed: UInt64
     let port: Int
     let isJSON: Bool
@@ -48,7 +51,9 @@ struct DemoOptions: Sendable {
             options: ["--trace": "FILE", "--speed": "X", "--seconds": "N", "--seed": "N", "--port": "P"])
         trace = arguments["--trace"]
         speed = try arguments.number("--speed", in: 0.001...100_000)
-        seconds = try arguments.number("--seconds", in: DemoOptions.secondsRange) ?? 90
+        let length = try arguments.number("--seconds", in: DemoOptions.secondsRange)
+        seconds = length ?? 90
+        staysOpen = length == nil
         seed = UInt64(try arguments.integer("--seed", in: 0...Int.max) ?? 1)
         port = try arguments.integer("--port", in: 0...65535) ?? 8420
         isJSON = arguments.has("--json")

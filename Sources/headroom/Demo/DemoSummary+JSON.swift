@@ -27,6 +27,15 @@ extension DemoSummary {
         writer.field("after_drop", finite: refusals.after)
         writer.field("all", finite: refusals.all)
         writer.endObject()
+        writer.key("comparison")
+        writer.beginObject()
+        for (name, side) in [("with_headroom", comparison.with), ("without", comparison.without)] {
+            writer.key(name)
+            writer.beginObject()
+            writer.members(of: side)
+            writer.endObject()
+        }
+        writer.endObject()
         writer.key("tenants")
         writer.beginArray()
         for tenant in tenants { write(tenant, to: &writer) }

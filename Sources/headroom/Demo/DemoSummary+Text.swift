@@ -4,7 +4,8 @@ import HeadroomModel
 extension DemoSummary {
     var text: String {
         (["", "Summary of \(DemoText.decimal(seconds)) s", ""] + served + telemetryLines + generationLines
-            + capacityLines + refusalLines + [""] + tenantLines + failures.map { "The loop failed: \($0)" })
+            + capacityLines + refusalLines + comparisonLines + [""] + tenantLines
+            + failures.map { "The loop failed: \($0)" })
             .joined(separator: "\n")
     }
 
@@ -80,6 +81,20 @@ extension DemoSummary {
                     + "\(DemoText.percent(refusals.during)) in it, \(DemoText.percent(refusals.after)) after it; "
                     + "\(DemoText.percent(refusals.all)) in all")
         ]
+    }
+
+    /// The product in one table: the same arrivals, the same provider.
+    private var comparisonLines: [String] {
+        let names = comparison.with.tiers.map { "\($0.tier) served" }
+        var table = TextTable(["  the same minutes"] + names + ["429s", "starved", "gave up"])
+        table.add(["  with Headroom"] + cells(comparison.with))
+        table.add(["  without, first come first served"] + cells(comparison.without))
+        return ["", table.text]
+    }
+
+    private func cells(_ side: DemoComparison.Side) -> [String] {
+        let shares = side.tiers.map { DemoText.percent($0.servedShare) }
+        return shares + [String(side.refusals), "\(side.starved) tenants", String(side.gaveUp)]
     }
 
     private var tenantLines: [String] {

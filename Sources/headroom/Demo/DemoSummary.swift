@@ -12,6 +12,8 @@ struct DemoSummary: Sendable {
     let refusals: Refusals
     let tenants: [Tenant]
     let totals: Totals
+    /// The same minutes with Headroom, and without.
+    let comparison: (with: DemoComparison.Side, without: DemoComparison.Side)
     /// Faults of the loop, each once.
     let failures: [String]
 
@@ -89,9 +91,11 @@ struct DemoSummary: Sendable {
 
     init(
         plan: DemoPlan, timeline: DemoTimeline, log: DemoProvider.Log, tallies: [DemoTally], spools: [DemoSpool],
-        stored: [TelemetryKind: Int], published: [Snapshot]
+        stored: [TelemetryKind: Int], published: [Snapshot],
+        comparison: (with: DemoComparison.Side, without: DemoComparison.Side)
     ) {
         self.plan = plan
+        self.comparison = comparison
         seconds = timeline.samples.last?.seconds ?? 0
         telemetry = Telemetry(
             kinds: TelemetryKind.allCases.map { kind in

@@ -19,6 +19,8 @@ struct ServiceConfiguration: Sendable {
     var acceptsClock = false
     /// `/metrics` asks for no token, although there are some.
     var openMetrics = false
+    /// What `/v1/demo` answers; `nil`: this is no demo.
+    var comparison: (@Sendable () -> [UInt8])?
     /// Messages for the person at the terminal.
     var log: @Sendable (LogLevel, String) -> Void = { Terminal.log($0, $1) }
 }
@@ -96,7 +98,8 @@ final class Service: Sendable {
                 steering: database.steering, contracts: database.contracts, records: database.records,
                 alerts: database.alerts, rules: rules,
                 auditVerification: { [audit = database.audit] in await audit.lastVerification }),
-            conditions: conditions, openAlerts: openAlerts, openMetrics: configuration.openMetrics)
+            conditions: conditions, openAlerts: openAlerts, openMetrics: configuration.openMetrics,
+            hasSecureCookies: configuration.tlsEndsAtProxy, comparison: configuration.comparison)
         sinks = AlertSinks(
             sender: WebhookSender(secretsIn: configuration.policies.directory), time: time, metrics: openAlerts.sinks)
         alerts = AlertWatch(

@@ -1,0 +1,185 @@
+extension DashboardFile {
+    static let app = module(
+        "app",
+        #"""
+        // The frame: signing in, the pages by address, the time range, the freeze.
+
+        import { announce, h, replace, say } from "/dashboard/elements.js";
+        import { duration, relative, zone } from "/dashboard/format.js";
+        import { ask, endField, field, form, reasonField, select } from "/dashboard/forms.js";
+        import { begin, end, live, onTick } from "/dashboard/live.js";
+        import { onRange, timeline } from "/dashboard/plot.js";
+        import { get, may, post, remove, session } from "/dashboard/service.js";
+
+        // A page is a module with `show(main, argument, until)`: it fills `main`, and lets go when `until` (an AbortSignal) ends.
+        const pages = [
+          { path: "", name: "Overview", load: () => import("/dashboard/overview.js") },
+          { path: "pool", load: () => import("/dashboard/pool.js"), parent: "" },
+          { path: "tenants", name: "Tenants", load: () => import("/dashboard/tenants.js") },
+          { path: "tenant", load: () => import("/dashboard/tenant.js"), parent: "tenants" },
+          { path: "alerts", name: "Alerts", load: () => import("/dashboard/alerts.js"), counts: true },
+          { path: "decisions", name: "Decisions", load: () => import("/dashboard/decisions.js"), counts: true },
+          { path: "gateways", name: "Gateways", load: () => import("/dashboard/gateways.js") },
+          { path: "contracts", name: "Contracts", load: () => import("/dashboard/contracts.js") },
+          { path: "audit", name: "Audit", load: () => import("/dashboard/audit.js"), roles: ["sre", "admin"] },
+        ];
+
+        const frame = document.getElementById("frame");
+        const spans = [["300", "Last 5 min"], ["900", "Last 15 min"], ["1800", "Last 30 min"], ["10800", "Last 3 hours"], ["86400", "Last 24 hours"], ["604800", "Last 7 days"], ["2592000", "Last 30 days"]];
+        let leave = new AbortController();
+
+        start();
+
+        async function start() {
+          session.ended = () => { session.current = null; end(); signIn("The session has ended. Sign in again."); };
+          window.addEventListener("hashchange", () => session.current?.signed_in && showPage());
+          try {
+            session.current = await get("/v1/session");
+          } catch (error) {
+            replace(frame, h("main", null, h("p", { class: "problem" }, `Headroom does not answer: ${error.message}`)));
+            return;
+          }
+          if (session.current.signed_in) enter(); else signIn();
+        }
+
+        function signIn(said) {
+          leave.abort();
+          const token = h("input", { name: "token", type: "password", required: true, autocomplete: "current-password" });
+          replace(frame, h("main", { class: "signin", id: "main" }, h("section", { class: "card stack" },
+            h("div", { class: "brand" }, h("img", { src: "/dashboard/icon.svg", alt: "" }), "Headroom"),
+            h("h1", null, "Sign in"),
+            said ? h("p", { class: "problem" }, said) : null,
+            form([field("Token", token, "An administrator makes one with: headroom token create --name you --role viewer")],
+              "Sign in", async (values) => {
+                session.current = await post("/v1/session", { token: values.token.trim() });
+                enter();
+              }))));
+          token.focus();
+        }
+
+        function enter() {
+          const who = session.current;
+          const nav = h("nav", { class: "nav", "aria-label": "Pages" }, pages.filter((page) => page.name && (!page.roles || may(...page.roles)))
+            .map((page) => h("a", { href: `#/${page.path}`, "data-path": page.path }, page.name,
+              page.counts ? h("span", { class: "count", hidden: true }) : null)));
+          const pulse = h("span", { class: "pulse" }, "connecting");
+          const range = h("select", { "aria-label": "Time range", onchange: () => timeline.show(Number(range.value)) },
+            spans.map(([value, text]) => h("option", { value, selected: Number(value) === timeline.span }, text)),
+            h("option", { value: "chosen", hidden: true }, "Chosen range"));
+          const back = h("button", { type: "button", hidden: true, onclick: () => timeline.choose(null) }, "Back to now");
+          const zoneButton = h("button", { type: "button", class: "plain", title: "Which time zone times are in", onclick: () => {
+            zone.set(!zone.isUTC);
+            say(zoneButton, zone.isUTC ? "UTC" : "Local time");
+            timeline.changed();
+            showPage();
+          } }, zone.isUTC ? "UTC" : "Local time");
+          const freeze = may("sre", "admin")
+            ? h("button", { type: "button", onclick: askForFreeze, title: "Keep all numbers as they are" }, "Freeze") : null;
+          const banners = h("div", { "aria-live": "polite" });
+          const main = h("main", { id: "main", tabindex: "-1" });
+          replace(frame, h("div", { class: "frame" },
+            h("aside", { class: "side" },
+              h("a", { class: "brand", href: "#/" }, h("img", { src: "/dashboard/icon.svg", alt: "" }), "Headroom"), nav,
+              h("div", { class: "who" }, who.open
+                ? h("span", { class: "role", title: "There are no tokens: whoever is on this machine may do everything" }, "No tokens: everybody here may do everything")
+                : [h("span", null, who.name, h("span", { class: "role" }, ` · ${who.role}`)),
+                  h("button", { type: "button", class: "plain", onclick: signOut }, "Sign out")])),
+            h("div", null, h("div", { class: "bar" }, pulse, h("span", { class: "spring" }), back, range, zoneButton, freeze), banners, main)));
+          onRange((chosen) => {
+            back.hidden = !chosen;
+            range.value = chosen ? "chosen" : String(timeline.span);
+          }, new AbortController().signal);
+          onTick((state) => {
+            const ahead = Date.parse(state.at) - live.heardAt;
+            timeline.ahead = Math.abs(ahead) > 4000 ? ahead : 0;
+            timeline.begun = Number.isFinite(live.begun) ? live.begun : 0;
+            pulse.dataset.is = live.fault ? "late" : "live";
+            say(pulse, live.fault ?? `generation ${state.generation ?? "–"} · a tick every ${duration(state.period_seconds)}`);
+          }, new AbortController().signal);
+          begin();
+          watchSteering(banners, nav);
+          showPage();
+        }
+
+        async function signOut() {
+          end();
+          leave.abort();
+          await remove("/v1/session");
+          session.current = null;
+          signIn();
+        }
+
+        function showPage() {
+          const [path = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+          const page = pages.find((candidate) => candidate.path === path) ?? pages[0];
+          leave.abort();
+          leave = new AbortController();
+          const until = leave.signal;
+          const main = document.getElementById("main");
+          const current = page.name ? page.path : page.parent;
+          for (const link of document.querySelectorAll(".nav a")) {
+            if (link.dataset.path === current) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+          }
+          const argument = rest.map(decodeURIComponent);
+          document.title = `${argument[0] ?? page.name ?? "Headroom"} · Headroom`;
+          live.tenants = 8;
+          replace(main);
+          window.scrollTo(0, 0);
+          page.load().then((module) => { if (!until.aborted) return module.show(main, argument, until); })
+            .then(() => { if (!until.aborted) announce(document.title); })
+            .catch((error) => { if (!until.aborted && session.current) replace(main, h("p", { class: "problem", role: "alert" }, error.message)); });
+        }
+
+        // MARK: Freezes and what waits for people, every few seconds
+
+        async function watchSteering(banners, nav) {
+          const isHere = () => banners.isConnected;
+          let shown = "";
+          while (isHere()) {
+            if (!session.current) return;
+            try {
+              const [{ freezes }, { approvals }, { recommendations }, { alerts }] = await Promise.all([
+                get("/v1/freeze"), get("/v1/approvals?state=pending"), get("/v1/recommendations?state=pending"), get("/v1/alerts?state=open")]);
+              const ready = live.state?.faults ?? [];
+              const now = JSON.stringify([freezes, ready]);
+              if (now !== shown) {
+                shown = now;
+                replace(banners, ready.length ? h("div", { class: "banner", "data-is": "bad", role: "alert" }, ready.join("; ")) : null,
+                  freezes.map((freeze) => h("div", { class: "banner" },
+                    h("span", null, `${freeze.pool ? `Pool ${freeze.pool} is` : "All pools are"} frozen${freeze.generation ? ` at generation ${freeze.generation}` : ""} by ${freeze.author}: ${freeze.reason}`),
+                    h("span", { class: "spring" }), h("span", null, `ends ${relative(freeze.until)}`),
+                    may("sre", "admin") ? h("button", { type: "button", onclick: async () => {
+                      await remove(`/v1/freeze/${freeze.id}`);
+                      shown = "";
+                      window.dispatchEvent(new Event("steered"));
+                    } }, "Thaw") : null)));
+              }
+              const counts = { decisions: approvals.length + recommendations.length, alerts: alerts.length };
+              live.decisions = counts.decisions;
+              for (const badge of nav.querySelectorAll(".count")) {
+                const count = counts[badge.parentElement.dataset.path];
+                badge.hidden = count === 0;
+                say(badge, String(count));
+                badge.setAttribute("aria-label", `${count} waiting`);
+              }
+            } catch { /* the pulse says that the service does not answer */ }
+            await new Promise((done) => {
+              const timer = setTimeout(finish, document.hidden ? 15000 : 4000);
+              function finish() { clearTimeout(timer); window.removeEventListener("steered", finish); done(); }
+              window.addEventListener("steered", finish);
+            });
+          }
+        }
+
+        function askForFreeze() {
+          const pools = live.state?.pools.map((pool) => [pool.pool, pool.pool]) ?? [];
+          return ask("Freeze", [
+            h("p", { class: "quiet" }, "Numbers stay as they are until the freeze ends or somebody thaws it. Lost capacity still lowers them."),
+            field("What", select("pool", [["", "All pools"], ...pools])), reasonField(), endField("3600"),
+          ], "Freeze", async (values) => {
+            await post("/v1/freeze", { pool: values.pool || null, reason: values.reason, expires_in_seconds: Number(values.expires) });
+            window.dispatchEvent(new Event("steered"));
+          });
+        }
+        """#)
+}

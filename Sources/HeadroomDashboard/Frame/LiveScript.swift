@@ -1,0 +1,215 @@
+extension DashboardFile {
+    static let live = module(
+        "live",
+        #"""
+        // What the service says each tick, by long poll, and the last half hour of each pool that a page looks at.
+
+        import { get, query, Problem } from "/dashboard/service.js";
+
+        const mostSamples = 900;
+        const lines = ["nominal", "capacity", "budget", "assured", "demand", "consumed"];
+        const signals = ["waiting", "oldest_seconds", "refused_share", "p95_ms", "starved"];
+
+        export const live = {
+          state: null,
+          events: [],
+          // When the last answer came, and what is wrong when none comes.
+          heardAt: 0,
+          fault: null,
+          // How many decisions wait; the frame asks for them now and then.
+          decisions: null,
+          // The oldest sample that the service has.
+          begun: Infinity,
+          // Tenants to name in each pool; a page that looks at one pool wants more.
+          tenants: 8,
+        };
+
+        const listeners = new Set();
+        const buffers = new Map();
+        let stopped = true;
+        let asking = new AbortController();
+
+        // Calls `listener` with each tick until `until` (an AbortSignal) ends.
+        export function onTick(listener, until) {
+          listeners.add(listener);
+          until.addEventListener("abort", () => listeners.delete(listener));
+          if (live.state) listener(live.state);
+        }
+
+        export function begin() {
+          if (!stopped) return;
+          stopped = false;
+          follow();
+        }
+
+        export function end() {
+          stopped = true;
+          asking.abort();
+          asking = new AbortController();
+          live.state = null;
+          buffers.clear();
+          live.events = [];
+        }
+
+        async function follow() {
+          let wait = 0;
+          while (!stopped) {
+            try {
+              const after = live.state?.tick ?? 0;
+              const state = await get("/v1/live" + query({ after, wait: after ? 20 : 0, tenants: live.tenants }), { signal: asking.signal });
+              if (stopped) return;
+              live.heardAt = Date.now();
+              live.fault = null;
+              wait = 0;
+              if (state.tick === after) {
+                if (!after) await pause(500);
+                continue;
+              }
+              // The service was started anew: what is known is of another life.
+              if (state.tick < after) { buffers.clear(); live.events = []; live.begun = Infinity; }
+              live.events = [...live.events, ...state.events].slice(-500);
+              live.state = state;
+              for (const pool of state.pools) buffers.get(pool.pool)?.append(Date.parse(state.at), pool);
+              for (const listener of listeners) listener(state);
+            } catch (error) {
+              if (stopped) return;
+              live.fault = error instanceof Problem ? error.message : "the service cannot be reached";
+              for (const listener of listeners) if (live.state) listener(live.state);
+              wait = Math.min(10000, Math.max(500, wait * 2));
+              await pause(wait);
+            }
+            // A page in the background asks once in a while.
+            if (document.hidden) await pause(5000);
+          }
+        }
+
+        function pause(milliseconds) { return new Promise((done) => setTimeout(done, milliseconds)); }
+
+        // The columns of one pool, filled from the service once and from the ticks after that.
+        export async function buffer(pool, tenants = 8) {
+          const known = buffers.get(pool);
+          if (known && known.asked >= tenants) { await known.ready; return known; }
+          const made = new Buffer(pool, tenants);
+          buffers.set(pool, made);
+          made.ready.catch(() => buffers.delete(pool));
+          await made.ready;
+          return made;
+        }
+
+        // Hours and days as the same columns, from what is stored. With the largest tenants where `tenants` says how many.
+        export async function stored(pool, from, to, tenants, until) {
+          const path = "/v1/history" + query({ pool, from: Math.floor(from), to: Math.ceil(to), top: tenants || null });
+          const answer = await get(path, { signal: until });
+          const width = answer.step_seconds;
+          const resource = answer.series.some((step) => step.capacity.nominal.tpm !== undefined) ? "tpm" : "rpm";
+          const perMinute = (amount) => amount * 60 / width;
+          const columns = Object.fromEntries(["nominal", "capacity", "budget", "assured", "demand", "consumed"].map((line) => [line, []]));
+          const made = { at: [], resource, resources: { [resource]: columns }, tenants: {}, waiting: [], oldest_seconds: [], refused_share: [], p95_ms: [], starved: [] };
+          for (const step of answer.series) {
+            const known = width >= step.observed_seconds && step.observed_seconds > 0;
+            made.at.push(Date.parse(step.start) + width * 500);
+            columns.nominal.push(known ? step.capacity.nominal[resource] ?? null : null);
+            columns.capacity.push(known ? step.capacity.estimated[resource] ?? null : null);
+            columns.budget.push(known ? step.capacity.budget[resource] ?? null : null);
+            columns.assured.push(perMinute(resource === "tpm" ? step.assured_tokens : step.assured_requests));
+            columns.demand.push(perMinute(resource === "tpm" ? step.demand_tokens : step.demand_requests));
+            columns.consumed.push(perMinute(resource === "tpm" ? step.counted_tokens : step.ok));
+            const attempts = step.ok + step.quota + step.overload + step.error;
+            made.refused_share.push(attempts ? step.quota / attempts : 0);
+            made.waiting.push(step.queue_depth);
+            made.oldest_seconds.push(step.oldest_queued_seconds);
+            made.p95_ms.push(null);
+            // How many on average, from seconds of all tenants.
+            made.starved.push((step.starved_delivery_seconds + step.starved_shortage_seconds) / width);
+          }
+          const places = new Map(answer.series.map((step, index) => [step.start, index]));
+          for (const leader of answer.top ?? []) {
+            const own = { demand: Array(made.at.length).fill(null), assured: Array(made.at.length).fill(null), consumed: Array(made.at.length).fill(null) };
+            for (const step of leader.series) {
+              const index = places.get(step.start);
+              if (index === undefined) continue;
+              own.consumed[index] = perMinute(resource === "tpm" ? step.counted_tokens : step.ok);
+              own.demand[index] = resource === "tpm" ? perMinute(step.demand_tokens) : null;
+              own.assured[index] = resource === "tpm" ? perMinute(step.assured_tokens) : null;
+            }
+            made.tenants[leader.tenant] = own;
+          }
+          made.events = [
+            ...answer.events.map((event) => ({ at: Date.parse(event.at), kind: event.kind, text: [event.kind, event.subject, event.before && event.after ? `${event.before} → ${event.after}` : event.after].filter(Boolean).join(" ") })),
+            ...answer.acts.map((act) => ({ at: Date.parse(act.at), kind: "act", text: `${act.author}: ${act.action}${act.tenant ? ` ${act.tenant}` : ""}${act.reason ? ` (“${act.reason}”)` : ""}` })),
+          ].sort((a, b) => a.at - b.at);
+          return made;
+        }
+
+        class Buffer {
+          constructor(pool, tenants) {
+            this.pool = pool;
+            this.asked = tenants;
+            this.at = [];
+            this.resource = "tpm";
+            this.resources = {};
+            this.tenants = {};
+            for (const name of signals) this[name] = [];
+            this.ready = this.load();
+          }
+
+          async load() {
+            const series = await get("/v1/live/series" + query({ pool: this.pool, tenants: this.asked, seconds: 1800, points: 300 }));
+            const newer = this.at.map((at, index) => ({ at, index })).filter(({ at }) => at > (series.at.at(-1) ?? 0));
+            const own = { resources: this.resources, tenants: this.tenants, ...Object.fromEntries(signals.map((name) => [name, this[name]])) };
+            this.resource = series.resource ?? this.resource;
+            live.begun = Math.min(live.begun, series.at[0] ?? Infinity);
+            this.at = series.at;
+            this.resources = series.resources;
+            this.tenants = series.tenants;
+            for (const name of signals) this[name] = series[name];
+            // Ticks that came while the answer was on its way.
+            for (const { at, index } of newer) {
+              this.at.push(at);
+              for (const name of signals) this[name].push(own[name][index] ?? null);
+              for (const [resource, columns] of Object.entries(this.resources)) {
+                for (const line of lines) columns[line].push(own.resources[resource]?.[line]?.[index] ?? null);
+              }
+              for (const [tenant, columns] of Object.entries(this.tenants)) {
+                for (const line of Object.keys(columns)) columns[line].push(own.tenants[tenant]?.[line]?.[index] ?? null);
+              }
+            }
+          }
+
+          append(at, pool) {
+            if (at <= (this.at.at(-1) ?? 0)) return;
+            const length = this.at.push(at);
+            this.resource = pool.resource;
+            for (const name of signals) this[name].push(pool[name] ?? null);
+            for (const resource of Object.keys(pool.nominal)) {
+              const columns = this.resources[resource] ??= Object.fromEntries(lines.map((line) => [line, Array(length - 1).fill(null)]));
+              for (const line of lines) columns[line].push(pool[line]?.[resource] ?? null);
+            }
+            for (const tenant of pool.top) {
+              this.tenants[tenant.tenant] ??= {
+                demand: Array(length - 1).fill(null), assured: Array(length - 1).fill(null), consumed: Array(length - 1).fill(null),
+              };
+            }
+            const named = new Map(pool.top.map((tenant) => [tenant.tenant, tenant]));
+            for (const [name, columns] of Object.entries(this.tenants)) {
+              const tenant = named.get(name);
+              columns.demand.push(tenant?.demand ?? null);
+              columns.assured.push(tenant?.assured ?? null);
+              columns.consumed.push(tenant?.consumed ?? null);
+            }
+            if (length > mostSamples) this.trim(length - mostSamples);
+          }
+
+          trim(count) {
+            this.at.splice(0, count);
+            for (const name of signals) this[name].splice(0, count);
+            for (const columns of Object.values(this.resources)) for (const line of lines) columns[line].splice(0, count);
+            for (const [tenant, columns] of Object.entries(this.tenants)) {
+              for (const line of Object.keys(columns)) columns[line].splice(0, count);
+              // One that has not been named for half an hour costs nothing more.
+              if (columns.demand.every((value) => value === null)) delete this.tenants[tenant];
+            }
+          }
+        }
+        """#)
+}

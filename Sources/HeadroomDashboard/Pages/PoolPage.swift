@@ -1,0 +1,274 @@
+extension DashboardFile {
+    static let poolPage = module(
+        "pool",
+        #"""
+        // One pool: who takes what beneath the capacity, what is missing above it, and what was different in a dent.
+
+        import { card, chip, empty, figures, h, replace, say, tableCard } from "/dashboard/elements.js";
+        import { clock, compact, duration, main as mainRate, moment, percent, rates, reasons, relative, units } from "/dashboard/format.js";
+        import { ask, endField, field, reasonField } from "/dashboard/forms.js";
+        import { buffer, live, onTick, stored } from "/dashboard/live.js";
+        import { onRange, Plot, timeline } from "/dashboard/plot.js";
+        import { get, may, put, query, remove } from "/dashboard/service.js";
+
+        const shownTenants = 8;
+        const tones = Array.from({ length: shownTenants }, (_, index) => `var(--c${index})`);
+
+        export function stateChip(state) {
+          const is = { healthy: "good", pressured: "warn", throttled: "warn", open: "bad", half_open: "warn" }[state];
+          return chip(state.replace("_", " "), is);
+        }
+
+        export function poolEvents(pool) {
+          return live.events.filter((event) => !event.pool || event.pool === pool).map((event) => ({ ...event, at: Date.parse(event.at) }));
+        }
+
+        const kept = new Map();
+
+        // What the time range needs: ticks, where the service has them in memory, else what is stored. That is asked for
+        // again once a minute, as it grows.
+        export async function columnsOf(pool, tenants, until) {
+          const range = timeline.range();
+          if (range.from >= live.begun - 5000 || range.to - range.from <= 1800000 && !timeline.chosen) return buffer(pool, Math.max(8, tenants));
+          const step = Math.max(60000, (range.to - range.from) / 300);
+          const key = [pool, tenants, Math.floor(range.from / step), Math.floor(range.to / step)].join("|");
+          if (kept.get(pool)?.key !== key) kept.set(pool, { key, columns: stored(pool, range.from, range.to, tenants, until) });
+          try {
+            return await kept.get(pool).columns;
+          } catch (error) {
+            kept.delete(pool);
+            throw error;
+          }
+        }
+
+        // Use beneath the estimate, and what is asked for above it.
+        export function capacitySeries(columns) {
+          const lines = columns.resources[columns.resource];
+          if (!lines) return [];
+          return [
+            { name: "used", kind: "area", tone: "var(--use)", values: lines.consumed },
+            { name: "asked for, not served", kind: "gap", values: lines.consumed, upper: missing(lines.consumed, lines.demand) },
+            { name: "capacity", kind: "line", tone: "var(--capacity)", values: lines.capacity },
+            { name: "nominal", kind: "dash", tone: "var(--nominal)", values: lines.nominal },
+          ];
+        }
+
+        // Demand holds a margin over what is used, so that a twentieth is no shortage.
+        function missing(used, demand) { return demand.map((value, index) => value !== null && used[index] !== null && value > used[index] * 1.1 ? value : used[index]); }
+
+        // One bar a tier: what it got of what it asked for; the mark is what it is sure of.
+        export function tierMeters(element, pool) {
+          const order = ["critical", "premium", "standard", "free"];
+          const tiers = [...pool.tiers].sort((a, b) => place(order, a.tier) - place(order, b.tier));
+          const key = tiers.map((tier) => tier.tier).join("|");
+          if (element.dataset.key !== key) {
+            element.dataset.key = key;
+            replace(element, tiers.map(() => h("div", { class: "share" }, h("span"), h("span", { class: "quiet" }), h("div", { class: "meter", role: "img" }, h("i"), h("b")))));
+          }
+          tiers.forEach((tier, index) => {
+            const [name, note, meter] = element.children[index].children;
+            const demand = mainRate(tier.demand, pool.resource);
+            const got = mainRate(tier.consumed, pool.resource);
+            const sure = mainRate(tier.assured, pool.resource);
+            const part = demand ? Math.min(1, got / demand) : 1;
+            say(name, tier.tier);
+            say(note, `${compact(got)} of ${compact(demand)}${tier.starved ? ` · ${tier.starved} starved` : ""}${tier.waiting ? ` · ${compact(tier.waiting)} waiting` : ""}`);
+            meter.style.setProperty("--part", `${100 * part}%`);
+            meter.style.setProperty("--mark", demand ? `calc(${Math.min(100, 100 * sure / demand)}% - 2px)` : "0%");
+            meter.style.setProperty("--tone", tier.starved ? "var(--shortage)" : part < .7 ? "var(--c2)" : "var(--use)");
+            meter.setAttribute("aria-label", `${tier.tier} gets ${percent(part)} of what it asks for`);
+          });
+        }
+
+        function place(order, tier) { const index = order.indexOf(tier); return index < 0 ? order.length : index; }
+
+        export async function show(main, [name], until) {
+          if (!name) { location.hash = "#/"; return; }
+          live.tenants = 32;
+          const head = h("div", { class: "head" });
+          const numbers = h("div");
+          const isSplit = { value: true };
+          const who = new Plot({ title: "Who takes what", unit: null, height: 280, until });
+          const whole = new Plot({ title: "Demand, budget, capacity", unit: null, height: 190, until });
+          const refusals = new Plot({ title: "Refused by the provider", unit: "% of attempts, last minute", height: 150, until, show: (value) => value === null || value === undefined ? "–" : compact(value) });
+          const latency = new Plot({ title: "Latency p95", unit: "ms", height: 150, until });
+          const waiting = new Plot({ title: "Calls waiting at gateways", unit: null, height: 150, until });
+          const difference = h("div");
+          const excess = h("div");
+          const tiers = h("div", { class: "stack tight" });
+          const tenants = h("div");
+          const facts = h("div");
+          replace(main, head, numbers, card(null, who.element), difference,
+            h("div", { class: "wide-left" }, card(null, whole.element), card("Tiers", tiers, h("p", { class: "quiet" }, "The bar is what a tier gets of what it asks for; the mark is what it is sure of."))),
+            h("div", { class: "halves" }, card(null, refusals.element), card(null, latency.element), card(null, waiting.element)),
+            h("div", { class: "wide-left" }, tenants, h("div", { class: "stack" }, excess, facts)));
+          let columns = await columnsOf(name, 10, until);
+          if (until.aborted) return;
+
+          const steer = may("sre", "admin") ? h("button", { type: "button", onclick: () => pin(name, live.state?.pools.find((pool) => pool.pool === name), refresh) }, "Pin capacity") : null;
+          replace(head, h("div", null, h("h1", null, name), h("p")), h("div", { class: "row" }, steer));
+
+          onTick((state) => {
+            const pool = state.pools.find((candidate) => candidate.pool === name);
+            if (!pool) {
+              replace(numbers, card(null, empty("The policy has no such pool, or your token may not see it.")));
+              return;
+            }
+            const resource = pool.resource;
+            const [capacity, nominal, used, demand] = [pool.capacity, pool.nominal, pool.consumed, pool.demand].map((value) => mainRate(value, resource));
+            say(head.querySelector("p"), `${pool.tenants} tenants · estimate by: ${reasons[pool.capacity_reason] ?? pool.capacity_reason} · confidence ${percent(pool.confidence)}`);
+            replace(numbers, figures([
+              ["State", pool.state.replace("_", " "), null, null, pool.state === "healthy" ? "good" : pool.state === "open" ? "bad" : "warn"],
+              ["Capacity", compact(capacity), units[resource], `${percent(capacity / nominal)} of nominal`],
+              ["Used", compact(used), units[resource], `${percent(used / capacity)} of capacity`],
+              ["Asked for", compact(demand), units[resource], `${percent(Math.min(1, used / demand))} served`],
+              ["Starved", String(pool.starved), `of ${pool.tenants}`, null, pool.starved ? "bad" : "good"],
+              ["Waiting", compact(pool.waiting), "calls", pool.waiting ? `oldest ${duration(pool.oldest_seconds)}` : null],
+            ]));
+            tierMeters(tiers, pool);
+            draw();
+            listTenants(tenants, name, pool, isSplit);
+          }, until);
+
+          async function draw() {
+            columns = await columnsOf(name, columns.events ? 10 : 32, until);
+            if (until.aborted) return;
+            const events = columns.events ?? poolEvents(name);
+            who.draw({ at: columns.at, events, series: shares(columns) });
+            const lines = columns.resources[columns.resource] ?? {};
+            whole.draw({ at: columns.at, events, series: lines.demand ? [
+              { name: "asked for", kind: "line", tone: "var(--shortage)", values: lines.demand },
+              { name: "used", kind: "area", tone: "var(--use)", values: lines.consumed },
+              { name: "assured", kind: "thin", tone: "var(--c1)", values: lines.assured },
+              { name: "budget", kind: "thin", tone: "var(--c2)", values: lines.budget },
+              { name: "capacity", kind: "line", tone: "var(--capacity)", values: lines.capacity },
+              { name: "nominal", kind: "dash", tone: "var(--nominal)", values: lines.nominal },
+            ] : [] });
+            refusals.draw({ at: columns.at, events, series: [{ name: "429 for want of quota", kind: "area", tone: "var(--shortage)", values: columns.refused_share.map((part) => part === null ? null : 100 * part) }] });
+            latency.draw({ at: columns.at, events, series: [{ name: "p95", kind: "line", tone: "var(--c3)", values: columns.p95_ms }] });
+            waiting.draw({ at: columns.at, events, series: [{ name: "calls", kind: "area", tone: "var(--c2)", values: columns.waiting }] });
+          }
+
+          const compare = () => replace(difference, timeline.chosen ? differenceCard(columns, name, timeline.chosen) : null);
+          onRange(async () => {
+            await draw();
+            if (!until.aborted) compare();
+          }, until);
+          compare();
+
+          async function refresh() {
+            const { pools } = await get("/v1/pools" + query({ pool: name }), { signal: until });
+            if (until.aborted || !pools[0]) return;
+            const pool = pools[0];
+            replace(excess, card("Who wants more than it is sure of", pool.excess.length ? pool.excess.map((part) => h("div", { class: "share" },
+              h("a", { href: `#/tenant/${encodeURIComponent(part.tenant)}` }, part.tenant), h("span", { class: "number" }, percent(part.share)),
+              h("div", { class: "meter", vars: { "--part": `${100 * part.share}%`, "--tone": "var(--c2)" } }, h("i"))))
+              : empty("Nobody: all that is asked for is assured.")));
+            replace(facts, card("How it is run", h("ul", { class: "sentences" },
+              h("li", null, `Mode ${pool.mode}; ${pool.enforce ? "gateways enforce what is published" : "gateways only count"}.`),
+              h("li", null, `The float holds ${rates(pool.float)}.`),
+              pool.failover.length ? h("li", null, `Fails over to ${pool.failover.join(", ")}.`) : h("li", null, "No pool to fail over to."),
+              pool.upstream.channels.map((channel) => h("li", null, `${channel.model ?? "Other models"}: ${channel.state.replace("_", " ")}, ${compact(channel.attempts)} attempts in the last minute, ${percent(channel.quota_share)} refused${channel.latency_ms ? `, p95 ${compact(channel.latency_ms.p95)} ms (usually ${compact(channel.latency_ms.baseline_p95)})` : ""}.`)),
+              pool.upstream.long_windows.map((window) => h("li", null, `${compact(window.remaining)} ${window.resource} left until ${moment(window.resets_at)}.`)),
+              pool.retry_storm ? h("li", null, `Retry storm since ${moment(pool.retry_storm.since)}, ${percent(pool.retry_storm.share)} of the traffic.`) : null),
+              pool.pin ? h("div", { class: "row" }, chip(`pinned by ${pool.pin.author} to ${rates(pool.pin.capacity)}, ends ${relative(pool.pin.until)}`, "warn"),
+                may("sre", "admin") ? h("button", { type: "button", onclick: async () => { await remove(`/v1/pools/${encodeURIComponent(name)}/capacity`); refresh(); } }, "Unpin") : null) : null));
+          }
+          while (!until.aborted) {
+            await refresh().catch(() => {});
+            await new Promise((done) => setTimeout(done, 6000));
+          }
+        }
+
+        // The largest tenants one on the other, the rest on top, and what is missing above.
+        function shares(columns) {
+          const lines = columns.resources[columns.resource];
+          if (!lines) return [];
+          const { from } = timeline.window();
+          const first = Math.max(0, columns.at.findIndex((at) => at >= from));
+          const total = (values) => { let sum = 0; for (let index = first; index < values.length; index += 1) sum += values[index] ?? 0; return sum; };
+          const ranked = Object.entries(columns.tenants).map(([tenant, { consumed }]) => ({ tenant, consumed, sum: total(consumed) }))
+            .sort((a, b) => b.sum - a.sum || (a.tenant < b.tenant ? -1 : 1)).slice(0, shownTenants);
+          // A tenant keeps its colour when its rank changes.
+          const stack = ranked.toSorted((a, b) => (a.tenant < b.tenant ? -1 : 1)).map((one, index) => ({
+            name: one.tenant, kind: "stack", tone: tones[index], values: one.consumed, href: `#/tenant/${encodeURIComponent(one.tenant)}` }));
+          const rest = lines.consumed.map((value, index) => value === null ? null : Math.max(0, value - stack.reduce((sum, one) => sum + (one.values[index] ?? 0), 0)));
+          return [...stack, { name: "all others", kind: "stack", tone: "var(--rest)", values: rest },
+            { name: "asked for, not served", kind: "gap", values: lines.consumed, upper: missing(lines.consumed, lines.demand) },
+            { name: "capacity", kind: "line", tone: "var(--capacity)", values: lines.capacity },
+            { name: "nominal", kind: "dash", tone: "var(--nominal)", values: lines.nominal }];
+        }
+
+        // Compares a chosen range with everything outside it.
+        function differenceCard(columns, name, { from, to }) {
+          const inside = [];
+          const outside = [];
+          columns.at.forEach((at, index) => (at >= from && at <= to ? inside : outside).push(index));
+          const title = `What was different from ${clock(from)} to ${clock(to)}`;
+          if (inside.length < 2 || outside.length < 2) return card(title, empty("Choose a range with some samples in it and some outside."));
+          const mean = (values, where) => {
+            const known = where.map((index) => values[index]).filter((value) => value !== null && value !== undefined);
+            return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+          };
+          const lines = columns.resources[columns.resource];
+          const rows = [
+            ["Capacity", lines.capacity], ["Budget", lines.budget], ["Used", lines.consumed], ["Asked for", lines.demand],
+            ["Refused by the provider, %", columns.refused_share.map((part) => part === null ? null : part * 100)],
+            ["Latency p95, ms", columns.p95_ms], ["Calls waiting", columns.waiting], ["Tenants starved", columns.starved],
+            ...Object.entries(columns.tenants).flatMap(([tenant, own]) => [[`${tenant}: used`, own.consumed, tenant], [`${tenant}: asked for`, own.demand, tenant]]),
+          ].map(([what, values, tenant]) => ({ what, tenant, inside: mean(values, inside), outside: mean(values, outside) }))
+            .filter((row) => row.inside !== null && row.outside !== null)
+            .map((row) => ({ ...row, change: row.outside ? row.inside / row.outside - 1 : row.inside ? Infinity : 0 }))
+            .filter((row) => !row.tenant || Math.abs(row.change) >= .1)
+            .sort((a, b) => Number(Boolean(a.tenant)) - Number(Boolean(b.tenant)) || Math.abs(b.inside - b.outside) - Math.abs(a.inside - a.outside)).slice(0, 20);
+          const events = (columns.events ?? poolEvents(name)).filter((event) => event.at >= from - 10000 && event.at <= to);
+          const made = tableCard([title, h("button", { type: "button", class: "plain", onclick: () => timeline.choose(null) }, "Close")], [
+            { name: "", value: (row) => row.what, kind: "name", show: (row) => row.tenant ? h("a", { href: `#/tenant/${encodeURIComponent(row.tenant)}` }, row.what) : row.what },
+            { name: "In the range", number: true, value: (row) => row.inside, show: (row) => compact(row.inside) },
+            { name: "Outside", number: true, value: (row) => row.outside, show: (row) => compact(row.outside) },
+            { name: "Change", number: true, value: (row) => row.change, show: (row) => row.change === Infinity ? "new" : `${row.change > 0 ? "+" : ""}${percent(row.change)}` },
+          ], rows, "Nothing moved by a tenth or more.");
+          if (events.length) {
+            made.querySelector("header").after(h("ul", { class: "events" }, events.map((event) => h("li", null, h("time", null, clock(event.at)), chip(event.kind.replace("_", " ")), h("span", null, event.text)))), h("p"));
+          }
+          return made;
+        }
+
+        function listTenants(element, name, pool) {
+          const columns = [
+            { name: "Tenant", value: (row) => row.tenant, kind: "name", show: (row) => h("a", { href: `#/tenant/${encodeURIComponent(row.tenant)}` }, row.tenant) },
+            { name: "Tier", value: (row) => row.tier },
+            { name: "Gets", number: true, value: (row) => row.consumed, show: (row) => compact(row.consumed) },
+            { name: "Asks for", number: true, value: (row) => row.demand, show: (row) => compact(row.demand) },
+            { name: "Sure of", number: true, value: (row) => row.assured, show: (row) => compact(row.assured) },
+            { name: "Waiting", number: true, value: (row) => row.waiting },
+            { name: "State", value: (row) => row.starvation ?? (row.underserved_seconds ? "short" : ""), show: (row) => row.starvation ? chip(`starved: ${row.starvation}`, "bad") : row.underserved_seconds >= 1 ? chip("short", "warn") : chip("as due", "good") },
+          ];
+          if (!element.made || !pool.top.length) {
+            const made = tableCard([`Largest tenants${pool.tenants > pool.top.length ? ` (${pool.top.length} of ${pool.tenants})` : ""}`, h("a", { href: `#/tenants/${encodeURIComponent(name)}` }, "All tenants")],
+              columns, pool.top, "No tenant has been heard of. Gateways name them when they report.");
+            replace(element, made);
+            element.made = pool.top.length ? made : null;
+            element.columns = columns;
+            return;
+          }
+          // Redrawn as a whole each 2 s it would lose the reader's place in it.
+          if (Date.now() - (element.drawnAt ?? 0) < 4000 || element.contains(document.activeElement)) return;
+          element.drawnAt = Date.now();
+          replace(element, tableCard([`Largest tenants${pool.tenants > pool.top.length ? ` (${pool.top.length} of ${pool.tenants})` : ""}`, h("a", { href: `#/tenants/${encodeURIComponent(name)}` }, "All tenants")], columns, pool.top, ""));
+        }
+
+        function pin(name, pool, done) {
+          const resources = Object.entries(pool?.capacity ?? {});
+          return ask("Pin the capacity", [
+            h("p", { class: "quiet" }, "The pool counts with this, whatever the provider seems to deliver. Empty fields are estimated as ever."),
+            h("div", { class: "fields" }, resources.map(([resource, rate]) => field(resource.toUpperCase(), h("input", { name: `rate-${resource}`, type: "number", min: "1", step: "any", placeholder: String(Math.round(rate)) })))),
+            reasonField(), endField("3600"),
+          ], "Pin", async (values) => {
+            const capacity = Object.fromEntries(resources.filter(([resource]) => values[`rate-${resource}`]).map(([resource]) => [resource, Number(values[`rate-${resource}`])]));
+            await put(`/v1/pools/${encodeURIComponent(name)}/capacity`, { capacity, reason: values.reason, expires_in_seconds: Number(values.expires) });
+            await done();
+          });
+        }
+        """#)
+}

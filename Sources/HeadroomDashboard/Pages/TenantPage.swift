@@ -1,0 +1,227 @@
+extension DashboardFile {
+    static let tenantPage = module(
+        "tenant",
+        #"""
+        // One tenant: what it asks for and gets, why its number is what it is, and raising or lowering it for a while.
+
+        import { card, chip, empty, figures, h, replace, say, tableCard } from "/dashboard/elements.js";
+        import { compact, constraints, duration, main as mainRate, moment, percent, rates, relative, units, whole } from "/dashboard/format.js";
+        import { endField, field, form, problem, reasonField, select } from "/dashboard/forms.js";
+        import { buffer, live, onTick } from "/dashboard/live.js";
+        import { Plot } from "/dashboard/plot.js";
+        import { poolEvents } from "/dashboard/pool.js";
+        import { get, may, post, query, remove, session } from "/dashboard/service.js";
+
+        export async function show(main, [name], until) {
+          if (!name) { location.hash = "#/tenants"; return; }
+          live.tenants = 32;
+          const head = h("div", { class: "head" }, h("div", null, h("h1", null, name), h("p")));
+          const pools = h("div", { class: "stack" });
+          const overrides = h("div");
+          const steering = h("div");
+          replace(main, head, h("div", { class: "wide-left" }, pools, h("div", { class: "stack" }, overrides, steering)));
+          const parts = new Map();
+          let policy = null;
+
+          async function refresh() {
+            const [{ tenants: [tenant] }, { overrides: held }] = await Promise.all([
+              get("/v1/tenants" + query({ tenant: name, limit: 1 }), { signal: until }),
+              get("/v1/overrides" + query({ tenant: name }), { signal: until })]);
+            if (until.aborted) return;
+            if (!tenant) {
+              replace(pools, card(null, empty("Nobody has heard of this tenant: no contract names it, and no gateway has reported it.")));
+            } else {
+              const contract = tenant.contract;
+              say(head.querySelector("p"), contract ? `Contract: ${contract.tier ?? "default tier"}${contract.strategic ? ", strategic account" : ""}` : "No contract: it is served as the default tier");
+              if (!tenant.pools.length && !pools.firstChild) replace(pools, card(null, empty("It has a contract, and has not called yet.")));
+              for (const own of tenant.pools) {
+                let part = parts.get(own.pool);
+                if (!part) {
+                  if (!parts.size) replace(pools);
+                  part = new InPool(name, own.pool, until);
+                  parts.set(own.pool, part);
+                  pools.append(part.element);
+                }
+                part.update(own, contract);
+              }
+            }
+            listOverrides(overrides, held, refresh);
+            if (!steering.firstChild && may("success", "sre", "admin")) {
+              policy = (await get("/v1/policy", { signal: until })).rules;
+              if (!until.aborted) replace(steering, overrideCard(name, tenant, policy, refresh));
+            }
+          }
+
+          let isAsking = false;
+          onTick(async () => {
+            if (isAsking) return;
+            isAsking = true;
+            await refresh().catch((error) => { if (!until.aborted && !pools.firstChild) replace(pools, problem(error)); });
+            isAsking = false;
+          }, until);
+        }
+
+        class InPool {
+          constructor(tenant, pool, until) {
+            Object.assign(this, { tenant, pool, until, asked: null, resource: "tpm" });
+            this.plot = new Plot({ title: "Asked for, sure of, served", unit: null, height: 230, until });
+            this.numbers = h("div");
+            this.why = h("div", { class: "stack tight" }, h("p", { class: "quiet" }, "Asking …"));
+            this.profile = h("div");
+            this.status = h("div", { class: "row" });
+            this.element = h("section", { class: "stack", "aria-label": `In ${pool}` },
+              h("div", { class: "card stack" }, h("header", null, h("h2", null, "In ", h("a", { href: `#/pool/${encodeURIComponent(pool)}` }, pool)), this.status), this.plot.element),
+              this.numbers, card("Why this number", this.why), this.profile);
+            this.own = { at: [], demand: [], assured: [], consumed: [], ceiling: [] };
+          }
+
+          async update(own, contract) {
+            const resource = own.demand.tpm !== undefined ? "tpm" : own.demand.itpm !== undefined ? "itpm" : "rpm";
+            const at = Date.parse(live.state.at);
+            const [demand, assured, consumed, ceiling] = [own.demand, own.assured, own.consumed, own.ceiling].map((value) => value?.[resource] ?? null);
+            const kept = this.own;
+            if (at > (kept.at.at(-1) ?? 0)) {
+              kept.at.push(at);
+              for (const [line, value] of Object.entries({ demand, assured, consumed, ceiling })) kept[line].push(value);
+            }
+            replace(this.status, own.starvation ? chip(`starved: ${own.starvation}`, "bad") : own.underserved_seconds >= 1 ? chip(`short for ${duration(own.underserved_seconds)}`, "warn") : chip("gets what it is due", "good"),
+              own.flags.map((flag) => chip(flag.replaceAll("_", " "), "warn")));
+            const waiting = Object.values(own.queue).reduce((sum, queue) => sum + queue.depth, 0);
+            const oldest = Math.max(...Object.values(own.queue).map((queue) => queue.oldest_seconds));
+            const terms = contract?.pools.find((one) => one.pool === this.pool);
+            replace(this.numbers, figures([
+              ["Sure of", compact(assured), units[resource], constraints[own.constraint] ?? own.constraint],
+              ["Gets", compact(consumed), null, demand ? `${percent(Math.min(1, consumed / demand))} of what it asks for` : "idle", own.starvation ? "bad" : null],
+              ["Asks for", compact(demand), null, null],
+              ["At most", ceiling === null ? "no limit" : compact(ceiling), null, "its ceiling"],
+              ["Tier", own.tier, null, `weight ${compact(own.weight)}`],
+              ["Waiting", compact(waiting), "calls", waiting ? `oldest ${duration(oldest)}` : null, oldest > 10 ? "warn" : null],
+              terms?.floor?.[resource] ? ["Floor", compact(terms.floor[resource]), null, "by contract"] : null,
+            ]));
+            this.showProfile(own.profile);
+            await Promise.all([this.explain(own), this.draw(resource)]);
+          }
+
+          // Ticks that came before this page was open are in the pool's columns, where the tenant is a large one.
+          async draw(resource) {
+            const columns = await buffer(this.pool, 32);
+            if (this.until.aborted) return;
+            const large = columns.resource === resource ? columns.tenants[this.tenant] : null;
+            const begin = this.own.at[0] ?? Infinity;
+            const before = large ? columns.at.map((at, index) => index).filter((index) => columns.at[index] < begin) : [];
+            const join = (line) => [...before.map((index) => large[line][index]), ...this.own[line]];
+            const at = [...before.map((index) => columns.at[index]), ...this.own.at];
+            const [demand, consumed] = [join("demand"), join("consumed")];
+            this.plot.draw({ at, events: poolEvents(this.pool).filter((event) => !event.tenant || event.tenant === this.tenant), series: [
+              { name: "served", kind: "area", tone: "var(--use)", values: consumed },
+              { name: "missing", kind: "gap", values: consumed, upper: demand.map((value, index) => value !== null && consumed[index] !== null && value > consumed[index] * 1.1 ? value : consumed[index]) },
+              { name: "asked for", kind: "line", tone: "var(--shortage)", values: demand },
+              { name: "sure of", kind: "line", tone: "var(--c1)", values: join("assured") },
+            ] });
+          }
+
+          // A chain is kept for changes only: asked for when the number or what binds it is another.
+          async explain(own) {
+            const key = JSON.stringify([own.assured, own.constraint]);
+            if (key === this.asked || !live.state.generation || !own.constraint) return;
+            if (Date.now() - (this.askedAt ?? 0) < 5000) return;
+            this.asked = key;
+            this.askedAt = Date.now();
+            try {
+              const { sentences, generation, at } = await get("/v1/explain" + query({ tenant: this.tenant, pool: this.pool }), { signal: this.until });
+              replace(this.why, h("ul", { class: "sentences" }, sentences.map((sentence) => h("li", null, sentence))),
+                h("p", { class: "quiet" }, `Set by generation ${generation}, ${moment(at)}.`));
+            } catch (error) {
+              if (!this.until.aborted) replace(this.why, h("p", { class: "quiet" }, error.message));
+            }
+          }
+
+          showProfile(profile) {
+            if (!profile) return;
+            const key = JSON.stringify([profile.shape_class, profile.flags, profile.flows.map((flow) => flow.criticality), Math.round(profile.confidence * 20), profile.tasks]);
+            if (key === this.profileKey) return;
+            this.profileKey = key;
+            const task = profile.tasks;
+            replace(this.profile, card("How it behaves", h("ul", { class: "sentences" },
+              h("li", null, `Its requests are ${profile.shape_class.replaceAll("_", " ")}. The estimate of its demand has a confidence of ${percent(profile.confidence)}.`),
+              profile.burstiness.peak_minute ? h("li", null, `Its busiest minute lately was ${moment(profile.burstiness.peak_minute)}, ${compact(profile.burstiness.peak_to_mean)} times its mean.`) : null,
+              h("li", null, `After a burst it returns to its base with a reliability of ${percent(profile.repayment)}.`),
+              task ? h("li", null, `One task takes ${compact(task.requests)} requests and ${compact(task.tokens)} tokens on average; ${percent(task.completion)} of its tasks complete.`) : null,
+              profile.flows.map((flow) => h("li", null, `${flow.criticality.replaceAll("_", " ")}: asks for ${rates(flow.demand)}, usually ${rates(flow.usual_demand)}.`)),
+              profile.flags.map((flag) => h("li", { class: "warn" }, `Flagged since ${moment(flag.since)} as ${flag.kind.replaceAll("_", " ")}: ${Array.isArray(flag.evidence) ? flag.evidence.join("; ") : flag.evidence}`)))));
+          }
+        }
+
+        // MARK: Overrides
+
+        function listOverrides(element, held, done) {
+          const key = JSON.stringify(held);
+          if (element.key === key) return;
+          element.key = key;
+          replace(element, card("Overrides in force", held.length ? held.map((one) => h("div", { class: "stack tight" },
+            h("div", { class: "row" }, one.tier ? chip(`tier ${one.tier}`, "good") : null, one.weight ? chip(`weight ${compact(one.weight)}`, "good") : null, h("span", { class: "quiet" }, one.pool ?? "in all pools")),
+            h("p", null, `“${one.reason}”, ${one.author}`), h("div", { class: "row" }, h("span", { class: "quiet" }, `ends ${relative(one.until)}`),
+              may("sre", "admin") || (may("success") && one.author === session.current.name)
+                ? h("button", { type: "button", onclick: async () => { await remove(`/v1/overrides/${one.id}`); window.dispatchEvent(new Event("steered")); await done(); } }, "End now") : null)))
+            : h("p", { class: "quiet" }, "None: its contract decides.")));
+        }
+
+        function overrideCard(name, tenant, policy, done) {
+          const preview = h("div", { "aria-live": "polite" });
+          const pools = tenant?.pools.map((own) => [own.pool, own.pool]) ?? [];
+          const body = (values) => ({
+            tenant: name, pool: values.pool || null, tier: values.tier || null, weight: values.weight ? Number(values.weight) : null,
+            reason: values.reason || "preview", expires_in_seconds: Number(values.expires) });
+          const element = form([
+            field("Tier", select("tier", [["", "as it is"], ...policy.tiers.map((tier) => [tier.name, `${tier.name} (weight ${tier.weight})`])])),
+            field("Weight", h("input", { name: "weight", type: "number", min: "0.001", step: "any", placeholder: "the tier's" })),
+            field("Where", select("pool", [["", "In all pools"], ...pools])), endField(), reasonField(), preview,
+          ], "Set override", async (values) => {
+            const answer = await post("/v1/overrides", body(values));
+            window.dispatchEvent(new Event("steered"));
+            await done();
+            if (answer.approval) return `It waits for a second person: ${answer.reasons.join("; ")}. See Decisions.`;
+            return `In force at the next tick, until ${moment(answer.until)}.${answer.warnings ? ` ${answer.warnings.join(" ")}` : ""}`;
+          });
+          let timer;
+          let asked = 0;
+          const look = () => {
+            clearTimeout(timer);
+            timer = setTimeout(async () => {
+              asked += 1;
+              const mine = asked;
+              const values = Object.fromEntries(new FormData(element));
+              if (!values.tier && !values.weight) { replace(preview); return; }
+              try {
+                const answer = await post("/v1/overrides/preview", body(values));
+                if (mine === asked) replace(preview, effects(name, answer));
+              } catch (error) {
+                if (mine === asked) replace(preview, problem(error));
+              }
+            }, 300);
+          };
+          element.addEventListener("input", (event) => { if (event.target.name !== "reason") look(); });
+          return card("Raise or lower it for a while", element);
+        }
+
+        function effects(name, answer) {
+          return h("div", { class: "stack tight" }, h("h3", null, "What it would do, with what everybody asks for now"),
+            answer.reasons.length ? h("p", { class: "warn" }, `A second person would have to agree: ${answer.reasons.join("; ")}.`) : null,
+            answer.pools.length ? answer.pools.map((pool) => {
+              const resource = pool.resource;
+              const own = pool.effects.find((effect) => effect.tenant === name);
+              const others = pool.effects.filter((effect) => effect.tenant !== name);
+              const line = (effect) => {
+                const [from, to] = [effect.from[resource] ?? 0, effect.to[resource] ?? 0];
+                return h("div", { class: "share" }, h("span", null, effect.tenant),
+                  h("span", { class: `number ${to < from ? "bad" : "good"}` }, `${compact(from)} → ${compact(to)}`));
+              };
+              return h("div", { class: "stack tight" }, h("p", { class: "quiet" }, `${pool.pool}, ${units[resource]}`),
+                own ? line(own) : h("p", null, `${name}: no change, since it gets all that it asks for.`),
+                others.slice(0, 6).map(line),
+                others.length > 6 ? h("p", { class: "quiet" }, `and ${others.length - 6} more`) : null,
+                others.length === 0 ? h("p", { class: "quiet" }, "Nobody else gets less.") : null);
+            }) : h("p", { class: "quiet" }, "It has not called yet, so there is nothing to divide."));
+        }
+        """#)
+}

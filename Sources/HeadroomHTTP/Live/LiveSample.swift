@@ -1,0 +1,149 @@
+import HeadroomModel
+
+/// One tick as plots show it: each pool's rates, sums by tier, its largest tenants, and who is short.
+struct LiveSample: Sendable {
+    /// Counts up from 1 at the start of the process.
+    let number: Int
+    let report: LoopReport
+    /// Ascending by id.
+    let pools: [Pool]
+
+    struct Pool: Sendable {
+        let pool: PoolID
+        let nominal: Rates
+        let capacity: Rates
+        let budget: Rates
+        let assured: Rates
+        let demand: Rates
+        let consumed: Rates
+        let queueDepth: Int64
+        let oldestSeconds: Double
+        /// Of the attempts of the last minute that the upstream refused for want of quota, 0 to 1.
+        let refusedShare: Double
+        let p95Milliseconds: Double?
+        /// Ascending by name.
+        let tiers: [Tier]
+        /// At most ``maxTenants``, largest demand first.
+        let tenants: [Tenant]
+        /// Tenants that are short or starved, at most ``maxTenants``: starved ones first, then by how long.
+        let short: [Tenant]
+        let starvedCount: Int
+    }
+
+    struct Tier: Sendable {
+        let tier: String
+        var tenants = 0
+        var starved = 0
+        var waiting: Int64 = 0
+        var demand = Rates.none
+        var assured = Rates.none
+        var consumed = Rates.none
+    }
+
+    /// Amounts of the pool's main resource.
+    struct Tenant: Sendable {
+        let tenant: TenantID
+        let tier: String
+        let demand: Float
+        let assured: Float
+        let consumed: Float
+        let waiting: Int64
+        let oldestSeconds: Float
+        let underservedSeconds: Float
+        let starvation: Starvation?
+    }
+
+    /// As many as a plot can tell apart, and a small pool whole.
+    static let maxTenants = 32
+
+    init(number: Int, report: LoopReport) {
+        self.number = number
+        pools = report.pools.map { Pool($0) }
+        var report = report
+        // What is kept of tenants is in the pools: a hundred thousand of them times the length of the history is too much.
+        for index in report.pools.indices { report.pools[index].tenants = [] }
+        self.report = report
+    }
+}
+
+extension LiveSample.Pool {
+    /// Tokens where the pool limits them: people think in them. Else what it limits first.
+    var mainResource: Resource { LiveSample.mainResource(of: nominal) }
+
+    fileprivate init(_ report: PoolReport) {
+        let main = LiveSample.mainResource(of: report.nominal)
+        pool = report.pool
+        nominal = report.nominal
+        capacity = report.estimated
+        budget = report.budget
+        assured = report.assured
+        consumed = report.consumed
+        var demand = SIMD4<Double>.zero
+        var tiers: [String: LiveSample.Tier] = [:]
+        var (depth, oldest, starved) = (Int64(0), 0.0, 0)
+        var short: [LiveSample.Tenant] = []
+        for tenant in report.tenants {
+            demand += tenant.demand.perMinute
+            var tier = tiers[tenant.tier] ?? LiveSample.Tier(tier: tenant.tier)
+            let waiting = Criticality.allCases.reduce(Int64(0)) { $0 + tenant.queue[$1].depth }
+            tier.add(tenant, waiting: waiting, of: report.nominal.resources)
+            tiers[tenant.tier] = tier
+            depth += waiting
+            oldest = max(oldest, tenant.oldestSeconds)
+            if tenant.starvation != nil { starved += 1 }
+            if tenant.starvation != nil || tenant.underservedSeconds > 0 {
+                short.append(LiveSample.Tenant(tenant, main, waiting: waiting))
+            }
+        }
+        self.demand = Rates(perMinute: demand, resources: report.nominal.resources)
+        self.tiers = tiers.values.sorted { $0.tier < $1.tier }
+        (queueDepth, oldestSeconds, starvedCount) = (depth, oldest, starved)
+        self.short = short.sorted { left, right in
+            if (left.starvation != nil) != (right.starvation != nil) { return left.starvation != nil }
+            return (right.underservedSeconds, left.tenant) < (left.underservedSeconds, right.tenant)
+        }.prefix(LiveSample.maxTenants).map(\.self)
+        tenants = report.tenants.sorted { left, right in
+            (right.demand[main] ?? 0, left.tenant) < (left.demand[main] ?? 0, right.tenant)
+        }.prefix(LiveSample.maxTenants).map { tenant in
+            LiveSample.Tenant(
+                tenant, main, waiting: Criticality.allCases.reduce(Int64(0)) { $0 + tenant.queue[$1].depth })
+        }
+        refusedShare = report.upstream.whole.share(of: .quota) ?? 0
+        p95Milliseconds = report.upstream.whole.latency?.p95Milliseconds
+    }
+}
+
+extension LiveSample {
+    fileprivate static func mainResource(of rates: Rates) -> Resource {
+        [.tokens, .inputTokens, .requests].first { rates[$0] != nil } ?? .requests
+    }
+}
+
+extension LiveSample.Tier {
+    fileprivate mutating func add(_ tenant: TenantReport, waiting: Int64, of resources: ResourceSet) {
+        tenants += 1
+        if tenant.starvation != nil { starved += 1 }
+        self.waiting += waiting
+        demand = Rates(perMinute: demand.perMinute + tenant.demand.perMinute, resources: resources)
+        assured = Rates(perMinute: assured.perMinute + tenant.assured.perMinute, resources: resources)
+        consumed = Rates(perMinute: consumed.perMinute + tenant.consumed.perMinute, resources: resources)
+    }
+}
+
+extension LiveSample.Tenant {
+    fileprivate init(_ report: TenantReport, _ resource: Resource, waiting: Int64) {
+        tenant = report.tenant
+        tier = report.tier
+        demand = Float(report.demand[resource] ?? 0)
+        assured = Float(report.assured[resource] ?? 0)
+        consumed = Float(report.consumed[resource] ?? 0)
+        self.waiting = waiting
+        oldestSeconds = Float(report.oldestSeconds)
+        underservedSeconds = Float(report.underservedSeconds)
+        starvation = report.starvation
+    }
+}
+
+extension TenantReport {
+    fileprivate var oldestSeconds: Double { Criticality.allCases.reduce(0) { max($0, queue[$1].oldestSeconds) } }
+}

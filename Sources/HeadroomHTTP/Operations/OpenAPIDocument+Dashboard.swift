@@ -1,0 +1,259 @@
+extension OpenAPIDocument {
+    static let dashboardPaths = encoded(
+        #"""
+        "/": {
+          "get": {
+            "summary": "The dashboard; what it loads is below /dashboard/",
+            "security": [],
+            "responses": {"200": {"description": "A page", "content": {"text/html": {}}}}
+          }
+        },
+        "/v1/session": {
+          "get": {
+            "summary": "Who the caller is, by token or cookie (any role, or none)",
+            "security": [],
+            "responses": {
+              "200": {
+                "description": "signed_in is false where the call bears no known token and no session",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Session"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          },
+          "post": {
+            "summary": "Sign a browser in: a cookie stands for the token (any role but gateway)",
+            "description": "Takes the header Headroom-Request: dashboard, as every change does that a cookie gives access to.",
+            "security": [],
+            "requestBody": {
+              "required": true,
+              "content": {
+                "application/json": {
+                  "schema": {"type": "object", "required": ["token"], "properties": {"token": {"type": "string"}}}
+                }
+              }
+            },
+            "responses": {
+              "201": {
+                "description": "The cookie headroom_session is set: HttpOnly, SameSite=Strict",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Session"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          },
+          "delete": {
+            "summary": "Sign out (any role)",
+            "responses": {
+              "200": {
+                "description": "The session has ended",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Session"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/live": {
+          "get": {
+            "summary": "How everything fares at the newest tick, as a long poll (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"name": "after", "in": "query", "schema": {"type": "integer", "minimum": 0}, "description": "The tick that the caller has seen"},
+              {"name": "wait", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": 25}, "description": "Seconds to wait for a newer one"},
+              {"name": "tenants", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": 32}, "description": "The largest of each pool, 8 by default"},
+              {"$ref": "#/components/parameters/Pool"}
+            ],
+            "responses": {
+              "200": {
+                "description": "The newest tick, and the events since the one that the caller has seen",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Live"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/live/series": {
+          "get": {
+            "summary": "The last minutes of one pool, tick by tick, as columns for plots (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"name": "pool", "in": "query", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}},
+              {"name": "tenants", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": 32}, "description": "Columns of so many of the largest tenants"},
+              {"name": "seconds", "in": "query", "schema": {"type": "integer", "minimum": 10, "maximum": 3600}, "description": "How far back; 900 by default"},
+              {"name": "points", "in": "query", "schema": {"type": "integer", "minimum": 10, "maximum": 1000}, "description": "At most so many samples, 300 by default"},
+              {"$ref": "#/components/parameters/Tenant"}
+            ],
+            "responses": {
+              "200": {
+                "description": "Lists of the same length, oldest first, null where a sample does not say",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/LiveSeries"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/overrides/preview": {
+          "post": {
+            "summary": "What an override would do, with what everybody asks for now; nothing is stored (roles success, sre, admin)",
+            "requestBody": {
+              "required": true,
+              "content": {"application/json": {"schema": {"$ref": "#/components/schemas/OverrideRequest"}}}
+            },
+            "responses": {
+              "200": {
+                "description": "Per pool the tenants that would be assured more or less, the largest change first",
+                "content": {
+                  "application/json": {
+                    "schema": {
+                      "type": "object",
+                      "properties": {
+                        "reasons": {"type": "array", "items": {"type": "string"}, "description": "Why a second person would have to agree"},
+                        "pools": {
+                          "type": "array",
+                          "items": {
+                            "type": "object",
+                            "properties": {
+                              "pool": {"type": "string"}, "resource": {"type": "string"},
+                              "changed": {"type": "integer", "description": "All that change; at most 200 are listed"},
+                              "effects": {
+                                "type": "array",
+                                "items": {
+                                  "type": "object",
+                                  "properties": {
+                                    "tenant": {"type": "string"},
+                                    "from": {"$ref": "#/components/schemas/Rates"},
+                                    "to": {"$ref": "#/components/schemas/Rates"}
+                                  }
+                                }
+                              }
+                            }
+                          }
+                        }
+                      }
+                    }
+                  }
+                }
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        }
+        """#)
+
+    static let dashboardSchemas = encoded(
+        #"""
+        "Session": {
+          "type": "object",
+          "properties": {
+            "signed_in": {"type": "boolean"},
+            "name": {"type": ["string", "null"]},
+            "role": {"type": ["string", "null"]},
+            "open": {"type": "boolean", "description": "There are no tokens: whoever is on this machine may do everything"},
+            "until": {"type": ["string", "null"], "format": "date-time"},
+            "pools": {"type": ["array", "null"], "items": {"type": "string"}, "description": "Null: all"},
+            "tenants": {"type": ["array", "null"], "items": {"type": "string"}, "description": "Null: all"},
+            "demo": {"type": "boolean"}
+          }
+        },
+        "LiveTenant": {
+          "type": "object",
+          "description": "Amounts of the pool's resource",
+          "properties": {
+            "tenant": {"type": "string"}, "tier": {"type": "string"},
+            "demand": {"type": ["number", "null"]}, "assured": {"type": ["number", "null"]},
+            "consumed": {"type": ["number", "null"]},
+            "waiting": {"type": "integer"}, "oldest_seconds": {"type": ["number", "null"]},
+            "underserved_seconds": {"type": ["number", "null"]},
+            "starvation": {"type": ["string", "null"]}
+          }
+        },
+        "Live": {
+          "type": "object",
+          "properties": {
+            "tick": {"type": "integer", "description": "Counts up from 1 at the start of the service"},
+            "at": {"type": ["string", "null"], "format": "date-time"},
+            "period_seconds": {"type": ["number", "null"]},
+            "epoch": {"type": ["integer", "null"]}, "generation": {"type": ["integer", "null"]},
+            "published_at": {"type": ["string", "null"], "format": "date-time"},
+            "faults": {"type": "array", "items": {"type": "string"}},
+            "gateways": {
+              "type": "object",
+              "properties": {
+                "count": {"type": "integer"}, "behind": {"type": "integer"}, "worst_seconds": {"type": "number"}
+              }
+            },
+            "pools": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "pool": {"type": "string"}, "state": {"type": "string"}, "capacity_reason": {"type": "string"},
+                  "confidence": {"type": "number"},
+                  "resource": {"type": "string", "description": "The one in which tenants are counted here"},
+                  "nominal": {"$ref": "#/components/schemas/Rates"}, "capacity": {"$ref": "#/components/schemas/Rates"},
+                  "budget": {"$ref": "#/components/schemas/Rates"}, "assured": {"$ref": "#/components/schemas/Rates"},
+                  "demand": {"$ref": "#/components/schemas/Rates"}, "consumed": {"$ref": "#/components/schemas/Rates"},
+                  "waiting": {"type": "integer"}, "oldest_seconds": {"type": "number"},
+                  "refused_share": {"type": "number"}, "p95_ms": {"type": ["number", "null"]},
+                  "open_questions": {"type": "integer"}, "tenants": {"type": "integer"}, "starved": {"type": "integer"},
+                  "tiers": {
+                    "type": "array",
+                    "items": {
+                      "type": "object",
+                      "properties": {
+                        "tier": {"type": "string"}, "tenants": {"type": "integer"}, "starved": {"type": "integer"},
+                        "waiting": {"type": "integer"},
+                        "demand": {"$ref": "#/components/schemas/Rates"},
+                        "assured": {"$ref": "#/components/schemas/Rates"},
+                        "consumed": {"$ref": "#/components/schemas/Rates"}
+                      }
+                    }
+                  },
+                  "short": {
+                    "type": "array", "items": {"$ref": "#/components/schemas/LiveTenant"},
+                    "description": "Those that are short or starved, starved ones first; at most 32"
+                  },
+                  "top": {
+                    "type": "array", "items": {"$ref": "#/components/schemas/LiveTenant"},
+                    "description": "Largest demand first"
+                  }
+                }
+              }
+            },
+            "events": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "at": {"type": "string", "format": "date-time"},
+                  "kind": {
+                    "type": "string",
+                    "enum": ["start", "state", "capacity", "policy", "model", "starved", "recovered", "retry_storm"]
+                  },
+                  "pool": {"type": ["string", "null"]}, "tenant": {"type": ["string", "null"]},
+                  "text": {"type": "string"}
+                }
+              }
+            }
+          }
+        },
+        "LiveSeries": {
+          "type": "object",
+          "properties": {
+            "pool": {"type": "string"},
+            "at": {"type": "array", "items": {"type": "integer"}, "description": "Milliseconds since 1970"},
+            "resource": {"type": ["string", "null"]},
+            "resources": {
+              "type": "object",
+              "description": "By resource, as tpm: nominal, capacity, budget, assured, demand, consumed",
+              "additionalProperties": {"type": "object"}
+            },
+            "waiting": {"type": "array", "items": {"type": ["number", "null"]}},
+            "oldest_seconds": {"type": "array", "items": {"type": ["number", "null"]}},
+            "refused_share": {"type": "array", "items": {"type": ["number", "null"]}},
+            "p95_ms": {"type": "array", "items": {"type": ["number", "null"]}},
+            "starved": {"type": "array", "items": {"type": ["number", "null"]}},
+            "tenants": {
+              "type": "object", "description": "By tenant: demand, assured, consumed of the resource",
+              "additionalProperties": {"type": "object"}
+            }
+          }
+        }
+        """#)
+}

@@ -1,0 +1,136 @@
+import HeadroomHTTP
+import HeadroomJSON
+import HeadroomModel
+import Testing
+
+@Suite struct SessionTests {
+    private static let tokens = [
+        AccessToken.sample("viewer", .viewer), .sample("sre", .sre), .sample("gw", .gateway, gateways: ["gw-1"]),
+        .sample("narrow", .viewer, tenants: ["acme"]),
+        .sample("short", .viewer, expires: Timestamp(milliseconds: 1_793_000_010_000)),
+    ]
+    private static let freeze = #"{"reason":"incident","expires_in_seconds":600}"#
+
+    /// A browser with one connection.
+    private struct Browser {
+        let client: RawClient
+        var cookie: String?
+
+        init(_ fixture: ServiceFixture) throws { client = try fixture.client() }
+
+        func call(
+            _ method: String, _ target: String, _ body: String = "",
+            headers: [String] = ["Headroom-Request: dashboard", "Sec-Fetch-Site: same-origin"]
+        ) async throws -> RawClient.Reply {
+            var headers = headers + (cookie.map { ["Cookie: theme=dark; headroom_session=\($0)"] } ?? [])
+            if !body.isEmpty { headers.append("Content-Type: application/json") }
+            return try await client.call(method, target, headers: headers, body: Array(body.utf8))
+        }
+
+        mutating func signIn(_ token: String) async throws -> RawClient.Reply {
+            let reply = try await call("POST", "/v1/session", #"{"token":"\#(token)"}"#)
+            let value = reply.headers["set-cookie"]?.split(separator: ";").first?.split(separator: "=").last
+            cookie = value.map(String.init)
+            return reply
+        }
+    }
+
+    @Test func `a browser signs in with a token of any role but gateway, and acts as the token`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            var browser = try Browser(fixture)
+            #expect(try await browser.call("GET", "/v1/session").json["signed_in"]?.bool == false)
+            #expect(try await browser.call("GET", "/v1/pools").status == 401)
+            #expect(try await browser.signIn("gw").status == 403)
+            #expect(try await browser.signIn("nobody").status == 401)
+
+            let reply = try await browser.signIn("viewer")
+            #expect(reply.status == 201 && reply.json["role"]?.string == "viewer", "\(reply.text)")
+            let cookie = try #require(reply.headers["set-cookie"])
+            #expect(cookie.contains("; HttpOnly") && cookie.contains("; SameSite=Strict") && !cookie.contains("viewer"))
+            #expect(try await browser.call("GET", "/v1/pools").status == 200)
+            #expect(try await browser.call("POST", "/v1/freeze", Self.freeze).status == 403, "a viewer steers nothing")
+
+            #expect(try await browser.signIn("sre").status == 201)
+            #expect(try await browser.call("POST", "/v1/freeze", Self.freeze).status == 201)
+            #expect(fixture.desk.now.steering.freezes.map(\.authorship.author) == ["sre"])
+
+            #expect(try await browser.signIn("narrow").json["tenants"]?.array?.map(\.string) == ["acme"])
+            #expect(try await browser.call("GET", "/v1/explain?tenant=globex&pool=openai:gpt-4o").status == 403)
+        }
+    }
+
+    @Test func `what a cookie gives access to is changed by the dashboard's own requests only`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            var browser = try Browser(fixture)
+            _ = try await browser.signIn("sre")
+            let others: [[String]] = [
+                [], ["Sec-Fetch-Site: cross-site"], ["Headroom-Request: other"],
+                ["Headroom-Request: dashboard", "Sec-Fetch-Site: same-site"],
+            ]
+            for headers in others {
+                // On one connection, before and after a request that may.
+                #expect(try await browser.call("POST", "/v1/freeze", Self.freeze, headers: headers).status == 403)
+                #expect(try await browser.call("DELETE", "/v1/session", headers: headers).status == 403)
+                #expect(try await browser.call("GET", "/v1/pools", headers: headers).status == 200)
+                #expect(try await browser.call("POST", "/v1/freeze", Self.freeze).status == 201)
+            }
+            let other = try Browser(fixture)
+            #expect(try await other.call("POST", "/v1/session", #"{"token":"sre"}"#, headers: []).status == 403)
+            // A program that keeps cookies means its token.
+            let reply = try await browser.call(
+                "POST", "/v1/freeze", Self.freeze, headers: ["Authorization: Bearer viewer"])
+            #expect(reply.status == 403 && reply.text.contains("viewer"))
+        }
+    }
+
+    @Test func `a session ends with its sign-out, its token, or its twelve hours`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            var first = try Browser(fixture)
+            _ = try await first.signIn("sre")
+            var second = try Browser(fixture)
+            second.cookie = first.cookie
+            #expect(try await second.call("GET", "/v1/pools").status == 200)
+            let out = try await first.call("DELETE", "/v1/session")
+            #expect(out.status == 200 && out.headers["set-cookie"]?.contains("Max-Age=0") == true)
+            #expect(try await second.call("GET", "/v1/pools").status == 401, "also where it was used before")
+
+            _ = try await second.signIn("short")
+            #expect(try await second.call("GET", "/v1/pools").status == 200)
+            fixture.clock.advance(seconds: 10)
+            #expect(try await second.call("GET", "/v1/pools").status == 401)
+
+            _ = try await second.signIn("viewer")
+            fixture.clock.advance(seconds: 12 * 3600 - 1)
+            #expect(try await second.call("GET", "/v1/pools").status == 200)
+            fixture.clock.advance(seconds: 1)
+            #expect(try await second.call("GET", "/v1/pools").status == 401)
+
+            _ = try await second.signIn("viewer")
+            fixture.access.replace([.sample("sre", .sre)])
+            #expect(try await second.call("GET", "/v1/pools").status == 401)
+        }
+    }
+
+    @Test func `of one token the oldest session goes, and nobody else's`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            var other = try Browser(fixture)
+            _ = try await other.signIn("viewer")
+            var oldest = try Browser(fixture)
+            _ = try await oldest.signIn("sre")
+            var browser = try Browser(fixture)
+            for _ in 0..<64 { #expect(try await browser.signIn("sre").status == 201) }
+            #expect(try await oldest.call("GET", "/v1/pools").status == 401)
+            #expect(try await browser.call("GET", "/v1/pools").status == 200)
+            #expect(try await other.call("GET", "/v1/pools").status == 200)
+        }
+    }
+
+    @Test func `without tokens everybody on this machine is signed in`() async throws {
+        try await ServiceFixture.run { fixture in
+            let browser = try Browser(fixture)
+            let session = try await browser.call("GET", "/v1/session").json
+            #expect(session["signed_in"]?.bool == true && session["open"]?.bool == true)
+            #expect(session["name"]?.string == "local" && session["demo"]?.bool == false)
+        }
+    }
+}
