@@ -74,6 +74,8 @@ core.register_action("headroom_wait", { "http-req" }, function(txn, pool)
         while not call.grant and now < call.deadline do
             core.msleep(20)
             now = wall()
+            -- HAProxy ends this action when the client goes, and tells nobody.
+            call.seen = now
             gate:dispatch(now)
         end
     end

@@ -301,6 +301,11 @@ function Gate:serve(right, now)
         local best, bestClock
         local function offer(one)
             local head = one.queue[1]
+            -- A host that cannot tell when a caller goes marks those who still wait.
+            while head and head.seen and now - head.seen > 1 do
+                self:leave(head)
+                head = one.queue[1]
+            end
             if not head or not one[right]:admits(now) then return end
             local clock = one.pass
             if right == "ceiling" then
