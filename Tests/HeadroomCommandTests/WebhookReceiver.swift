@@ -45,7 +45,7 @@ final class WebhookReceiver: Sendable {
 
     private func serve() {
         while true {
-            let connection = unsafe accept(socket, nil, nil)
+            let connection = accept(socket, nil, nil)
             guard connection >= 0 else { break }
             if let message = read(connection) { messages.withLock { $0.append(message) } }
             let answer = answers.withLock { $0.isEmpty ? "204 No Content" : $0.removeFirst() }

@@ -27,8 +27,8 @@ import Testing
         report.add(
             use("acme", "p", requests: 10, input: 1_000_000, cached: 400_000, output: 50_000), contract: nil,
             prices: [price])
-        // 600,000 at 2.50, 400,000 at 1.25, 50,000 at 10, and ten requests at 0.0001.
-        #expect(report.lines.map(\.micros) == [1_500_000 + 500_000 + 500_000 + 1_000])
+        // 600,000 at 2.50, 400,000 at 1.25, 50,000 at 10, and ten requests at 0.0001: 1.50 + 0.50 + 0.50 + 0.001.
+        #expect(report.lines.map(\.micros) == [2_501_000])
         #expect(report.lines.map(\.currency) == ["USD"])
     }
 

@@ -134,6 +134,12 @@ extension HTTPResponse {
         HTTPResponse(status: status, type: "application/json", body: body)
     }
 
+    static func json(status: Int = 200, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
+        var writer = JSONWriter(capacity: 1024)
+        write(&writer)
+        return .json(status: status, writer.bytes)
+    }
+
     /// Done, and nothing to say.
     static let noContent = HTTPResponse(
         status: 204, prepared: PreparedResponse(headers: [(name: "Cache-Control", value: "no-store")], body: []))
