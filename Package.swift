@@ -71,6 +71,7 @@ let package = Package(
                 .embedInCode("../../migrations/0017_set_application_id.sql"),
                 .embedInCode("../../migrations/0018_create_pool_history.sql"),
                 .embedInCode("../../migrations/0019_create_alert.sql"),
+                .embedInCode("../../migrations/0020_add_checkpoint_floats.sql"),
             ]),
         library(
             "HeadroomHTTP",

@@ -24,6 +24,16 @@ struct VirtualTime: Equatable, Sendable {
         classes = PerCriticality(repeating: Waiters(time: time))
     }
 
+    func write(to writer: inout ByteWriter) {
+        for criticality in Criticality.allCases { writer.write(classes[criticality].time) }
+    }
+
+    /// Means are known again once somebody waits.
+    init(from reader: inout ByteReader) throws(ByteCodingError) {
+        self.init()
+        for criticality in Criticality.allCases { classes[criticality].time = try reader.readFinite() }
+    }
+
     /// The least clock of a tenant that begins to wait. So an idle tenant has no claim on the service that it did not
     /// ask for while it was idle.
     func entry(as criticality: Criticality) -> Double {

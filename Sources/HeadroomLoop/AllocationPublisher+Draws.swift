@@ -9,9 +9,34 @@ extension AllocationPublisher {
     }
 }
 
+/// Clocks and floor accounts outlive a start.
+extension AllocationPublisher {
+    nonisolated func checkpointFloats() -> [UInt8] { floats.withLock { $0.checkpoint() } }
+
+    /// Before the first publication. Bytes of another version, or damaged ones, change nothing.
+    nonisolated func restoreFloats(_ bytes: [UInt8]) { floats.withLock { $0.restore(bytes) } }
+}
+
 /// The floats of all pools that are published, in one term.
 struct PoolFloats: Sendable {
     private var ledgers: [PoolID: FloatLedger] = [:]
+    /// Of the term before, until the first publication.
+    private var restored: [PoolID: [UInt8]] = [:]
+    private static let version: UInt32 = 1
+
+    func checkpoint() -> [UInt8] {
+        PoolStates.bytes(
+            version: PoolFloats.version,
+            ledgers.values.sorted { $0.pool < $1.pool }.map { ledger in
+                var state = ByteWriter()
+                ledger.write(to: &state)
+                return (ledger.pool, state)
+            })
+    }
+
+    mutating func restore(_ bytes: [UInt8]) {
+        restored = PoolStates.read(bytes, version: PoolFloats.version) ?? [:]
+    }
 
     mutating func draw(_ request: DrawRequest, at now: Timestamp) throws(DrawRefusal) -> DrawAnswer {
         // By index: a ledger is large, and would be moved out of its table and back for each draw.
@@ -24,13 +49,23 @@ struct PoolFloats: Sendable {
         var followed: [PoolID: FloatLedger] = [:]
         for (index, whole) in publication.whole.pools.enumerated() {
             var ledger =
-                ledgers[whole.pool]
-                ?? FloatLedger(pool: whole.pool, epoch: publication.whole.version.epoch, at: now)
+                ledgers[whole.pool] ?? newLedger(of: whole.pool, epoch: publication.whole.version.epoch, at: now)
             ledger.follow(
                 whole, budgets: publication.parts.map { ($0.gateway, $0.snapshot.pools[index].budget) }, at: now)
             followed[whole.pool] = ledger
         }
         ledgers = followed
+        restored = [:]
+    }
+
+    private func newLedger(of pool: PoolID, epoch: Int64, at now: Timestamp) -> FloatLedger {
+        var ledger = FloatLedger(pool: pool, epoch: epoch, at: now)
+        if let state = restored[pool] {
+            var reader = ByteReader(state)
+            // Damaged bytes change nothing: clocks then start where the published ones are.
+            try? ledger.restore(from: &reader)
+        }
+        return ledger
     }
 
     /// Gateways that draw report their service themselves, the others by telemetry: of what telemetry reports of a

@@ -28,9 +28,10 @@ package actor ControlLoop {
         self.rules = rules
         self.board = board
         self.records = records
-        memory = LoopMemory(
-            telemetry: telemetry, checkpoints: checkpoints, observer: observer, classifier: classifier, at: now)
         publisher = AllocationPublisher(ledger: ledger, board: board)
+        memory = LoopMemory(
+            telemetry: telemetry, checkpoints: checkpoints, observer: observer, classifier: classifier,
+            publisher: publisher, at: now)
         report = LoopReport(at: now)
     }
 
@@ -98,9 +99,17 @@ package actor ControlLoop {
         report.lastTickSeconds = seconds
     }
 
-    /// Gives back the generations that were reserved and not used.
-    package func stop() async throws(StorageError) {
+    /// Stores what the next start goes on from, and gives back the generations that were reserved and not used.
+    package func stop(at now: Timestamp) async throws(StorageError) {
+        // They are given back whatever becomes of the checkpoint.
+        var failure: StorageError?
+        do throws(StorageError) {
+            try await memory.saveCheckpoint(under: rules.current().holding(at: now), at: now)
+        } catch {
+            failure = error
+        }
         try await publisher.stop()
+        if let failure { throw failure }
     }
 
     // MARK: Steps of a tick

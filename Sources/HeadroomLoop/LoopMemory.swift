@@ -15,6 +15,7 @@ actor LoopMemory {
     private let checkpoints: any CheckpointStore
     private let observer: UpstreamCapacityObserver
     private let classifier: TenantConsumptionClassifier
+    private let publisher: AllocationPublisher
 
     /// In front of the first row that was not read; `nil` before the first checkpoint was looked for.
     private var cursor: TelemetryCursor?
@@ -28,12 +29,13 @@ actor LoopMemory {
 
     init(
         telemetry: any TelemetrySource, checkpoints: any CheckpointStore, observer: UpstreamCapacityObserver,
-        classifier: TenantConsumptionClassifier, at now: Timestamp
+        classifier: TenantConsumptionClassifier, publisher: AllocationPublisher, at now: Timestamp
     ) {
         self.telemetry = telemetry
         self.checkpoints = checkpoints
         self.observer = observer
         self.classifier = classifier
+        self.publisher = publisher
         checkpointedAt = now
     }
 
@@ -60,6 +62,7 @@ actor LoopMemory {
         }
         await observer.restore(checkpoint.observer)
         await classifier.restore(checkpoint.classifier, at: checkpoint.at)
+        publisher.restoreFloats(checkpoint.floats)
         cursor = checkpoint.cursor
     }
 
@@ -98,13 +101,19 @@ actor LoopMemory {
     /// the process ends, each row counts once. What cannot be stored now is stored with the next checkpoint. One that still
     /// knows an erased tenant is replaced at once.
     func saveCheckpointIfDue(under rules: Rules, at now: Timestamp) async throws(StorageError) {
-        let erased = erasedThrough.known
         let isDue =
             now.seconds(since: checkpointedAt) >= rules.policy.telemetry.checkpointSeconds
-            || erased > erasedThrough.stored
-        guard let cursor, isDue else { return }
+            || erasedThrough.known > erasedThrough.stored
+        if isDue { try await saveCheckpoint(under: rules, at: now) }
+    }
+
+    /// The same, due or not.
+    func saveCheckpoint(under rules: Rules, at now: Timestamp) async throws(StorageError) {
+        guard let cursor else { return }
+        let erased = erasedThrough.known
         let checkpoint = Checkpoint(
-            at: now, cursor: cursor, observer: await observer.checkpoint(), classifier: await classifier.checkpoint())
+            at: now, cursor: cursor, observer: await observer.checkpoint(), classifier: await classifier.checkpoint(),
+            floats: publisher.checkpointFloats())
         let rollups = await classifier.unstoredRollups()
         let priced = Set(rules.contracts.values.lazy.filter { $0.cost != nil }.map(\.tenant))
         try await checkpoints.save(

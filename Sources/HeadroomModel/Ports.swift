@@ -233,12 +233,17 @@ public struct Checkpoint: Sendable {
     /// As the actors encode it; another version's is not read.
     public var observer: [UInt8]
     public var classifier: [UInt8]
+    /// Clocks and floor accounts of the pools' floats; empty in a checkpoint from before they were kept.
+    public var floats: [UInt8]
 
-    public init(at: Timestamp, cursor: TelemetryCursor, observer: [UInt8], classifier: [UInt8]) {
+    public init(
+        at: Timestamp, cursor: TelemetryCursor, observer: [UInt8], classifier: [UInt8], floats: [UInt8] = []
+    ) {
         self.at = at
         self.cursor = cursor
         self.observer = observer
         self.classifier = classifier
+        self.floats = floats
     }
 }
 

@@ -8,11 +8,17 @@ import Testing
     /// Half of the pool in the float; gateway "g" has the other half.
     private func ledger(_ tenants: [TenantAllocation], burstSeconds: Double = 5) -> FloatLedger {
         var ledger = FloatLedger(pool: "pool", epoch: 3, at: start)
+        publish(tenants, burstSeconds: burstSeconds, to: &ledger, at: start)
+        return ledger
+    }
+
+    private func publish(
+        _ tenants: [TenantAllocation], burstSeconds: Double = 5, to ledger: inout FloatLedger, at now: Timestamp
+    ) {
         var whole = allocation(burstSeconds: burstSeconds, tenants: tenants)
         whole.float = Self.rates * 0.5
         whole.budget = Self.rates * 0.5
-        ledger.follow(whole, budgets: [("g", Self.rates * 0.5)], at: start)
-        return ledger
+        ledger.follow(whole, budgets: [("g", Self.rates * 0.5)], at: now)
     }
 
     private func request(
@@ -278,6 +284,58 @@ import Testing
     }
 
     /// Over any span of time: what went is at most what the pool gave, its burst, and a call of debt of each bucket.
+    @Test func `clocks and floor accounts outlive a start`() throws {
+        let tenants = [tenant("a"), tenant("b", floor: Rates(rpm: 60, tpm: 60_000))]
+        var old = ledger(tenants)
+        old.charge(Work(requests: 20, tokens: 20_000), of: "a", at: after(1))
+        // More than the floor of ten seconds.
+        old.charge(Work(requests: 30, tokens: 30_000), of: "b", at: after(1))
+        var writer = ByteWriter()
+        old.write(to: &writer)
+
+        var forgetful = FloatLedger(pool: "pool", epoch: 4, at: after(2))
+        publish(tenants, to: &forgetful, at: after(2))
+        var next = FloatLedger(pool: "pool", epoch: 4, at: after(2))
+        var reader = ByteReader(writer.bytes)
+        try next.restore(from: &reader)
+        #expect(reader.isAtEnd)
+        publish(tenants, to: &next, at: after(2))
+        #expect(next.level == .zero)
+        // There is room for one call. Of two without a right of their own the one that was served less goes.
+        let draw = request(1, epoch: 4, [("a", heads(1)), ("b", heads(1))])
+        #expect(try forgetful.draw(draw, at: after(2.25)).granted.map(\.tenant) == ["b"])
+        let answer = try next.draw(draw, at: after(2.25))
+        #expect(answer.granted.map(\.tenant) == ["a"])
+        #expect(answer.serviceClocks.map(\.serviceClock) == [2, 3])
+
+        for count in 0..<writer.bytes.count {
+            var damaged = ByteReader(Array(writer.bytes.prefix(count)))
+            #expect(throws: ByteCodingError.self) { try next.restore(from: &damaged) }
+        }
+    }
+
+    @Test func `a gateway that only lends keeps its whole burst, whatever others return`() throws {
+        var ledger = FloatLedger(pool: "pool", epoch: 3, at: start)
+        let whole = allocation(tenants: [tenant("a")])
+        let halves: [(gateway: GatewayID, budget: Rates)] = [("g", Self.rates * 0.5), ("lends", Self.rates * 0.5)]
+        ledger.follow(whole, budgets: halves, at: start)
+        // Nobody has drawn: there is no float.
+        #expect(ledger.level == .zero)
+        for second in 1...60 {
+            let returned = Double(second) * 5
+            let answer = try ledger.draw(
+                request(Int64(second), returned: returned, [("a", heads(1))]), at: after(Double(second)))
+            if second < 3 { #expect(answer.granted.isEmpty) }
+            // Five seconds of the pool less five of the lender's half and half a second of the other.
+            #expect(ledger.level[.requests] <= 50 - 25 - 2.5)
+        }
+        #expect(ledger.counts.granted > 0)
+        // What it may spend is its part of the publication, which no draw changes: 5 s of half of the pool, and the rate.
+        var gate = gate(allocation(rpm: 300, tpm: 300_000, tenants: [tenant("a")]))
+        var ids = 0
+        #expect(gate.run(seconds: 60, busy: ["a"], ids: &ids).count >= 320)
+    }
+
     @Test func `whatever is lost, late, repeated or starts again, no more goes than there is`() {
         for seed in 1...8 {
             var random = SplitMix64(seed: seed)

@@ -72,6 +72,7 @@ import Testing
         var new = Self.snapshot(generation: 8)
         new.pools[0].tenants.removeFirst()
         new.pools[0].tenants[0].assured = .none
+        new.pools[0].tenants[1].serviceClock += 1
         new.pools.removeLast()
         let whole = try answer(SnapshotEncoder.encode(old))
         #expect(whole.faults == [])

@@ -27,6 +27,19 @@ import Testing
 
         func tick(at now: Timestamp) async -> LoopReport { await loop.tick(at: now) }
 
+        func stop(at now: Timestamp) async throws { try await loop.stop(at: now) }
+
+        /// The clock of acme after a draw of a gateway that has spent so much for it.
+        func clock(spent requests: Double, sequence: Int64, at now: Timestamp) throws -> Double {
+            let epoch = try #require(board.publications.last?.whole.version.epoch)
+            let work = Work(requests: requests, tokens: requests * 1000)
+            let answer = try loop.draw(
+                DrawRequest(
+                    gateway: "gw-1", boot: "one", sequence: sequence, pool: CheckpointTests.pool, epoch: epoch,
+                    totals: DrawRequest.Totals(spent: [.init(tenant: "acme", work: work)])), at: now)
+            return try #require(answer.serviceClocks.first).serviceClock
+        }
+
         private static func loop(
             _ telemetry: MemoryTelemetry, _ checkpoints: MemoryCheckpoints, _ board: MemoryBoard, _ rules: MemoryRules,
             at now: Timestamp
@@ -66,6 +79,20 @@ import Testing
         return (story, report)
     }
 
+    @Test func `the clocks of the float outlive a stop in order`() async throws {
+        let (story, _) = await play(seed: 1, end: nil)
+        let first = try story.clock(spent: 0, sequence: 1, at: at(Self.seconds))
+        let spent = try story.clock(spent: 20, sequence: 2, at: at(Self.seconds + 1))
+        #expect(spent > first)
+        try await story.stop(at: at(Self.seconds + 1))
+        let checkpoint = try #require(try await story.checkpoints.latest())
+        #expect(checkpoint.at == at(Self.seconds + 1))
+        story.restart(at: at(Self.seconds + 1))
+        _ = await story.tick(at: at(Self.seconds + 2))
+        // The first draw of a term only says what later ones are measured against.
+        #expect(try story.clock(spent: 20, sequence: 3, at: at(Self.seconds + 2)) == spent)
+    }
+
     @Test(arguments: [false, true])
     func `an erased tenant is unknown from the next turn on, also after a restart, and comes back as a newcomer`(
         restarts: Bool
@@ -80,6 +107,7 @@ import Testing
         #expect(checkpoint.at == at(Self.seconds + 2))
         #expect(!String(decoding: checkpoint.classifier, as: UTF8.self).contains("acme"))
         #expect(String(decoding: checkpoint.classifier, as: UTF8.self).contains("beta"))
+        #expect(!String(decoding: checkpoint.floats, as: UTF8.self).contains("acme"))
         #expect(try await story.checkpoints.erasures(after: 0).isEmpty)
 
         story.telemetry.append(calls(Self.seconds + 3, seed: 1), at: at(Self.seconds + 3))

@@ -259,7 +259,7 @@ enum StoreKind: CaseIterable {
         Checkpoint(
             at: start.adding(seconds: Double(call)),
             cursor: TelemetryCursor(call: call, window: 2, queue: 3, response: 4, task: 5, model: 6),
-            observer: [1, 2, UInt8(call)], classifier: [])
+            observer: [1, 2, UInt8(call)], classifier: [], floats: [UInt8(call)])
     }
 
     private func sum(
@@ -286,6 +286,7 @@ enum StoreKind: CaseIterable {
             let latest = try #require(try await store.latest())
             #expect(latest.at == checkpoint(call).at && latest.cursor == checkpoint(call).cursor)
             #expect(latest.observer == checkpoint(call).observer && latest.classifier == [])
+            #expect(latest.floats == [UInt8(call)])
         }
     }
 

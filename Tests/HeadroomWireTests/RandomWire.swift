@@ -92,6 +92,9 @@ enum RandomWire {
             for place in result.pools[index].tenants.indices where Int.random(in: 0..<4, using: &generator) == 0 {
                 result.pools[index].tenants[place].assured = rates(&generator)
             }
+            for place in result.pools[index].tenants.indices where Bool.random(using: &generator) {
+                result.pools[index].tenants[place].serviceClock += 0.25
+            }
         }
         for pool in self.snapshot(generation: 0, &generator).pools where Bool.random(using: &generator) {
             guard !result.pools.contains(where: { $0.pool == pool.pool }) else { continue }

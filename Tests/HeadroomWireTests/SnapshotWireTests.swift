@@ -70,6 +70,19 @@ import Testing
         #expect(text.hasSuffix(#""since":"1793000000.1","pools":{},"removed":{},"removed_pools":[]}"#))
     }
 
+    @Test func `a tenant of whom only the clock has moved has no entry in a delta`() throws {
+        var generator = SplitMix64(seed: 7)
+        let old = RandomWire.snapshot(generation: 1, &generator)
+        var new = old
+        new.version.generation = 2
+        for pool in new.pools.indices {
+            for tenant in new.pools[pool].tenants.indices { new.pools[pool].tenants[tenant].serviceClock += 0.1 }
+        }
+        let delta = SnapshotDelta(from: old, to: new)
+        #expect(delta.changed.pools.isEmpty && !delta.serviceClocks.isEmpty)
+        #expect(old.applying(delta) == new)
+    }
+
     @Test func `fields and explanations that are not known are ignored, order does not matter`() throws {
         let text = #"""
             {"new":[1,{"x":null}],"pools":{"b":{"budget":{"rpm":1,"rpw":7},"capacity_reason":"oracle","tenants":{}},

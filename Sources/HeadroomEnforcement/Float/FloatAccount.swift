@@ -88,10 +88,13 @@ struct FloatAccount: Sendable {
     /// A ceiling is a bucket of this many seconds.
     private static let ceilingSeconds = 10.0
 
-    init(_ entry: TenantAllocation, clock: Double, at now: Timestamp) {
+    /// - Parameter past: What the term before knew of the tenant.
+    init(_ entry: TenantAllocation, _ past: Past?, at now: Timestamp) {
         tenant = entry.tenant
+        var floor = Floor(entry.floor, at: now)
+        if let past { floor.goOn(from: past.floorLevel, at: min(past.at, now)) }
         standing = Standing(
-            weight: entry.weight, clock: clock, floor: Floor(entry.floor, at: now),
+            weight: entry.weight, clock: past?.clock ?? entry.serviceClock, floor: floor,
             ceiling: Bucket(entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now))
     }
 
@@ -131,6 +134,17 @@ struct FloatAccount: Sendable {
             level -= work.amounts
         }
 
+        /// What there was at `instant`, which is not ahead; what has flowed in since comes on top.
+        mutating func goOn(from level: Work, at instant: Timestamp) {
+            self.level = level.amounts
+            filledAt = instant
+        }
+
+        func write(to writer: inout ByteWriter) {
+            writer.write(Work(amounts: level))
+            writer.write(filledAt)
+        }
+
         /// False without a rate in some resource that is limited: there is no floor then.
         mutating func isLeft(at now: Timestamp) -> Bool {
             fill(at: now)
@@ -147,6 +161,32 @@ struct FloatAccount: Sendable {
             if perSecond[Resource.requests.rawValue] > 0 { most[Resource.requests.rawValue].raise(to: 1) }
             level = pointwiseMin(pointwiseMax(level, perSecond * -Floor.debtSeconds) + perSecond * seconds, most)
         }
+    }
+}
+
+extension FloatAccount {
+    /// What a checkpoint has of a tenant.
+    struct Past: Sendable {
+        let tenant: TenantID
+        let clock: Double
+        let floorLevel: Work
+        let at: Timestamp
+
+        init(from reader: inout ByteReader) throws(ByteCodingError) {
+            tenant = try reader.readIdentifier(TenantID.self)
+            clock = try reader.readFinite()
+            // Below 0 in debt.
+            var level = SIMD4<Double>.zero
+            for lane in 0..<4 { level[lane] = try reader.readFinite() }
+            floorLevel = Work(amounts: level)
+            at = try reader.readTimestamp()
+        }
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.write(tenant.text)
+        writer.write(standing.clock)
+        standing.floor.write(to: &writer)
     }
 }
 

@@ -48,9 +48,11 @@ public struct FloatLedger: Sendable {
     /// Ascending by tenant.
     var accounts: [FloatAccount] = []
     private var indices: [TenantID: Int] = [:]
+    /// Of the term before, until the first publication is followed.
+    var past: (time: VirtualTime, accounts: [TenantID: FloatAccount.Past])?
     /// Those with a tenant's heads, or that had some a second ago; in the order in which they began to wait.
     var backlogged: [Int] = []
-    private var time = VirtualTime()
+    private(set) var time = VirtualTime()
     private var fadedAt: Timestamp
 
     private struct BootName: Hashable {
@@ -99,8 +101,9 @@ public struct FloatLedger: Sendable {
         inflow = whole.float
         burstSeconds = whole.burstSeconds
         self.budgets = budgets
-        if accounts.isEmpty { time = VirtualTime(whole.tenants.map(\.serviceClock).min() ?? 0) }
+        if accounts.isEmpty { time = past?.time ?? VirtualTime(whole.tenants.map(\.serviceClock).min() ?? 0) }
         if !isOf(whole.tenants) { makeAccounts(for: whole.tenants, at: now) }
+        past = nil
         let part = partOfFloors(whole.tenants)
         for index in accounts.indices {
             let floor = whole.tenants[index].floor
@@ -130,7 +133,7 @@ public struct FloatLedger: Sendable {
         accounts = entries.map { entry in
             if let index = indices[entry.tenant] { return known[index] }
             // The clocks of newcomers are the published ones; from then on they are kept here.
-            return FloatAccount(entry, clock: entry.serviceClock, at: now)
+            return FloatAccount(entry, past?.accounts[entry.tenant], at: now)
         }
         indices = Dictionary(uniqueKeysWithValues: accounts.indices.map { (accounts[$0].tenant, $0) })
         backlogged = waited.compactMap { indices[$0] }

@@ -34,7 +34,12 @@ extension OpenAPIDocument {
               "type": "object", "description": "Tenants that are gone, by pool",
               "additionalProperties": {"type": "array", "items": {"$ref": "#/components/schemas/Identifier"}}
             },
-            "removed_pools": {"type": "array", "items": {"$ref": "#/components/schemas/Identifier"}}
+            "removed_pools": {"type": "array", "items": {"$ref": "#/components/schemas/Identifier"}},
+            "service_clocks": {
+              "type": "object",
+              "description": "By pool and tenant, as in the answers to telemetry: clocks that have moved, of tenants that are otherwise as they were",
+              "additionalProperties": {"type": "object", "additionalProperties": {"type": "number"}}
+            }
           }
         },
         "LimitRates": {

@@ -83,6 +83,13 @@ public struct ByteReader: Sendable {
 
     public mutating func readDouble() throws(ByteCodingError) -> Double { Double(bitPattern: try read(UInt64.self)) }
 
+    /// Not NaN, not infinite.
+    public mutating func readFinite() throws(ByteCodingError) -> Double {
+        let value = try readDouble()
+        guard value.isFinite else { throw .outOfRange }
+        return value
+    }
+
     /// Not NaN, not infinite, not below 0: what most states are made of.
     public mutating func readAmount() throws(ByteCodingError) -> Double {
         let value = try readDouble()

@@ -30,6 +30,7 @@ private struct SnapshotReader {
         case issuedAt = "issued_at"
         case leaseSeconds = "lease_seconds"
         case removedPools = "removed_pools"
+        case serviceClocks = "service_clocks"
     }
 
     private static let headFields = WireFields(HeadField.self)
@@ -44,6 +45,7 @@ private struct SnapshotReader {
         var since: SnapshotVersion?
         var removed: [SnapshotDelta.Removal] = []
         var removedPools: [PoolID] = []
+        var clocks: [SnapshotDelta.Clocks] = []
         var cursor = FieldCursor()
         try reader.beginObject()
         let fields = SnapshotReader.headFields
@@ -61,6 +63,14 @@ private struct SnapshotReader {
                     SnapshotDelta.Removal(pool: pool, tenants: try reader.identifiers())
                 }
             case .removedPools: removedPools = try identifiers()
+            case .serviceClocks:
+                clocks = try byIdentifier(\.pool) { reader, pool throws in
+                    SnapshotDelta.Clocks(
+                        pool: pool,
+                        clocks: try reader.byIdentifier(\.tenant) { reader, tenant throws in
+                            SnapshotDelta.Clock(tenant: tenant, serviceClock: try reader.reader.readDouble())
+                        })
+                }
             }
         }
         try reader.endDocument()
@@ -73,7 +83,9 @@ private struct SnapshotReader {
             leaseSeconds: leaseSeconds, policy: policy, pools: pools)
         guard let since else { return .whole(snapshot) }
         return .delta(
-            SnapshotDelta(since: since, changed: snapshot, removed: removed, removedPools: removedPools.sorted()))
+            SnapshotDelta(
+                since: since, changed: snapshot, removed: removed, removedPools: removedPools.sorted(),
+                serviceClocks: clocks))
     }
 
     private enum PoolField: String, CaseIterable {

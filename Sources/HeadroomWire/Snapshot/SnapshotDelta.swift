@@ -14,6 +14,29 @@ package struct SnapshotDelta: Equatable, Sendable {
         }
     }
 
+    /// Service clocks that have moved, of tenants that are otherwise as they were: most clocks move with every tick, and a
+    /// tenant's entry is twenty times as long.
+    package struct Clocks: Equatable, Sendable {
+        package var pool: PoolID
+        /// Ascending by tenant.
+        package var clocks: [Clock]
+
+        package init(pool: PoolID, clocks: [Clock]) {
+            self.pool = pool
+            self.clocks = clocks
+        }
+    }
+
+    package struct Clock: Equatable, Sendable {
+        package var tenant: TenantID
+        package var serviceClock: Double
+
+        package init(tenant: TenantID, serviceClock: Double) {
+            self.tenant = tenant
+            self.serviceClock = serviceClock
+        }
+    }
+
     /// The version that the delta is applied to.
     package var since: SnapshotVersion
     /// The newer snapshot, without what is as it was. A pool is whole but for its unchanged tenants.
@@ -22,14 +45,18 @@ package struct SnapshotDelta: Equatable, Sendable {
     package var removed: [Removal]
     /// Ascending.
     package var removedPools: [PoolID]
+    /// Ascending by pool.
+    package var serviceClocks: [Clocks]
 
     package init(
-        since: SnapshotVersion, changed: Snapshot, removed: [Removal] = [], removedPools: [PoolID] = []
+        since: SnapshotVersion, changed: Snapshot, removed: [Removal] = [], removedPools: [PoolID] = [],
+        serviceClocks: [Clocks] = []
     ) {
         self.since = since
         self.changed = changed
         self.removed = removed
         self.removedPools = removedPools
+        self.serviceClocks = serviceClocks
     }
 
     /// Linear in the sizes: both are in ascending order.
@@ -45,13 +72,20 @@ package struct SnapshotDelta: Equatable, Sendable {
             var pool = after
             pool.tenants = []
             var gone: [TenantID] = []
+            var moved: [Clock] = []
             pairInOrder(before.tenants, after.tenants, by: \.tenant) { was, now in
                 if let now {
-                    if was != now { pool.tenants.append(now) }
+                    if was == now { return }
+                    if was?.with(clock: now.serviceClock) == now {
+                        moved.append(Clock(tenant: now.tenant, serviceClock: now.serviceClock))
+                    } else {
+                        pool.tenants.append(now)
+                    }
                 } else if let was {
                     gone.append(was.tenant)
                 }
             }
+            if !moved.isEmpty { serviceClocks.append(Clocks(pool: pool.pool, clocks: moved)) }
             if !gone.isEmpty { removed.append(Removal(pool: pool.pool, tenants: gone)) }
             if !pool.tenants.isEmpty || !pool.hasSameHead(as: before) { changed.pools.append(pool) }
         }
@@ -66,6 +100,7 @@ extension Snapshot {
         result.pools = []
         var removals = delta.removed[...]
         var removedPools = delta.removedPools[...]
+        var moved = delta.serviceClocks[...]
         pairInOrder(pools, delta.changed.pools, by: \.pool) { mine, changed in
             guard let mine else {
                 if let changed { result.pools.append(changed) }
@@ -75,7 +110,9 @@ extension Snapshot {
             if removedPools.first == mine.pool { return }
             while let gone = removals.first, gone.pool < mine.pool { removals.removeFirst() }
             let gone = removals.first?.pool == mine.pool ? removals.removeFirst().tenants : []
-            result.pools.append(mine.replacing(with: changed, without: gone))
+            while let next = moved.first, next.pool < mine.pool { moved.removeFirst() }
+            let clocks = moved.first?.pool == mine.pool ? moved.removeFirst().clocks : []
+            result.pools.append(mine.replacing(with: changed, without: gone, clocks: clocks))
         }
         return result
     }
@@ -90,18 +127,32 @@ extension PoolAllocation {
         return head == otherHead
     }
 
-    fileprivate func replacing(with changed: PoolAllocation?, without gone: [TenantID]) -> PoolAllocation {
+    fileprivate func replacing(
+        with changed: PoolAllocation?, without gone: [TenantID], clocks: [SnapshotDelta.Clock]
+    ) -> PoolAllocation {
         var result = changed ?? self
         result.tenants = []
         result.tenants.reserveCapacity(tenants.count)
         var gone = gone[...]
+        var clocks = clocks[...]
         pairInOrder(tenants, changed?.tenants ?? [], by: \.tenant) { mine, changed in
             if let changed { return result.tenants.append(changed) }
             guard let mine else { return }
             while let first = gone.first, first < mine.tenant { gone.removeFirst() }
-            if gone.first != mine.tenant { result.tenants.append(mine) }
+            if gone.first == mine.tenant { return }
+            while let first = clocks.first, first.tenant < mine.tenant { clocks.removeFirst() }
+            let clock = clocks.first?.tenant == mine.tenant ? clocks.removeFirst().serviceClock : nil
+            result.tenants.append(clock.map(mine.with) ?? mine)
         }
         return result
+    }
+}
+
+extension TenantAllocation {
+    fileprivate func with(clock: Double) -> TenantAllocation {
+        var moved = self
+        moved.serviceClock = clock
+        return moved
     }
 }
 

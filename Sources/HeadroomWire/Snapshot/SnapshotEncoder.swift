@@ -26,6 +26,7 @@ package enum SnapshotEncoder {
         }
         writer.endObject()
         writer.field("removed_pools", delta.removedPools.map(\.text))
+        if !delta.serviceClocks.isEmpty { writer.clocks(of: delta) }
         writer.endObject()
         return writer.bytes
     }
@@ -43,6 +44,22 @@ extension JSONWriter {
         field("issued_at", snapshot.issuedAt)
         field("lease_seconds", snapshot.leaseSeconds)
         field("policy", snapshot.policy)
+    }
+
+    /// As in the answers to telemetry.
+    fileprivate mutating func clocks(of delta: SnapshotDelta) {
+        key("service_clocks")
+        beginObject()
+        for pool in delta.serviceClocks {
+            key(pool.pool.text)
+            beginObject()
+            for clock in pool.clocks {
+                key(clock.tenant.text)
+                number(clock.serviceClock)
+            }
+            endObject()
+        }
+        endObject()
     }
 
     fileprivate mutating func pools(of snapshot: Snapshot) {

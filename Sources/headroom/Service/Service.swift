@@ -172,7 +172,7 @@ final class Service: Sendable {
             reload.finish()
             group.cancelAll()
         }
-        try await loop.stop()
+        try await loop.stop(at: time.now())
         try database.finish()
     }
 
