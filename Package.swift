@@ -142,8 +142,8 @@ let package = Package(
         .executableTarget(
             name: "HeadroomBenchmarks",
             dependencies: [
-                "HeadroomModel", "HeadroomWire", "HeadroomDecision", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
-                "HeadroomSimulator",
+                "HeadroomModel", "HeadroomWire", "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop",
+                "HeadroomStorage", "HeadroomHTTP", "HeadroomSimulator",
             ],
             swiftSettings: settings),
 
