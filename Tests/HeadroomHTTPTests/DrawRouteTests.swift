@@ -55,6 +55,43 @@ import Testing
         }
     }
 
+    /// The clock stands, so that nothing flows in: there is the float's second, and one call more.
+    @Test func `draws of many connections at once, half of them repeated, are granted no more than there is`()
+        async throws
+    {
+        let gateways = (0..<8).map { GatewayID(unchecked: "gw-\($0)") }
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7, gateways: gateways)
+            fixture.clock.advance(seconds: 1)
+            let granted = try await withThrowingTaskGroup(of: Double.self) { group in
+                for (index, gateway) in gateways.enumerated() {
+                    group.addTask {
+                        let client = try fixture.client()
+                        let poll = "/v1/allocations?gateway=\(gateway)&\(Self.applied)&boot=one"
+                        #expect(try await client.get(poll).status == 200)
+                        var used = 0.0
+                        for sequence in 1...20 as ClosedRange<Int64> {
+                            // All that was granted was used: nothing flows back.
+                            let draw = Self.draw(sequence, gateway: gateway, used: used, calls: 1 + index % 3)
+                            let first = try DrawAnswer.decode(try await Self.send(draw, client).body)
+                            if sequence.isMultiple(of: 2) {
+                                let again = try DrawAnswer.decode(try await Self.send(draw, client).body)
+                                #expect(again == first)
+                            }
+                            used += first.granted.reduce(0) { $0 + Double($1.calls) }
+                        }
+                        return used
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            // Half of ten calls a second.
+            #expect(granted >= 5 && granted <= 6, "\(granted)")
+            #expect(fixture.float.counts.grantedWork == Work(requests: granted, tokens: granted * 1000))
+            #expect(fixture.float.counts.repeated == 80)
+        }
+    }
+
     @Test func `a draw that cannot be answered says what would be right`() async throws {
         try await ServiceFixture.run { fixture in
             let client = try fixture.client()
