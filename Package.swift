@@ -7,7 +7,7 @@ let settings: [SwiftSetting] =
     [.swiftLanguageMode(.v6), .strictMemorySafety()]
     + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
-/// Access is `package`, and nothing is exported: no library is a product. `HeadroomModel`, the decisions
+/// Access is `package`: only `HeadroomClient` is a library for others, with a documented API. `HeadroomModel`, the decisions
 /// and `HeadroomEnforcement` are `public` all the same, since Swift 6.3 inlines and specializes nothing that is `package`
 /// in another module, and every hot loop is made of their values (simulator -20 %, decision -10 %).
 func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
@@ -21,7 +21,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "Headroom",
     products: [
-        .executable(name: "headroom", targets: ["headroom"])
+        .executable(name: "headroom", targets: ["headroom"]),
+        .library(name: "HeadroomClient", targets: ["HeadroomClient"]),
     ],
     dependencies: [],
     targets: [
@@ -83,6 +84,18 @@ let package = Package(
 
         // What a browser loads from `/`.
         library("HeadroomDashboard", []),
+        // What gateways link: allocations in, telemetry out, and whose turn it is.
+        library(
+            "HeadroomClient",
+            ["HeadroomModel", "HeadroomWire", "HeadroomEnforcement", "HeadroomProviders"]),
+
+        // The client for programs in other languages.
+        library(
+            "HeadroomGate",
+            [
+                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomEnforcement", "HeadroomClient",
+                "HeadroomHTTP",
+            ]),
 
         // The storage ports in memory, for the simulator and for tests.
         library("HeadroomMemoryStores", ["HeadroomModel"]),
@@ -135,6 +148,12 @@ let package = Package(
                 "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomProviders",
                 "HeadroomDecision", "HeadroomEnforcement", "HeadroomAlerts", "HeadroomLoop", "HeadroomStorage",
                 "HeadroomHTTP", "HeadroomSimulator",
+                "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
+                "HeadroomSimulator",
+                "HeadroomDecision", "HeadroomEnforcement", "HeadroomAlerts", "HeadroomLoop", "HeadroomStorage",
+                "HeadroomHTTP", "HeadroomSimulator",
+                "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
+                "HeadroomClient", "HeadroomGate", "HeadroomSimulator",
             ],
             // What `headroom init` writes is what stands in policies/.
             resources: [.embedInCode("../../policies/rules.json5")],
@@ -144,6 +163,8 @@ let package = Package(
             dependencies: [
                 "HeadroomModel", "HeadroomWire", "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop",
                 "HeadroomStorage", "HeadroomHTTP", "HeadroomSimulator",
+                "HeadroomModel", "HeadroomWire", "HeadroomDecision", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
+                "HeadroomClient", "HeadroomGate", "HeadroomSimulator",
             ],
             swiftSettings: settings),
 
@@ -158,6 +179,10 @@ let package = Package(
         tests("HeadroomDecisionTests", ["HeadroomDecision", "HeadroomModel"]),
         tests("HeadroomEnforcementTests", ["HeadroomEnforcement", "HeadroomModel"]),
         tests("HeadroomAlertsTests", ["HeadroomAlerts", "HeadroomModel"]),
+        tests("HeadroomClientTests", ["HeadroomClient", "HeadroomEnforcement", "HeadroomModel"]),
+        tests(
+            "HeadroomGateTests",
+            ["HeadroomGate", "HeadroomClient", "HeadroomHTTP", "HeadroomJSON", "HeadroomEnforcement", "HeadroomModel"]),
         tests("HeadroomLoopTests", ["HeadroomLoop", "HeadroomMemoryStores", "HeadroomModel"]),
         tests("HeadroomStorageTests", ["HeadroomStorage", "HeadroomMemoryStores", "HeadroomModel"]),
         tests(
@@ -168,7 +193,8 @@ let package = Package(
                 "HeadroomModel", "CZlib",
             ]),
         // Runs the built program, as its users do.
-        tests("HeadroomCommandTests", ["headroom", "HeadroomModel", "HeadroomJSON", "HeadroomStorage"]),
+        tests(
+            "HeadroomCommandTests", ["headroom", "HeadroomClient", "HeadroomModel", "HeadroomJSON", "HeadroomStorage"]),
         tests(
             "HeadroomSimulatorTests",
             [

@@ -12,8 +12,11 @@ struct LoadClient {
     /// How every answer has to begin.
     private let prefix: [UInt8]
     private var answers = 0
+    /// Of each answer, in microseconds.
+    private var latencies: [Int32] = []
 
     private struct Connection {
+        var sentAt = ContinuousClock.now
         var received = 0
         /// Of the answer that is coming in; 0 until its head has been read.
         var expected = 0
@@ -33,17 +36,23 @@ struct LoadClient {
         }
     }
 
-    /// Prints the answers and the seconds that they took. The exit code.
+    /// Prints the answers, the seconds that they took, and the 99th percentile of their latency in milliseconds. The exit
+    /// code.
     static func main(_ arguments: [String]) -> Int32 {
         do {
             var client = try LoadClient(arguments)
             let elapsed = try client.run()
-            print("\(client.answers) \(elapsed)")
+            print("\(client.answers) \(elapsed) \(client.p99Milliseconds)")
             return 0
         } catch {
             FileHandle.standardError.write(Data("load client: \(error)\n".utf8))
             return 1
         }
+    }
+
+    private var p99Milliseconds: Double {
+        let sorted = latencies.sorted()
+        return sorted.isEmpty ? 0 : Double(sorted[(sorted.count - 1) * 99 / 100]) / 1000
     }
 
     private init(_ arguments: [String]) throws(Fault) {
@@ -67,12 +76,19 @@ struct LoadClient {
         let clock = ContinuousClock()
         let start = clock.now
         let end = start + .seconds(seconds)
-        for connection in waiting { try send(connection.fd) }
+        for index in waiting.indices {
+            states[index].sentAt = clock.now
+            try send(waiting[index].fd)
+        }
         while clock.now < end {
             unsafe poll(&waiting, nfds_t(connections), 100)
             for index in waiting.indices where waiting[index].revents != 0 {
                 if try receive(waiting[index].fd, &states[index], &buffer) {
                     answers += 1
+                    let now = clock.now
+                    let (seconds, attoseconds) = (now - states[index].sentAt).components
+                    latencies.append(Int32(clamping: seconds * 1_000_000 + attoseconds / 1_000_000_000_000))
+                    states[index].sentAt = now
                     try send(waiting[index].fd)
                 }
             }
@@ -81,6 +97,9 @@ struct LoadClient {
         let elapsed = (clock.now - start).components
         return Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
     }
+
+    /// Each answer has a length of its own.
+    private var isChanging: Bool { request.starts(with: Array("POST".utf8)) }
 
     private func connect() throws(Fault) -> Int32 {
         let socket: Int32
@@ -106,12 +125,13 @@ struct LoadClient {
             guard buffer.starts(with: prefix) else {
                 throw .answer(String(decoding: buffer.prefix(min(count, 200)), as: UTF8.self))
             }
-            // All answers of a run are alike, so the length of a connection's first holds for the rest.
+            // All answers to polls are alike, so the length of a connection's first holds for the rest.
             if connection.expected == 0 { connection.expected = try length(buffer.prefix(count)) }
         }
         connection.received += count
         guard connection.received >= connection.expected else { return false }
         connection.received = 0
+        if isChanging { connection.expected = 0 }
         return true
     }
 

@@ -62,7 +62,7 @@ enum PollBenchmark {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         client.waitUntilExit()
         let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-        guard client.terminationStatus == 0, numbers.count == 2 else { throw PollFault.client }
+        guard client.terminationStatus == 0, numbers.count == 3 else { throw PollFault.client }
         return Figures(
             perSecond: numbers[0] / numbers[1],
             cpuSecondsPer100k: (subject.cpuSeconds - before) / numbers[0] * 100_000)

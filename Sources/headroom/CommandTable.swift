@@ -11,6 +11,9 @@ enum CommandTable {
             name: "serve", summary: "run the control plane: the loop, its database, its HTTP server",
             help: ServeCommand.help, run: ServeCommand.run),
         Command(
+            name: "gate", summary: "enforce allocations beside a gateway, for programs in any language",
+            help: GateCommand.help, run: GateCommand.run),
+        Command(
             name: "demo", summary: "the service with a simulated provider and four gateways that replay a trace",
             help: DemoCommand.help, run: DemoCommand.run),
         Command(

@@ -116,6 +116,20 @@ public struct Bucket: Equatable, Sendable {
         return from.adding(seconds: seconds)
     }
 
+    /// The spent resource that takes longest to come back; `nil` when a call may go.
+    public func exhausted(at now: Timestamp) -> Resource? {
+        let perSecond = rates.perMinute / 60 * (1 - passedOn)
+        let level = level + max(0, now.seconds(since: refilledAt)) * perSecond
+        var longest = -1.0
+        var found: Resource?
+        for resource in rates.resources.members where level[resource.rawValue] <= 0 {
+            let rate = perSecond[resource.rawValue]
+            let seconds = rate > 0 ? -level[resource.rawValue] / rate : .infinity
+            if seconds > longest { (longest, found) = (seconds, resource) }
+        }
+        return found
+    }
+
     /// The content when the bucket was last asked; 0 in resources that are not limited.
     public var remaining: Work {
         Rates(perMinute: level, resources: rates.resources).work(overSeconds: 60)

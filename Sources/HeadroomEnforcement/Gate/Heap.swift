@@ -1,22 +1,22 @@
 /// A binary heap: the least element at hand, one in or out in logarithmic time.
 ///
 /// Elements that compare equal leave in no stated order; every use here ends its order with something unique.
-struct Heap<Element: Comparable> {
-    private(set) var elements: [Element] = []
+package struct Heap<Element: Comparable> {
+    package private(set) var elements: [Element] = []
 
-    init() {}
+    package init() {}
 
     /// In linear time.
-    init(_ elements: [Element]) {
+    package init(_ elements: [Element]) {
         self.elements = elements
         for index in stride(from: elements.count / 2 - 1, through: 0, by: -1) { sink(index) }
     }
 
-    var isEmpty: Bool { elements.isEmpty }
-    var count: Int { elements.count }
-    var least: Element? { elements.first }
+    package var isEmpty: Bool { elements.isEmpty }
+    package var count: Int { elements.count }
+    package var least: Element? { elements.first }
 
-    mutating func push(_ element: Element) {
+    package mutating func push(_ element: Element) {
         elements.append(element)
         var index = elements.count - 1
         while index > 0, elements[index] < elements[(index - 1) / 2] {
@@ -25,7 +25,7 @@ struct Heap<Element: Comparable> {
         }
     }
 
-    mutating func popLeast() -> Element? {
+    package mutating func popLeast() -> Element? {
         guard let last = elements.popLast() else { return nil }
         guard let least = elements.first else { return last }
         elements[0] = last
@@ -33,7 +33,7 @@ struct Heap<Element: Comparable> {
         return least
     }
 
-    mutating func removeAll(where isGone: (Element) -> Bool) {
+    package mutating func removeAll(where isGone: (Element) -> Bool) {
         self = Heap(elements.filter { !isGone($0) })
     }
 

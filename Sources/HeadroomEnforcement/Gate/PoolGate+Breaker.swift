@@ -46,7 +46,7 @@ extension PoolGate {
 
 extension PoolAllocation {
     /// The breaker's state, where it keeps work back.
-    var keptBack: PoolState? {
+    public var keptBack: PoolState? {
         guard enforce, !failover.isEmpty, state == .open || state == .halfOpen else { return nil }
         return state
     }

@@ -57,6 +57,12 @@ extension PoolGate {
 
     private static let maxRetries = 3
 
+    /// The caller has gone: a call that waits is forgotten; one that was let go, and was never sent, gives everything back.
+    public mutating func withdraw(_ id: Int, at now: Timestamp) {
+        guard let place = calls.place(of: id) else { return }
+        if calls[place].grant == nil { _ = calls.remove(place) } else { settle(id, actual: .zero, at: now) }
+    }
+
     /// Waiting calls whose callers' patience has ended, in the order of their deadlines: denied.
     public mutating func expire(at now: Timestamp) -> [WaitingCall] {
         var denied: [WaitingCall] = []

@@ -124,6 +124,9 @@ public struct PoolGate: Sendable {
         return displaced
     }
 
+    /// The lease has run out: the fallback and the safe rates are in force.
+    public func isOnFallback(at now: Timestamp) -> Bool { isEnforcing && now >= leaseUntil }
+
     /// Nearly always the same tenants have entries as before.
     private func isOf(_ entries: [TenantAllocation]) -> Bool {
         guard entries.count == accounts.count - 1 else { return false }

@@ -66,6 +66,23 @@ struct ServiceQueue: Sendable {
     var isEmpty: Bool { lines.allSatisfy(\.isEmpty) }
     var count: Int { lines.reduce(0) { $0 + $1.count } }
 
+    /// Calls that are as urgent or more; those that have left without being served count until they reach the head.
+    func count(to criticality: Criticality) -> Int {
+        lines.prefix(criticality.rawValue + 1).reduce(0) { $0 + $1.count }
+    }
+
+    /// Of these, the ones that go before `call`.
+    func count(before call: QueuedCall) -> Int {
+        let line = lines[call.criticality.rawValue]
+        var low = line.first
+        var high = line.calls.count
+        while low < high {
+            let middle = (low + high) / 2
+            if line.calls[middle] < call { low = middle + 1 } else { high = middle }
+        }
+        return lines.prefix(call.criticality.rawValue).reduce(low - line.first) { $0 + $1.count }
+    }
+
     var least: QueuedCall? {
         for line in lines.indices where !lines[line].isEmpty { return lines[line].calls[lines[line].first] }
         return nil

@@ -23,24 +23,28 @@ public struct SnapshotHolder: Sendable {
     }
 
     /// A 200 with a whole snapshot, or one put together from a delta.
-    public mutating func accept(_ received: Snapshot, at now: Timestamp) -> Acceptance {
+    /// - Parameter isLate: it was so long on its way that Headroom may count the lease as over: what it says is newer, and
+    ///   renews nothing.
+    public mutating func accept(_ received: Snapshot, isLate: Bool = false, at now: Timestamp) -> Acceptance {
         if let applied, received.version < applied {
             noteFailure(at: now)
             return .ignored
         }
         let acceptance: Acceptance = received.version == applied ? .renewed : .applied
         snapshot = received
-        renew(seconds: received.leaseSeconds, at: now)
+        renew(seconds: isLate ? 0 : received.leaseSeconds, at: now)
         return acceptance
     }
 
     /// A 304, or an empty delta, with the version that its headers name. Renews the lease if that is the one in force.
-    public mutating func notModified(_ version: SnapshotVersion, at now: Timestamp) -> Acceptance {
+    public mutating func notModified(
+        _ version: SnapshotVersion, isLate: Bool = false, at now: Timestamp
+    ) -> Acceptance {
         guard let snapshot, version == snapshot.version else {
             noteFailure(at: now)
             return .ignored
         }
-        renew(seconds: snapshot.leaseSeconds, at: now)
+        renew(seconds: isLate ? 0 : snapshot.leaseSeconds, at: now)
         return .renewed
     }
 

@@ -11,27 +11,30 @@ enum OpenModeRule {
     ]
 
     static func check(_ exchange: HTTPExchange) throws(HTTPError) {
-        let host = exchange.header("Host")
-        // No browser leaves Host out; only clients of HTTP/1.0 do.
-        if let host, !isLoopback(authority: host) {
-            throw refusal("the request is addressed to \"\(host)\", which is no loopback name")
-        }
-        if let origin = exchange.header("Origin"), !isOwn(origin: origin, host: host) {
-            throw refusal("the request comes from a page of another origin, \"\(origin)\"")
-        }
-        if let site = exchange.header("Sec-Fetch-Site"), site != "same-origin", site != "none" {
-            throw refusal("the request comes from a page of another site (Sec-Fetch-Site: \(site))")
-        }
-        for name in proxyHeaders where exchange.hasHeader(name) {
-            throw refusal("the request has come through a proxy (it has the header \(name))")
-        }
-    }
-
-    private static func refusal(_ reason: String) -> HTTPError {
-        HTTPError(
+        guard let reason = objection(to: exchange) else { return }
+        throw HTTPError(
             .forbidden,
             "there are no tokens yet, so only programs on this machine are served, and \(reason). Make a token with "
                 + "\"headroom token create\" and send it, or call http://127.0.0.1 directly")
+    }
+
+    /// Why the request may come from elsewhere than a program on this machine; `nil` when nothing speaks for that.
+    static func objection(to exchange: HTTPExchange) -> String? {
+        let host = exchange.header("Host")
+        // No browser leaves Host out; only clients of HTTP/1.0 do.
+        if let host, !isLoopback(authority: host) {
+            return "the request is addressed to \"\(host)\", which is no loopback name"
+        }
+        if let origin = exchange.header("Origin"), !isOwn(origin: origin, host: host) {
+            return "the request comes from a page of another origin, \"\(origin)\""
+        }
+        if let site = exchange.header("Sec-Fetch-Site"), site != "same-origin", site != "none" {
+            return "the request comes from a page of another site (Sec-Fetch-Site: \(site))"
+        }
+        for name in proxyHeaders where exchange.hasHeader(name) {
+            return "the request has come through a proxy (it has the header \(name))"
+        }
+        return nil
     }
 
     /// The origin that the service itself has: `http`, and the name and port to which the request is addressed.

@@ -32,4 +32,6 @@ struct HTTPHandler {
     let answer: (HTTPExchange) throws(HTTPError) -> HTTPAnswer
     /// Runs when the last byte of an answer has been handed over.
     var delivered: (() -> Void)?
+    /// Runs when the client has gone without an answer, or before its answer was ready.
+    var lost: (() -> Void)?
 }

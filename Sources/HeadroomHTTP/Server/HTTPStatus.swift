@@ -44,7 +44,7 @@ extension HTTPError.Code {
 
 extension HTTPResponse {
     /// A problem document (RFC 9457), with the headers that its status asks for.
-    init(_ error: HTTPError) {
+    package init(_ error: HTTPError) {
         var headers: [(name: String, value: String)] = []
         if let seconds = error.retryAfterSeconds { headers.append((name: "Retry-After", value: "\(seconds)")) }
         if error.code == .unauthenticated {

@@ -1,15 +1,24 @@
-/// `HOST:PORT` to listen on: an IPv4 address, an IPv6 address in brackets, or `localhost`.
+/// `HOST:PORT` to listen on: an IPv4 address, an IPv6 address in brackets, or `localhost`; or the path of a Unix socket.
 package struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
     /// Without brackets.
     package let host: String
     /// 0: any free port.
     package let port: UInt16
+    /// Of a Unix socket; it has neither host nor port.
+    package let path: String?
 
     package static let standard = ListenAddress(host: "127.0.0.1", port: 8420)
 
     package init(host: String, port: UInt16) {
         self.host = host
         self.port = port
+        path = nil
+    }
+
+    package init(path: String) {
+        host = ""
+        port = 0
+        self.path = path
     }
 
     package init(parsing text: String) throws(HTTPError) {
@@ -29,10 +38,11 @@ package struct ListenAddress: Equatable, Sendable, CustomStringConvertible {
 
     /// True when only this machine can reach it.
     package var isLoopback: Bool {
-        host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        path != nil || host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 
     package var description: String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        if let path { return path }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

@@ -11,6 +11,10 @@ struct ListeningSocket {
     private static let backlog: Int32 = 4096
 
     init(_ wanted: ListenAddress) throws(HTTPError) {
+        if let path = wanted.path {
+            self = try Self.unix(path, wanted)
+            return
+        }
         let isIPv6 = wanted.host.contains(":")
         var storage = try Self.socketAddress(wanted, isIPv6: isIPv6)
         let descriptor = socket(
@@ -64,6 +68,66 @@ struct ListeningSocket {
                 .badAddress, "\"\(wanted.host)\" is no address; give an IP address, or localhost, not a host name")
         }
         return storage
+    }
+
+    /// Takes the place of a socket that a process left behind, never of one that somebody listens on.
+    private static func unix(_ path: String, _ wanted: ListenAddress) throws(HTTPError) -> ListeningSocket {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let isLongEnough = unsafe withUnsafeMutableBytes(of: &address.sun_path) { place in
+            guard bytes.count < place.count else { return false }
+            unsafe place.copyBytes(from: bytes)
+            return true
+        }
+        guard isLongEnough, !bytes.isEmpty else {
+            throw HTTPError(.badAddress, "\"\(path)\" is no path of a Unix socket; one has 1 to 107 bytes")
+        }
+        let descriptor = try unixSocket(wanted)
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let fault = unsafe withUnsafePointer(to: &address) { pointer in
+            // The sockets API takes every family's address through a pointer to the generic one.
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
+                if unsafe bind(descriptor, address, size) != 0 {
+                    guard errno == EADDRINUSE, isAbandoned(address, size, wanted) else { return errno }
+                    guard unsafe unlink(path) == 0, unsafe bind(descriptor, address, size) == 0 else { return errno }
+                }
+                guard chmod(path, 0o660) == 0, listen(descriptor, Self.backlog) == 0 else { return errno }
+                return 0
+            }
+        }
+        guard fault == 0 else {
+            close(descriptor)
+            throw Self.failure(fault, wanted)
+        }
+        return ListeningSocket(descriptor: descriptor, address: wanted)
+    }
+
+    private static func unixSocket(_ wanted: ListenAddress) throws(HTTPError) -> Int32 {
+        let flags = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_UNIX, flags, 0)
+        guard descriptor >= 0 else { throw failure(errno, wanted) }
+        return descriptor
+    }
+
+    /// Nobody answers there.
+    private static func isAbandoned(
+        _ address: UnsafePointer<sockaddr>, _ size: socklen_t, _ wanted: ListenAddress
+    ) -> Bool {
+        guard let probe = try? unixSocket(wanted) else { return false }
+        defer {
+            let code = errno
+            close(probe)
+            errno = code
+        }
+        let isRefused = unsafe connect(probe, address, size) != 0 && errno == ECONNREFUSED
+        if !isRefused { errno = EADDRINUSE }
+        return isRefused
+    }
+
+    private init(descriptor: Int32, address: ListenAddress) {
+        self.descriptor = descriptor
+        self.address = address
     }
 
     private static func failure(_ code: Int32, _ wanted: ListenAddress) -> HTTPError {

@@ -155,7 +155,10 @@ extension HTTPExchange {
             return answer()
         case .parked:
             server.parkedCount.subtract(1, ordering: .relaxed)
-            if let outcome { return send(outcome) }
+            if let outcome {
+                if hasClientLeft { binding?.handler.lost?() }
+                return send(outcome)
+            }
             // The token may have ended while the request waited.
             do throws(HTTPError) {
                 _ = try bind(unsafe HTTPMethod(name: method))
@@ -168,7 +171,7 @@ extension HTTPExchange {
 
     /// The request is over: answered, or its connection is lost.
     func complete(isDelivered: Bool) {
-        if isDelivered, phase == .answered { binding?.handler.delivered?() }
+        if isDelivered, phase == .answered { binding?.handler.delivered?() } else { binding?.handler.lost?() }
         incoming.end(budget: server.bodyBudget)
         if isDelayed { server.failedSignIns.finish(address) }
         isDelayed = false
@@ -204,6 +207,13 @@ extension HTTPExchange {
         }
         // Answering before the end of the request would close the connection.
         return .YES
+    }
+
+    /// The client has closed its side. The kernel takes an answer to it all the same, so nobody would notice.
+    private var hasClientLeft: Bool {
+        guard binding?.handler.lost != nil else { return false }
+        var byte: UInt8 = 0
+        return unsafe recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
     private func refuse(_ error: HTTPError) {
@@ -242,12 +252,12 @@ extension HTTPExchange {
             server.router.isCurrent(binding)
         {
             // Without tokens everything else about the request decides, and may differ from the one before.
-            if binding.isOpen { try OpenModeRule.check(self) }
+            if binding.isOpen, server.router.isGuarded { try OpenModeRule.check(self) }
             if binding.isSession, binding.route.changesSomething { try SessionRule.check(self) }
             return binding
         }
         binding = nil
-        if server.router.access.isOpen { try OpenModeRule.check(self) }
+        if server.router.isGuarded, server.router.access.isOpen { try OpenModeRule.check(self) }
         rawAuthorization = header("Authorization").map { Array($0.utf8) }
         rawCookie = header("Cookie").map { Array($0.utf8) }
         let bound = try server.router.bind(method, rawTarget, Credentials(self))

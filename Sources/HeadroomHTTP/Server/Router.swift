@@ -52,6 +52,8 @@ struct HTTPBinding {
 struct Router: Sendable {
     let routes: [Route]
     let access: AccessControl
+    /// Without tokens, requests are checked by ``OpenModeRule``.
+    var isGuarded = true
 
     /// False once tokens have changed or the one behind the binding has ended.
     func isCurrent(_ binding: HTTPBinding) -> Bool {

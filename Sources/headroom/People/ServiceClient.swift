@@ -43,7 +43,7 @@ struct ServiceClient {
     }
 
     /// Of the environment; empty is as if not set.
-    private static func setting(_ name: String) -> String? {
+    static func setting(_ name: String) -> String? {
         ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 

@@ -1,0 +1,64 @@
+import HeadroomModel
+
+/// How a call ended: what it cost, or why it failed.
+public struct CallEnd: Sendable {
+    enum What: Sendable {
+        case answer(status: Int, headers: [(name: String, value: String)], body: String?)
+        case outcome(ResponseKind)
+        /// Nobody has said.
+        case unknown
+    }
+
+    var what: What
+    /// What the provider counted; `nil`: the estimate stands.
+    public var inputTokens: Int?
+    public var outputTokens: Int?
+    public var cachedInputTokens: Int?
+    /// From sending the call to the end of its answer. `nil`: the time since the call had its turn.
+    public var latency: Duration?
+
+    static let unknown = CallEnd(what: .unknown)
+
+    /// The provider answered. Status, headers and, of a failure, the body tell what kind of answer it is, and which limits
+    /// the provider states.
+    /// - Parameters:
+    ///   - headers: names in any case, in the order received.
+    ///   - body: of failures; that of a success is not read.
+    public static func answer(
+        status: Int, headers: [(name: String, value: String)] = [], body: String? = nil, inputTokens: Int? = nil,
+        outputTokens: Int? = nil, cachedInputTokens: Int? = nil, latency: Duration? = nil
+    ) -> CallEnd {
+        CallEnd(
+            what: .answer(status: status, headers: headers, body: body), inputTokens: inputTokens,
+            outputTokens: outputTokens, cachedInputTokens: cachedInputTokens, latency: latency)
+    }
+
+    /// The caller has read the answer itself.
+    public static func outcome(
+        _ kind: ResponseKind, inputTokens: Int? = nil, outputTokens: Int? = nil, cachedInputTokens: Int? = nil,
+        latency: Duration? = nil
+    ) -> CallEnd {
+        CallEnd(
+            what: .outcome(kind), inputTokens: inputTokens, outputTokens: outputTokens,
+            cachedInputTokens: cachedInputTokens, latency: latency)
+    }
+}
+
+/// What a caller should make of how its call ended.
+public struct Advice: Equatable, Sendable {
+    public enum Retry: Equatable, Sendable {
+        /// Another attempt would fail as well, or the caller's patience ends before it.
+        case never
+        /// The call keeps its place at the head of its queue: ``Slot/again()`` waits for its next turn, which is not
+        /// before that.
+        case after(Duration)
+    }
+
+    public var kind: ResponseKind
+    public var retry: Retry
+
+    public init(kind: ResponseKind, retry: Retry) {
+        self.kind = kind
+        self.retry = retry
+    }
+}

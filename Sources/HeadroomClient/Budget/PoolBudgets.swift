@@ -1,0 +1,76 @@
+import HeadroomModel
+import Synchronization
+
+/// The pools of this gateway: those of the snapshot, and those that calls named before there was one.
+final class PoolBudgets: Sendable {
+    private let settings: BudgetManager.Settings
+    private let seed: UInt64
+    private let time: TimeSource
+    private let reporter: Reporter
+    private let pools = Mutex<[PoolID: PoolBudget]>([:])
+    private let alarm: Mutex<Alarm?> = Mutex(nil)
+
+    /// Names that no snapshot has: callers could send any number of them.
+    private static let maxUnknownPools = 256
+
+    init(_ settings: BudgetManager.Settings, seed: UInt64, time: TimeSource, reporter: Reporter) {
+        self.settings = settings
+        self.seed = seed
+        self.time = time
+        self.reporter = reporter
+        alarm.withLock { $0 = Alarm(time: time) { [weak self] in self?.serve() } }
+    }
+
+    subscript(pool: PoolID) -> PoolBudget? { pools.withLock { $0[pool] } }
+
+    /// Ascending by id.
+    var all: [PoolBudget] { pools.withLock { Array($0.values) }.sorted { $0.pool < $1.pool } }
+
+    /// A pool that no snapshot names lets everything pass, and counts it.
+    func pool(for id: PoolID) throws(Refusal) -> PoolBudget {
+        let found: PoolBudget? = pools.withLock { pools in
+            if let known = pools[id] { return known }
+            guard pools.count < Self.maxUnknownPools else { return nil }
+            let made = make(id)
+            pools[id] = made
+            return made
+        }
+        guard let found else {
+            throw Refusal(
+                .fail, "there is no pool \(id): Headroom's policies name the pools, and GET /v1/pools lists them")
+        }
+        return found
+    }
+
+    private func make(_ id: PoolID) -> PoolBudget {
+        PoolBudget(
+            pool: id, gateway: settings.gateway, maxCalls: settings.maxCalls, seed: seed, time: time,
+            reporter: reporter,
+            wake: { [weak self] instant in self?.alarm.withLock { $0 }?.ring(by: instant) },
+            healthy: { [weak self] failover in failover.first { self?[$0]?.isBroken == false } })
+    }
+
+    /// A pool that the snapshot does not name any more is not enforced.
+    func load(_ snapshot: Snapshot, leaseUntil: Timestamp) {
+        let named = pools.withLock { pools in
+            for allocation in snapshot.pools where pools[allocation.pool] == nil {
+                pools[allocation.pool] = make(allocation.pool)
+            }
+            return pools
+        }
+        var gone = Set(named.keys)
+        for allocation in snapshot.pools {
+            named[allocation.pool]?.load(allocation, leaseUntil: leaseUntil)
+            gone.remove(allocation.pool)
+        }
+        for pool in gone.sorted() { named[pool]?.load(nil, leaseUntil: leaseUntil) }
+    }
+
+    func renew(leaseUntil: Timestamp) {
+        for pool in all { pool.renew(leaseUntil: leaseUntil) }
+    }
+
+    func serve() {
+        for pool in all { pool.serve() }
+    }
+}

@@ -1,0 +1,263 @@
+import Foundation
+import HeadroomEnforcement
+import HeadroomModel
+import HeadroomWire
+import Synchronization
+
+/// Enforces Headroom's allocations in a gateway: calls ask it for their turn, and say how they ended.
+///
+/// ```swift
+/// let manager = try BudgetManager(.init(gateway: "gw-1", addresses: [URL(string: "http://127.0.0.1:8420")!]))
+/// async let serving: Void = manager.run()
+///
+/// let slot = try await manager.slot(for: Call(tenant: "acme", pool: "openai:gpt-4o", inputTokens: 1200))
+/// // … send the call …
+/// slot.finish(.answer(status: 200, headers: headers, inputTokens: 1180, outputTokens: 310))
+/// await manager.stop()
+/// ```
+///
+/// Nothing that a call waits for depends on Headroom. Before the first snapshot everything passes and is counted; when
+/// the lease has run out, the snapshot's fallback is in force. Telemetry waits in bounded memory, and then on disk.
+public final class BudgetManager: Sendable {
+    public struct Settings: Sendable {
+        /// Its name at Headroom. Processes that share no counters need names of their own, as `gw-1.0` and `gw-1.1`.
+        public var gateway: GatewayID
+        /// Of Headroom: `http` or `https`. When one does not answer, the next is asked.
+        public var addresses: [URL]
+        /// Of role gateway; `nil` on a machine whose Headroom has no tokens.
+        public var token: String?
+        /// Where the last good snapshot is kept, and telemetry while Headroom is away. `nil`: in memory only.
+        public var directory: URL?
+        /// Calls that wait or are on their way, per pool.
+        public var maxCalls = 100_000
+
+        public init(gateway: GatewayID, addresses: [URL], token: String? = nil, directory: URL? = nil) {
+            self.gateway = gateway
+            self.addresses = addresses
+            self.token = token
+            self.directory = directory
+        }
+    }
+
+    /// Settings that cannot be used; says what would be right.
+    public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible {
+        public let description: String
+    }
+
+    package let settings: Settings
+    package let reporter: Reporter
+    private let time: TimeSource
+    /// Tells this process from others under its name.
+    private let boot: String
+    private let link: HeadroomLink
+    private let feed: AllocationFeed
+    private let pools: PoolBudgets
+    private let saved: Mutex<SavedSnapshot?>
+    private let stopped: AsyncStream<Void>
+    private let stopping: AsyncStream<Void>.Continuation
+    private let finished: AsyncStream<Void>
+    private let finishing: AsyncStream<Void>.Continuation
+
+    /// Throws ``SettingsError``. Nothing is sent before ``run()``.
+    public convenience init(_ settings: Settings) throws {
+        try self.init(
+            settings, time: .anchored(atMillisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1000)),
+            seed: UInt64.random(in: 0...UInt64.max))
+    }
+
+    package init(_ settings: Settings, time: TimeSource, seed: UInt64) throws {
+        guard !settings.addresses.isEmpty else {
+            throw SettingsError(
+                description: "there is no address of Headroom: give at least one, as http://127.0.0.1:8420")
+        }
+        for address in settings.addresses where address.host == nil || !["http", "https"].contains(address.scheme) {
+            throw SettingsError(
+                description:
+                    "\"\(address.absoluteString)\" is no address of Headroom: one is http://HOST:PORT or https://HOST")
+        }
+        self.settings = settings
+        self.time = time
+        let now = time.now()
+        do {
+            saved = Mutex(try settings.directory.map { try SavedSnapshot(directory: $0) })
+            reporter = Reporter(
+                firstNumber: now.milliseconds,
+                spool: try settings.directory.map { try Spool(directory: $0.appending(path: "spool")) })
+        } catch {
+            throw SettingsError(
+                description:
+                    "\(settings.directory?.path ?? "") cannot be used: name a directory that this process may write to")
+        }
+        boot = "b" + String(seed, radix: 36)
+        link = HeadroomLink(addresses: settings.addresses, token: settings.token)
+        feed = AllocationFeed(
+            gateway: settings.gateway, boot: boot, seed: seed, link: link, time: time)
+        pools = PoolBudgets(settings, seed: seed, time: time, reporter: reporter)
+        (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+        (finished, finishing) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+        if let snapshot = saved.withLock({ $0?.load() }) { pools.load(snapshot, leaseUntil: now) }
+    }
+
+    // MARK: Calls
+
+    /// Waits for the call's turn, at most ``Call/maxWait``. Where the pool is broken, the first of its fail-over list that
+    /// is not takes the call: ``Slot/pool`` says which.
+    ///
+    /// Throws what to do instead. Cancelling the task gives the call's place up.
+    public func slot(for call: Call) async throws(Refusal) -> Slot {
+        var pool = try pools.pool(for: call.pool)
+        let arrival = time.now().adding(seconds: -max(0, call.age.inSeconds))
+        // A list of pools that are broken in turn comes to an end.
+        for _ in 0..<Self.maxDiversions {
+            switch await pool.turn(for: call, arrivedAt: arrival) {
+            case .turn(let turn):
+                let slot = Slot(turn)
+                guard !Task.isCancelled else {
+                    slot.giveBack()
+                    throw Refusal(.fail, "the task was cancelled before the call's turn")
+                }
+                return slot
+            case .refused(let refusal): throw refusal
+            case .diverted(let next): pool = try pools.pool(for: next)
+            }
+        }
+        throw Refusal(.fail, "\(call.pool) and the pools that it fails over to are broken")
+    }
+
+    /// The call's turn if it may go at once. It may not while more urgent work waits.
+    public func tryAdmit(_ call: Call) throws(Refusal) -> Slot {
+        var call = call
+        call.maxWait = .zero
+        var pool = try pools.pool(for: call.pool)
+        for _ in 0..<Self.maxDiversions {
+            guard case .answered(let answer, _) = pool.begin(call, isAwaited: true) else { break }
+            switch answer {
+            case .turn(let turn): return Slot(turn)
+            case .refused(let refusal): throw refusal
+            case .diverted(let next): pool = try pools.pool(for: next)
+            }
+        }
+        throw Refusal(.fail, "\(call.pool) and the pools that it fails over to are broken")
+    }
+
+    package static let maxDiversions = 8
+
+    // MARK: Headroom
+
+    /// Polls allocations and sends telemetry until ``stop()``: then it sends what is left and says goodbye, so that other
+    /// gateways have this one's part at once. Cancelling its task ends it without that.
+    ///
+    /// Once.
+    public func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.feed.run { self.apply($0) } }
+            group.addTask { await self.keepReporting() }
+            for await _ in stopped { break }
+            group.cancelAll()
+        }
+        for _ in 0..<Self.maxTriesAtEnd {
+            if await report() { break }
+            try? await Task.sleep(for: .seconds(Self.reportSeconds))
+        }
+        _ = await link.exchange("DELETE", "v1/gateways/\(settings.gateway)", withinSeconds: 2)
+        link.close()
+        finishing.finish()
+    }
+
+    /// Ends ``run()`` in order, and returns when it has ended.
+    public func stop() async {
+        stopping.finish()
+        for await _ in finished {}
+    }
+
+    private static let reportSeconds = 1.0
+    private static let maxTriesAtEnd = 3
+
+    private func keepReporting() async {
+        while !Task.isCancelled {
+            // Throws when the manager stops; the loop's condition says so.
+            try? await Task.sleep(for: .seconds(Self.reportSeconds))
+            for pool in pools.all { for queue in pool.queues() { reporter.append(.queue(queue)) } }
+            await report()
+        }
+    }
+
+    @discardableResult
+    private func report() async -> Bool {
+        await reporter.sendAll { batch in
+            let headers = [
+                "Content-Type": "application/x-ndjson", "Headroom-Batch": String(batch.number),
+                "Headroom-Sent-At": String(time.now().milliseconds), "Headroom-Boot": boot,
+            ]
+            guard
+                let answer = await link.exchange(
+                    "POST", "v1/telemetry", headers: headers, body: batch.bytes, withinSeconds: 10)
+            else { return .unanswered }
+            switch answer.status {
+            case 200:
+                guard let read = try? TelemetryAnswer.decode(answer.body) else {
+                    return .refused("an answer that cannot be read")
+                }
+                for (pool, clocks) in read.serviceClocks { pools[pool]?.update(serviceClocks: clocks) }
+                return .answered(read.receipt)
+            // The token may be put right.
+            case 401, 403, 408, 429, 500...: return .unanswered
+            default: return .refused(answer.problem)
+            }
+        }
+    }
+
+    private func apply(_ change: AllocationFeed.Change) {
+        guard let snapshot = change.snapshot else { return pools.renew(leaseUntil: change.leaseUntil) }
+        pools.load(snapshot, leaseUntil: change.leaseUntil)
+        saved.withLock { $0?.save(snapshot, at: time.now()) }
+    }
+
+    // MARK: State
+
+    /// What is in force here.
+    public struct State: Sendable {
+        public enum Lease: Equatable, Sendable {
+            /// There has been no snapshot: everything passes.
+            case none
+            case live(left: Duration)
+            /// The fallback is in force.
+            case expired
+        }
+
+        /// `EPOCH.GENERATION`; `nil` before the first snapshot.
+        public var version: String?
+        public var lease: Lease
+        /// Why Headroom cannot be used just now.
+        public var problem: String?
+        /// Lines of telemetry: that Headroom has, that it refused, and that there was no room for while it was away.
+        public var reported: Int
+        public var rejected: Int
+        public var dropped: Int
+    }
+
+    public var state: State {
+        let now = time.now()
+        let lease: State.Lease =
+            switch feed.lease.state(at: now) {
+            case .none: .none
+            case .live(let until): .live(left: .milliseconds(until.milliseconds - now.milliseconds))
+            case .expired: .expired
+            }
+        let counts = reporter.counts
+        return State(
+            version: feed.version?.description, lease: lease, problem: link.problem ?? reporter.fault,
+            reported: counts.accepted, rejected: counts.rejected, dropped: counts.dropped)
+    }
+
+    /// Each pool's, ascending by id.
+    package var poolStates: [(pool: PoolID, status: PoolBudget.Status)] {
+        pools.all.map { ($0.pool, $0.status()) }
+    }
+
+    package func pool(_ id: PoolID) throws(Refusal) -> PoolBudget { try pools.pool(for: id) }
+
+    /// For tests, which have no Headroom and a clock of their own.
+    package func load(_ snapshot: Snapshot, leaseUntil: Timestamp) { pools.load(snapshot, leaseUntil: leaseUntil) }
+    package func serve() { pools.serve() }
+}

@@ -1,0 +1,49 @@
+import HeadroomModel
+
+/// When a call will go, for callers that will not wait for it and have to be told when to come back.
+extension PoolGate {
+    public struct Forecast: Equatable, Sendable {
+        /// `nil`: no time brings it, as things stand.
+        public var at: Timestamp?
+        /// Of the budget or of the tenant's own rights, the one that takes longest to come back.
+        public var exhausted: Resource?
+    }
+
+    /// When a call would go, if nothing more urgent comes: behind the tenant's own calls on its assured rate, or behind
+    /// everybody's on what is lent.
+    ///
+    /// It counts the calls ahead, each as a mean call, and does not look at clocks: an estimate for a `Retry-After`, and
+    /// no promise. The promise is the place in the queue.
+    /// - Parameter id: of the call, if it waits here; without it, one that would be enqueued now.
+    public mutating func forecast(
+        of id: Int? = nil, tenant: TenantID, criticality: Criticality, at now: Timestamp
+    ) -> Forecast {
+        advance(to: now)
+        guard isEnforcing, allocation != nil else { return Forecast(at: now) }
+        let index = index(of: tenant)
+        var ownCalls = accounts[index].queue.count(to: criticality)
+        let all = backlogged.reduce(0) { $0 + accounts[$1].queue.count(to: criticality) }
+        let others = max(0, all - ownCalls)
+        if let place = id.flatMap({ calls.place(of: $0) }) {
+            let call = calls[place]
+            ownCalls = accounts[index].queue.count(
+                before: QueuedCall(
+                    criticality: criticality, arrival: call.waiting.arrival, sequence: call.sequence, place: place))
+        }
+        let own = meanRequest * Double(ownCalls)
+        let ahead = meanRequest * Double(ownCalls + others)
+        let kept = criticality == .interactive ? ahead : ahead + reserve
+        let assured = PoolGate.later(
+            accounts[index].own.admission(keeping: own, after: now), budget.admission(keeping: own, after: now))
+        let lent = PoolGate.later(
+            accounts[index].ceiling.admission(keeping: own, after: now), budget.admission(keeping: kept, after: now))
+        let first = [assured, lent].compactMap { $0 }.min()
+        let exhausted = budget.exhausted(at: now) ?? accounts[index].own.exhausted(at: now)
+        return Forecast(at: first.map { max($0, heldUntil) }, exhausted: exhausted)
+    }
+
+    private static func later(_ left: Timestamp?, _ right: Timestamp?) -> Timestamp? {
+        guard let left, let right else { return nil }
+        return max(left, right)
+    }
+}

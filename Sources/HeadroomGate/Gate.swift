@@ -1,0 +1,245 @@
+import HeadroomClient
+import HeadroomEnforcement
+import HeadroomHTTP
+import HeadroomJSON
+import HeadroomModel
+import Synchronization
+
+/// The budget manager for programs in any language: ``BudgetManager`` behind HTTP, beside a gateway.
+///
+/// A call takes a slot (`POST /v1/slots`), is sent, and says how it ended (`…/done`). A proxy that can only ask asks
+/// `/check`. Whoever is refused is told when to come back, and has a place in the queue until then.
+package final class Gate: Sendable {
+    package let manager: BudgetManager
+    private let server = Mutex<LocalServer?>(nil)
+    private let time: TimeSource
+    private let defaults: GateDefaults
+    private let slots = SlotTable()
+    /// Begins the names of slots, so that those of a gate before this one are not mistaken for its own.
+    private let boot: String
+
+    /// The time-outs of the SDKs of OpenAI and Anthropic.
+    private static let slotSeconds = 600.0
+    /// A proxy that only asks never says how its call ended: Headroom hears of the call after this time.
+    private static let checkSeconds = 10.0
+    /// A place in the queue is kept for a refused call at least so long, or the caller's patience.
+    private static let placeSeconds = 60.0
+    private static let maxBodyBytes = 1 << 20
+
+    package init(_ manager: BudgetManager, defaults: GateDefaults, boot: String, time: TimeSource) {
+        self.manager = manager
+        self.defaults = defaults
+        self.boot = boot
+        self.time = time
+    }
+
+    /// Listens, and says where: port 0 has become a real one.
+    package func start(_ listen: ListenAddress) throws(HTTPError) -> ListenAddress {
+        var settings = ServerSettings(listen: listen)
+        // Each caller that waits for its turn.
+        settings.callsInFlight = 20_000
+        settings.stopSeconds = 2
+        let server = LocalServer(settings: settings, calls: calls, time: time)
+        let address = try server.start()
+        self.server.withLock { $0 = server }
+        return address
+    }
+
+    /// Serves until ``stop()``.
+    package func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.manager.run() }
+            await serve()
+        }
+    }
+
+    /// Answers callers, by what the manager knows, until ``stopServing()``.
+    package func serve() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.expireSlots() }
+            await server.withLock({ $0 })?.run()
+            group.cancelAll()
+        }
+    }
+
+    /// Answers everyone, sends what telemetry is left, and says goodbye.
+    package func stop() async {
+        await stopServing()
+        await manager.stop()
+    }
+
+    package func stopServing() async { await server.withLock({ $0 })?.stop() }
+
+    private func expireSlots() async {
+        while !Task.isCancelled {
+            // Throws when the gate stops; the loop's condition says so.
+            try? await Task.sleep(for: .seconds(1))
+            slots.expire(at: time.now())
+        }
+    }
+
+    // MARK: Calls
+
+    private var calls: [LocalServer.Call] {
+        typealias Call = LocalServer.Call
+        let check = (0...Self.maxPathSegments).flatMap { count in
+            // Envoy asks with the path and the method of the request in hand.
+            let pattern = "/check" + String(repeating: "/{segment}", count: count)
+            return [HTTPMethod.get, .post].map { method in
+                Call(method, pattern, bodyLimit: Self.maxBodyBytes, isForProxies: true) {
+                    [self] request throws(HTTPError) in try self.check(request)
+                }
+            }
+        }
+        return check + [
+            Call(.post, "/v1/slots", bodyLimit: Self.maxBodyBytes) { [self] request throws(HTTPError) in
+                try take(request)
+            },
+            Call(.post, "/v1/slots/{id}/done", bodyLimit: Self.maxBodyBytes) { [self] request throws(HTTPError) in
+                .now(LocalServer.Reply(try end(request)))
+            },
+            Call(.delete, "/v1/slots/{id}") { [self] request throws(HTTPError) in
+                let slot = try slot(named: request.segment(2))
+                slot.budget.withdraw(slot.id)
+                return .now(LocalServer.Reply(HTTPResponse(status: 204, type: "application/json", body: [])))
+            },
+            Call(.get, "/v1/state") { [self] _ in .now(LocalServer.Reply(GateStatus.state(of: self))) },
+            Call(.get, "/metrics") { [self] _ in .now(LocalServer.Reply(GateStatus.metrics(of: self))) },
+            Call(.get, "/healthz") { _ in
+                .now(LocalServer.Reply(HTTPResponse(type: "text/plain", body: Array("ok\n".utf8))))
+            },
+        ]
+    }
+
+    private static let maxPathSegments = 6
+
+    var openSlots: Int { slots.count }
+
+    /// `POST /v1/slots`.
+    private func take(_ request: LocalServer.Request) throws(HTTPError) -> LocalServer.Answer {
+        let wanted = try SlotRequest(request.takeBody(), defaults, at: time.now(), wall: time.wall())
+        return try begin(wanted, seconds: Self.slotSeconds, Style(status: 429, path: nil))
+    }
+
+    /// `/check`: 200, or 429; `?deny=403` for nginx, which knows no other refusals.
+    private func check(_ request: LocalServer.Request) throws(HTTPError) -> LocalServer.Answer {
+        let status = try request.parameter("deny")
+        guard status == nil || status == "403" || status == "429" else {
+            throw HTTPError(
+                .badRequest, "deny=\(status ?? "") is no status that a proxy takes for a refusal: 403 or 429")
+        }
+        let wanted = try SlotRequest(check: request, defaults)
+        let path = request.header("x-original-uri") ?? request.header("x-forwarded-uri") ?? request.target.path
+        let expires = try request.parameter("expires_ms")
+        guard let seconds = expires.map({ Double($0).map { $0 / 1000 } }) ?? Self.checkSeconds,
+            (0.001...3600).contains(seconds)
+        else { throw HTTPError(.badRequest, "expires_ms=\(expires ?? ""): must be 1 to 3600000 milliseconds") }
+        return try begin(
+            wanted, seconds: seconds, Style(status: status == "403" ? 403 : 429, path: path))
+    }
+
+    /// How a refusal is put.
+    private struct Style: Sendable {
+        let status: Int
+        /// That the caller asked for; `nil`: it speaks to the gate itself.
+        let path: String?
+    }
+
+    private func begin(_ wanted: SlotRequest, seconds: Double, _ style: Style) throws(HTTPError) -> LocalServer.Answer {
+        var budget: PoolBudget
+        do { budget = try manager.pool(wanted.call.pool) } catch { throw HTTPError(.badRequest, error.description) }
+        var begun: PoolBudget.Begun?
+        if wanted.attempt > 1, let place = slots.takePlace(under: wanted.placeKey) {
+            budget = place.budget
+            begun = place.budget.claim(place.id, seconds: wanted.call.maxWait.inSeconds)
+        }
+        var turns = 0
+        while true {
+            switch begun ?? budget.begin(wanted.call, held: wanted.heldSeconds, isAwaited: true) {
+            case .waits(let id):
+                return .later { [budget] in await self.wait(for: id, of: budget, wanted, seconds, style) }
+            case .answered(.diverted(let next), _) where turns < BudgetManager.maxDiversions:
+                turns += 1
+                begun = nil
+                do { budget = try manager.pool(next) } catch { throw HTTPError(.badRequest, error.description) }
+            case .answered(let answer, let id):
+                return .now(reply(to: answer, id, of: budget, wanted, seconds, style))
+            }
+        }
+    }
+
+    private func wait(
+        for id: Int, of budget: PoolBudget, _ wanted: SlotRequest, _ seconds: Double, _ style: Style
+    ) async -> LocalServer.Reply {
+        var (id, budget) = (id, budget)
+        var answer = await budget.wait(for: id)
+        for _ in 0..<BudgetManager.maxDiversions {
+            guard case .diverted(let next) = answer, let other = try? manager.pool(next) else { break }
+            budget = other
+            switch budget.begin(wanted.call, held: wanted.heldSeconds, isAwaited: true) {
+            case .answered(let found, let next): (id, answer) = (next, found)
+            case .waits(let next): (id, answer) = (next, await budget.wait(for: next))
+            }
+        }
+        return reply(to: answer, id, of: budget, wanted, seconds, style)
+    }
+
+    private func reply(
+        to answer: PoolBudget.Answer, _ id: Int, of budget: PoolBudget, _ wanted: SlotRequest, _ seconds: Double,
+        _ style: Style
+    ) -> LocalServer.Reply {
+        let now = time.now()
+        let refusal: Refusal
+        switch answer {
+        case .turn(let turn):
+            let slot = SlotTable.Slot(
+                budget: budget, id: turn.id, placeKey: wanted.placeKey, heldSeconds: wanted.heldSeconds)
+            let number = slots.add(slot, seconds: seconds, at: now)
+            let response = SlotAnswer.slot(
+                turn, name: "\(boot).\(number)", model: budget.pool == wanted.call.pool ? wanted.call.model : nil,
+                expiresInSeconds: seconds)
+            return LocalServer.Reply(response) { [slots] in
+                if let slot = slots.take(number) { slot.budget.withdraw(slot.id) }
+            }
+        case .refused(let found): refusal = found
+        case .diverted: refusal = Refusal(.fail, "\(wanted.call.pool) and the pools that it fails over to are broken")
+        }
+        if refusal.decision == .wait, wanted.heldSeconds > 0 {
+            slots.hold(
+                SlotTable.Place(budget: budget, id: id, until: now.adding(seconds: wanted.heldSeconds)),
+                under: wanted.placeKey)
+        }
+        let perMinute = budget.status().allocation?.budget[refusal.exhausted == .tokens ? .tokens : .requests]
+        let quota = perMinute.map { Int64($0) }
+        return LocalServer.Reply(
+            SlotAnswer.refusal(
+                refusal, status: style.status,
+                body: style.path.map { SlotAnswer.Body(path: $0, perMinute: quota) }
+                    ?? SlotAnswer.Body(.own, perMinute: quota)))
+    }
+
+    /// `POST /v1/slots/{id}/done`.
+    private func end(_ request: LocalServer.Request) throws(HTTPError) -> HTTPResponse {
+        let end = try EndReport.read(request.takeBody())
+        let slot = try slot(named: request.segment(2))
+        let advice = slot.budget.finish(slot.id, end)
+        if case .after = advice.retry {
+            slots.hold(
+                SlotTable.Place(
+                    budget: slot.budget, id: slot.id,
+                    until: time.now().adding(seconds: max(slot.heldSeconds, Self.placeSeconds))),
+                under: slot.placeKey)
+        }
+        return SlotAnswer.advice(advice)
+    }
+
+    private func slot(named name: String) throws(HTTPError) -> SlotTable.Slot {
+        let parts = name.split(separator: ".")
+        guard parts.count == 2, parts[0] == boot, let number = Int(parts[1]), let slot = slots.take(number) else {
+            throw HTTPError(
+                .noSuch,
+                "there is no slot \(name.prefix(64)): it has ended, or expired and counts as sent at its estimate")
+        }
+        return slot
+    }
+}

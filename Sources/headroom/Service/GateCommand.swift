@@ -1,0 +1,135 @@
+import Foundation
+import HeadroomClient
+import HeadroomGate
+import HeadroomHTTP
+import HeadroomModel
+
+/// `headroom gate`: the budget manager beside a gateway, until SIGTERM or SIGINT.
+enum GateCommand {
+    private static let standard = ListenAddress(host: "127.0.0.1", port: 8421)
+
+    static let help = """
+        usage: headroom gate [--listen HOST:PORT | --unix PATH] [--url URL]… [--name NAME] [--directory DIR]
+                             [--pool POOL] [--tenant TENANT]
+
+        Enforces Headroom's allocations for programs in any language. A program asks it for a slot before each call to the
+        model, and says afterwards how the call ended. When Headroom is away, the last allocations' fallback is enforced.
+
+          --listen HOST:PORT    where to serve (\(standard)); an address of loopback, as the gate asks for no token
+          --unix PATH           serve on a Unix socket instead
+          --url URL             Headroom's address (\(Defaults.url)); given more than once: those to ask in turn
+          --name NAME           the gateway's name at Headroom (gate); each process needs one of its own, as gate-1
+          --directory DIR       keeps the last allocations, and telemetry while Headroom is away
+          --pool POOL           the pool of requests that name none
+          --tenant TENANT       the tenant of requests that name none
+
+        The token of role gateway, where Headroom asks for one, is taken from HEADROOM_TOKEN.
+
+          POST /v1/slots            waits for a slot, or answers 429 with what to do
+          POST /v1/slots/ID/done    how the call ended
+          DELETE /v1/slots/ID       the call was not sent
+          GET /check                the same for proxies that only ask: 200 or 429, with ?deny=403 for nginx
+          GET /v1/state, /metrics   what it enforces, and why
+
+        Example:
+          curl -sS http://127.0.0.1:8421/v1/slots -d '{"tenant":"acme","pool":"demo:sim-large","tokens":1200}'
+        """
+
+    static func run(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(
+            arguments,
+            options: [
+                "--listen": "HOST:PORT", "--unix": "PATH", "--url": "URL", "--name": "NAME", "--directory": "DIR",
+                "--pool": "POOL", "--tenant": "TENANT",
+            ])
+        let listen = try address(arguments)
+        var settings = BudgetManager.Settings(
+            gateway: try name("--name", arguments) ?? "gate", addresses: try addresses(arguments),
+            token: ServiceClient.setting("HEADROOM_TOKEN"))
+        if let directory = arguments["--directory"] { settings.directory = URL(filePath: directory) }
+        let defaults = GateDefaults(tenant: try name("--tenant", arguments), pool: try name("--pool", arguments))
+
+        let timeline = Timeline(wall: { Int64(Date().timeIntervalSince1970 * 1000) })
+        let manager: BudgetManager
+        do {
+            manager = try BudgetManager(settings)
+        } catch let error as BudgetManager.SettingsError {
+            throw CommandError(error.description)
+        }
+        let boot = String(UInt32.random(in: 0...UInt32.max), radix: 36)
+        let gate = Gate(manager, defaults: defaults, boot: boot, time: timeline.source)
+        let served = try gate.start(listen)
+        let place = served.path.map { "unix:\($0)" } ?? "http://\(served)"
+        Terminal.log(
+            .info, "headroom gate \(settings.gateway) serves on \(place), Headroom at \(settings.addresses[0])")
+        let (stops, stop) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        let signals = StopSignals { stop.yield() }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await gate.run() }
+            group.addTask { await watch(gate) }
+            for await _ in stops { break }
+            await gate.stop()
+            group.cancelAll()
+        }
+        signals.cancel()
+        if let path = served.path { try? FileManager.default.removeItem(atPath: path) }
+        Terminal.log(.info, "headroom gate stopped")
+        return 0
+    }
+
+    /// Says when Headroom goes away and when it is back.
+    private static func watch(_ gate: Gate) async {
+        var last: BudgetManager.State.Lease = .none
+        var problem: String?
+        while !Task.isCancelled {
+            // Throws when the gate stops; the loop's condition says so.
+            try? await Task.sleep(for: .seconds(1))
+            let state = gate.manager.state
+            if let found = state.problem, found != problem { Terminal.log(.warning, "Headroom: \(found)") }
+            problem = state.problem
+            if state.lease == .expired, last != .expired {
+                Terminal.log(.warning, "the lease has run out: the fallback is in force until Headroom answers")
+            } else if case .live = state.lease, last == .expired || last == .none {
+                Terminal.log(.info, "allocations \(state.version ?? "") are in force")
+            }
+            last = state.lease
+        }
+    }
+
+    private static func address(_ arguments: Arguments) throws -> ListenAddress {
+        if let path = arguments["--unix"] {
+            guard arguments["--listen"] == nil else { throw UsageError("give --listen or --unix, not both") }
+            return ListenAddress(path: path)
+        }
+        guard let text = arguments["--listen"] else { return standard }
+        let address: ListenAddress
+        do { address = try ListenAddress(parsing: text) } catch {
+            throw UsageError("--listen \"\(text)\": \(error.message)")
+        }
+        guard address.isLoopback else {
+            throw UsageError(
+                "--listen \"\(text)\": the gate asks for no token, so it serves its own machine only: 127.0.0.1 or [::1]"
+            )
+        }
+        return address
+    }
+
+    private static func addresses(_ arguments: Arguments) throws(UsageError) -> [URL] {
+        var texts = arguments.all("--url")
+        if texts.isEmpty { texts = [ServiceClient.setting("HEADROOM_URL") ?? Defaults.url] }
+        return try texts.map { text throws(UsageError) in
+            guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false else {
+                throw UsageError("--url \"\(text)\": must be as \(Defaults.url)")
+            }
+            return url
+        }
+    }
+
+    private static func name<Kind>(_ option: String, _ arguments: Arguments) throws(UsageError) -> Identifier<Kind>? {
+        guard let text = arguments[option] else { return nil }
+        guard let name = Identifier<Kind>(text) else {
+            throw UsageError("\(option) \"\(text)\": must be \(Identifier<Kind>.rule)")
+        }
+        return name
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import FoundationNetworking
+import HeadroomClient
+import HeadroomGate
+import HeadroomHTTP
+import HeadroomJSON
+import HeadroomModel
+import Synchronization
+
+let start = Timestamp(milliseconds: 1_793_000_000_000)
+
+/// A gate on a free port whose clock only the test moves, and whose Headroom is the test.
+final class GateFixture: Sendable {
+    private final class Clock: Sendable {
+        let now = Mutex(start)
+    }
+
+    let gate: Gate
+    let base: URL
+    private let clock: Clock
+
+    static func run(_ pools: PoolAllocation..., body: (GateFixture) async throws -> Void) async throws {
+        let fixture = try GateFixture()
+        fixture.gate.manager.load(
+            Snapshot(
+                version: SnapshotVersion(epoch: 1, generation: 1), issuedAt: start, leaseSeconds: 1e6,
+                policy: "default@0", pools: pools),
+            leaseUntil: start.adding(seconds: 1e6))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await fixture.gate.serve() }
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(fixture)) } catch { result = .failure(error) }
+            await fixture.gate.stopServing()
+            try result.get()
+        }
+    }
+
+    private init() throws {
+        let clock = Clock()
+        self.clock = clock
+        let time = TimeSource { clock.now.withLock { $0 } }
+        // Nothing listens there, and nothing is sent.
+        let settings = BudgetManager.Settings(gateway: "gw-1", addresses: [URL(string: "http://127.0.0.1:1")!])
+        gate = Gate(
+            try BudgetManager(settings, time: time, seed: 1), defaults: GateDefaults(pool: "pool"), boot: "b",
+            time: time)
+        let address = try gate.start(ListenAddress(host: "127.0.0.1", port: 0))
+        base = URL(string: "http://\(address)")!
+    }
+
+    func advance(seconds: Double) {
+        clock.now.withLock { $0 = $0.adding(seconds: seconds) }
+        gate.manager.serve()
+    }
+
+    var now: Timestamp { clock.now.withLock { $0 } }
+
+    /// Takes two slots, so that the pool of one call a second owes the second one's rest.
+    func spend(aheadSeconds seconds: Double) async throws {
+        for _ in 0..<2 {
+            _ = try await slot()
+            advance(seconds: status?.inFlight == 1 ? 1 - seconds : 0)
+        }
+    }
+
+    var status: PoolBudget.Status? { gate.manager.poolStates.first?.status }
+
+    func hasWaiting(_ count: Int) async { while status?.waiting != count { await Task.yield() } }
+
+    struct Reply: Sendable {
+        let status: Int
+        let json: JSONNode
+        let text: String
+        private let response: HTTPURLResponse
+
+        init(_ data: Data, _ response: HTTPURLResponse) {
+            self.response = response
+            status = response.statusCode
+            text = String(decoding: data, as: UTF8.self)
+            json = (try? JSONNode.parse(Array(data))) ?? JSONNode(.null)
+        }
+
+        func header(_ name: String) -> String? { response.value(forHTTPHeaderField: name) }
+        subscript(key: String) -> JSONNode? { json[key] }
+    }
+
+    func ask(
+        _ method: String, _ path: String, _ body: String? = nil, headers: [String: String] = [:]
+    ) async throws -> Reply {
+        var request = URLRequest(url: URL(string: path, relativeTo: base)!)
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        return Reply(data, response as! HTTPURLResponse)
+    }
+
+    func slot(_ fields: String = "") async throws -> Reply {
+        try await ask("POST", "/v1/slots", #"{"tenant":"a","tokens":100\#(fields.isEmpty ? "" : "," + fields)}"#)
+    }
+}
+
+func pool(rpm: Double = 60, tpm: Double = 600_000, burstSeconds: Double = 1) -> PoolAllocation {
+    let budget = Rates(rpm: rpm, tpm: tpm)
+    return PoolAllocation(
+        pool: "pool", capacity: budget, nominal: budget, budget: budget, burstSeconds: burstSeconds,
+        retry: PoolAllocation.Retry(afterMilliseconds: 1000, jitterMilliseconds: 0),
+        tenants: [TenantAllocation(tenant: "a", assured: Rates(rpm: rpm, tpm: tpm))], unlisted: Rates(rpm: 0, tpm: 0))
+}
