@@ -28,6 +28,10 @@ public final class BudgetManager: Sendable {
         public var token: String?
         /// Where the last good snapshot is kept, and telemetry while Headroom is away. `nil`: in memory only.
         public var directory: URL?
+        /// Waiting calls draw from what other gateways leave unused; otherwise they live on what this gateway has.
+        public var draws = true
+        /// What each agent task may use (``Call/task``); `nil`: tasks have no budgets.
+        public var taskLimits: TaskLimits?
         /// Calls that wait or are on their way, per pool.
         public var maxCalls = 100_000
 
@@ -49,9 +53,12 @@ public final class BudgetManager: Sendable {
     private let time: TimeSource
     /// Tells this process from others under its name.
     private let boot: String
+    private let applied: @Sendable (Snapshot) -> Void
     private let link: HeadroomLink
     private let feed: AllocationFeed
     private let pools: PoolBudgets
+    private let tasks: TaskBook?
+    private let draws: AsyncStream<DrawRequest>
     private let saved: Mutex<SavedSnapshot?>
     private let stopped: AsyncStream<Void>
     private let stopping: AsyncStream<Void>.Continuation
@@ -65,7 +72,10 @@ public final class BudgetManager: Sendable {
             seed: UInt64.random(in: 0...UInt64.max))
     }
 
-    package init(_ settings: Settings, time: TimeSource, seed: UInt64) throws {
+    /// - Parameter applied: is told of each snapshot that has come into force.
+    package init(
+        _ settings: Settings, time: TimeSource, seed: UInt64, applied: @escaping @Sendable (Snapshot) -> Void = { _ in }
+    ) throws {
         guard !settings.addresses.isEmpty else {
             throw SettingsError(
                 description: "there is no address of Headroom: give at least one, as http://127.0.0.1:8420")
@@ -77,6 +87,7 @@ public final class BudgetManager: Sendable {
         }
         self.settings = settings
         self.time = time
+        self.applied = applied
         let now = time.now()
         do {
             saved = Mutex(try settings.directory.map { try SavedSnapshot(directory: $0) })
@@ -92,7 +103,14 @@ public final class BudgetManager: Sendable {
         link = HeadroomLink(addresses: settings.addresses, token: settings.token)
         feed = AllocationFeed(
             gateway: settings.gateway, boot: boot, seed: seed, link: link, time: time)
-        pools = PoolBudgets(settings, seed: seed, time: time, reporter: reporter)
+        tasks = settings.taskLimits.map { TaskBook(limits: $0) }
+        // A draw that is not sent is asked for again.
+        let (draws, drawing) = AsyncStream.makeStream(of: DrawRequest.self, bufferingPolicy: .bufferingNewest(256))
+        self.draws = draws
+        let draw: @Sendable (DrawRequest) -> Void = { _ = drawing.yield($0) }
+        pools = PoolBudgets(
+            settings, seed: seed, boot: boot, time: time, reporter: reporter, tasks: tasks,
+            draw: settings.draws ? draw : nil)
         (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         (finished, finishing) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         if let snapshot = saved.withLock({ $0?.load() }) { pools.load(snapshot, leaseUntil: now) }
@@ -152,6 +170,7 @@ public final class BudgetManager: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.feed.run { self.apply($0) } }
             group.addTask { await self.keepReporting() }
+            group.addTask { await self.keepDrawing() }
             for await _ in stopped { break }
             group.cancelAll()
         }
@@ -164,11 +183,16 @@ public final class BudgetManager: Sendable {
         finishing.finish()
     }
 
-    /// Ends ``run()`` in order, and returns when it has ended.
+    /// Ends ``run()`` in order, and returns when it has ended. Calls that wait are refused.
     public func stop() async {
+        refuseWaiting()
         stopping.finish()
         for await _ in finished {}
     }
+
+    /// Refuses all calls that wait, and says how many they were.
+    @discardableResult
+    package func refuseWaiting() -> Int { pools.all.reduce(0) { $0 + $1.refuseWaiting() } }
 
     private static let reportSeconds = 1.0
     private static let maxTriesAtEnd = 3
@@ -177,7 +201,11 @@ public final class BudgetManager: Sendable {
         while !Task.isCancelled {
             // Throws when the manager stops; the loop's condition says so.
             try? await Task.sleep(for: .seconds(Self.reportSeconds))
-            for pool in pools.all { for queue in pool.queues() { reporter.append(.queue(queue)) } }
+            for pool in pools.all {
+                for queue in pool.queues() { reporter.append(.queue(queue)) }
+                // What flowed back is told once a second, also where nothing waits.
+                pool.serve()
+            }
             await report()
         }
     }
@@ -207,9 +235,26 @@ public final class BudgetManager: Sendable {
         }
     }
 
+    /// Until the task is cancelled.
+    private func keepDrawing() async {
+        await withDiscardingTaskGroup { group in
+            for await request in draws { group.addTask { await self.send(request) } }
+        }
+    }
+
+    private func send(_ request: DrawRequest) async {
+        let answer = await link.exchange(
+            "POST", "v1/draw", headers: ["Content-Type": "application/json"], body: request.encoded(),
+            withinSeconds: 1)
+        // Without an answer the gate lends what it has, and asks again.
+        guard let answer, answer.status == 200, let read = try? DrawAnswer.decode(answer.body) else { return }
+        pools[request.pool]?.receive(read)
+    }
+
     private func apply(_ change: AllocationFeed.Change) {
         guard let snapshot = change.snapshot else { return pools.renew(leaseUntil: change.leaseUntil) }
         pools.load(snapshot, leaseUntil: change.leaseUntil)
+        applied(snapshot)
         saved.withLock { $0?.save(snapshot, at: time.now()) }
     }
 
@@ -234,6 +279,8 @@ public final class BudgetManager: Sendable {
         public var reported: Int
         public var rejected: Int
         public var dropped: Int
+        /// Tasks that have used up their budgets, the last hundred, oldest first: a person should look at them.
+        public var escalations: [Escalation]
     }
 
     public var state: State {
@@ -246,8 +293,10 @@ public final class BudgetManager: Sendable {
             }
         let counts = reporter.counts
         return State(
-            version: feed.version?.description, lease: lease, problem: link.problem ?? reporter.fault,
-            reported: counts.accepted, rejected: counts.rejected, dropped: counts.dropped)
+            version: feed.version?.description, lease: lease,
+            problem: link.problem ?? reporter.faults.last.map { "refused telemetry: \($0.detail)" },
+            reported: counts.accepted, rejected: counts.rejected, dropped: counts.dropped,
+            escalations: tasks?.escalations ?? [])
     }
 
     /// Each pool's, ascending by id.

@@ -149,7 +149,9 @@ package final class Gate: Sendable {
         var budget: PoolBudget
         do { budget = try manager.pool(wanted.call.pool) } catch { throw HTTPError(.badRequest, error.description) }
         var begun: PoolBudget.Begun?
-        if wanted.attempt > 1, let place = slots.takePlace(under: wanted.placeKey) {
+        // Callers without a name for their work are one as good as another: who comes takes the place of one who was sent
+        // away, so that nobody's retries fill the queue.
+        if wanted.attempt > 1 || wanted.call.request == nil, let place = slots.takePlace(under: wanted.placeKey) {
             budget = place.budget
             begun = place.budget.claim(place.id, seconds: wanted.call.maxWait.inSeconds)
         }

@@ -27,6 +27,7 @@ enum GateStatus {
         }
         writer.field("problem", state.problem)
         writer.field("open_slots", gate.openSlots)
+        writer.field("escalations", state.escalations.map(\.description))
         writer.key("telemetry")
         writer.beginObject()
         writer.field("reported", state.reported)
@@ -107,6 +108,9 @@ enum GateStatus {
         family(
             "headroom_gate_in_flight", "gauge", "Calls that have had their turn and have not ended.",
             pools.map { ("{pool=\"\($0.pool)\"}", $0.status.inFlight) })
+        family(
+            "headroom_gate_escalations", "gauge", "Agent tasks that have used up their budgets, a hundred at most.",
+            [("", state.escalations.count)])
         family("headroom_gate_slots", "gauge", "Slots that are out.", [("", gate.openSlots)])
         family(
             "headroom_gate_lease_live", "gauge", "1 while Headroom's word holds, 0 on the fallback or before it.",

@@ -52,6 +52,12 @@ struct SlotRequest: Sendable {
         call.request = try fields.text("request")
         call.task = try fields.text("task")
         call.parent = try fields.text("parent")
+        switch try fields.text("work") {
+        case nil, "model": break
+        case "tool": call.work = .tool
+        case let text?: throw HTTPError(.badRequest, "work: \"\(text)\" must be model or tool")
+        }
+        call.isFinishing = try fields.text("step") == "finish"
         call.model = try fields.text("model")
         call.endpoint = try fields.text("endpoint")
         call.provider = try fields.text("provider")

@@ -40,7 +40,8 @@ final class GateFixture: Sendable {
         self.clock = clock
         let time = TimeSource { clock.now.withLock { $0 } }
         // Nothing listens there, and nothing is sent.
-        let settings = BudgetManager.Settings(gateway: "gw-1", addresses: [URL(string: "http://127.0.0.1:1")!])
+        var settings = BudgetManager.Settings(gateway: "gw-1", addresses: [URL(string: "http://127.0.0.1:1")!])
+        settings.draws = false
         gate = Gate(
             try BudgetManager(settings, time: time, seed: 1), defaults: GateDefaults(pool: "pool"), boot: "b",
             time: time)

@@ -23,11 +23,20 @@ public struct Call: Sendable {
     /// The agent task that the call belongs to, and the task that started that one.
     public var task: String?
     public var parent: String?
+    /// A task that nears the end of its budget has its tool work held back first.
+    public var work: WorkKind
+    /// The step with which a task ends: it goes when nothing else of the task may.
+    public var isFinishing: Bool
     /// For telemetry only.
     public var model: String?
     public var endpoint: String?
     /// Whose rules the answers are read by, as `openai`. `nil`: the pool's name tells.
     public var provider: String?
+
+    /// What an agent calls a model for.
+    public enum WorkKind: String, Sendable {
+        case model, tool
+    }
 
     /// What a caller does when its call cannot go in time.
     public enum Fallback: Equatable, Sendable {
@@ -45,7 +54,8 @@ public struct Call: Sendable {
         tenant: TenantID, pool: PoolID, criticality: Criticality = .interactive, inputTokens: Int,
         maxOutputTokens: Int? = nil, maxWait: Duration = .seconds(30), fallback: Fallback = .fail,
         request: String? = nil, age: Duration = .zero, task: String? = nil, parent: String? = nil,
-        model: String? = nil, endpoint: String? = nil, provider: String? = nil
+        work: WorkKind = .model, isFinishing: Bool = false, model: String? = nil, endpoint: String? = nil,
+        provider: String? = nil
     ) {
         self.tenant = tenant
         self.pool = pool
@@ -58,6 +68,8 @@ public struct Call: Sendable {
         self.age = age
         self.task = task
         self.parent = parent
+        self.work = work
+        self.isFinishing = isFinishing
         self.model = model
         self.endpoint = endpoint
         self.provider = provider

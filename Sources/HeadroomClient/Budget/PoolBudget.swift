@@ -32,7 +32,7 @@ package final class PoolBudget: Sendable {
         let deadline: Timestamp
         /// The place is kept for a while after the caller's patience has ended.
         let isHeld: Bool
-        /// When its caller is answered, if it has not had its turn by then.
+        /// When its caller is answered, if it has not had its turn by then; of one who was sent away, when it comes back.
         var answerBy: Timestamp
         /// Who waits for it.
         var waiter: CheckedContinuation<Answer, Never>?
@@ -61,6 +61,8 @@ package final class PoolBudget: Sendable {
         var patience = Heap<Patience>()
         var nextID = 0
         var answers = 0
+        /// Of the snapshot in force.
+        var epoch: Int64 = 0
         var generator: SplitMix64
     }
 
@@ -68,27 +70,34 @@ package final class PoolBudget: Sendable {
     private let gateway: GatewayID
     private let time: TimeSource
     private let reporter: Reporter
+    /// Of the agent tasks; `nil`: they have no budgets.
+    private let tasks: TaskBook?
     /// Calls ``serve()`` at the instant, or earlier.
     private let wake: @Sendable (Timestamp) -> Void
     /// The first pool of a fail-over list that can take calls.
     private let healthy: @Sendable ([PoolID]) -> PoolID?
+    /// Sends a draw, and gives its answer to ``receive(_:)``. `nil`: it lends only.
+    private let draw: (@Sendable (DrawRequest) -> Void)?
     private let broken = Atomic(false)
     private let state: Mutex<State>
 
     private static let maxEstimatedTenants = 10_000
-    /// A place that had its turn while its caller was away is kept for so long.
-    private static let heldSeconds = 10.0
+    /// A place that had its turn while its caller was away is kept for so long after the caller was told to come back.
+    private static let graceSeconds = 3.0
     /// Of the provider's answers that say nothing new, one in so many is reported.
     private static let answersAReport = 20
 
     init(
         pool: PoolID, gateway: GatewayID, maxCalls: Int, seed: UInt64, time: TimeSource, reporter: Reporter,
-        wake: @escaping @Sendable (Timestamp) -> Void, healthy: @escaping @Sendable ([PoolID]) -> PoolID?
+        tasks: TaskBook?, draw: (@Sendable (DrawRequest) -> Void)?, wake: @escaping @Sendable (Timestamp) -> Void,
+        healthy: @escaping @Sendable ([PoolID]) -> PoolID?
     ) {
         self.pool = pool
         self.gateway = gateway
         self.time = time
         self.reporter = reporter
+        self.tasks = tasks
+        self.draw = draw
         self.wake = wake
         self.healthy = healthy
         state = Mutex(
@@ -140,7 +149,9 @@ package final class PoolBudget: Sendable {
             let waiting = WaitingCall(
                 id: id, tenant: call.tenant, criticality: call.criticality, estimate: estimate, arrival: arrival,
                 eligibleAt: now, deadline: deadline)
+            if let refusal = tasks?.reserve(call, estimate, at: now) { return .answered(.refused(refusal), id: id) }
             guard state.gate.enqueue(waiting, at: now) else {
+                tasks?.settle(call, estimate: estimate, actual: .zero, at: now)
                 return .answered(
                     .refused(
                         Refusal(
@@ -160,7 +171,7 @@ package final class PoolBudget: Sendable {
             }
             let refusal = refusal(of: id, &state, at: now)
             if held > 0, refusal.decision == .wait {
-                state.entries[id]?.isAwaited = false
+                sendAway(id, refusal, &state, at: now)
             } else {
                 drop(id, &state, at: now)
             }
@@ -259,7 +270,7 @@ package final class PoolBudget: Sendable {
                 }
                 // Limits hold for a while; what remains of them is as old as the call.
                 state.gate.observe(signal.withoutRemainders, at: now)
-                forget(id, &state)
+                forget(id, actual: actual, &state)
                 return Advice(kind: .ok, retry: .never)
             case .quota, .overload, .ramp:
                 state.gate.observe(signal, at: now)
@@ -272,6 +283,7 @@ package final class PoolBudget: Sendable {
                 }
                 state.entries[id]?.sentAt = nil
                 state.entries[id]?.isAwaited = false
+                state.entries[id]?.answerBy = until
                 state.waiting += 1
                 return Advice(kind: signal.kind, retry: .after(.milliseconds(until.milliseconds - now.milliseconds)))
             case .billing, .auth, .client, .server:
@@ -291,20 +303,43 @@ package final class PoolBudget: Sendable {
     package func withdraw(_ id: Int) {
         let now = time.now()
         settle(at: now) { state, resumptions in
-            guard state.entries[id] != nil else { return }
-            drop(id, &state, at: now)
+            guard let entry = state.entries[id] else { return }
+            if entry.sentAt == nil {
+                drop(id, &state, at: now)
+            } else {
+                // Its caller had its turn and has changed its mind: nobody was denied anything.
+                state.gate.withdraw(id, at: now)
+                forget(id, &state)
+            }
             dispatch(&state, at: now, &resumptions)
         }
     }
+
+    /// Refuses all calls that wait, and says how many they were.
+    func refuseWaiting() -> Int {
+        let now = time.now()
+        return settle(at: now) { state, resumptions in
+            let ids = state.entries.filter { $0.value.sentAt == nil && $0.value.verdict == nil }.keys.sorted()
+            for id in ids {
+                state.gate.withdraw(id, at: now)
+                end(id, with: .refused(Self.stopping), &state, at: now, &resumptions)
+            }
+            return ids.count
+        }
+    }
+
+    private static let stopping = Refusal(.fail, "the gateway is stopping")
 
     private func drop(_ id: Int, _ state: inout State, at now: Timestamp) {
         state.gate.withdraw(id, at: now)
         if let entry = forget(id, &state) { reportDenied(entry, at: now) }
     }
 
+    /// - Parameter actual: what it has cost.
     @discardableResult
-    private func forget(_ id: Int, _ state: inout State) -> Entry? {
+    private func forget(_ id: Int, actual: Work = .zero, _ state: inout State) -> Entry? {
         guard let entry = state.entries.removeValue(forKey: id) else { return nil }
+        tasks?.settle(entry.call, estimate: entry.estimate, actual: actual, at: time.now())
         if entry.sentAt == nil, entry.verdict == nil { state.waiting -= 1 }
         return entry
     }
@@ -393,10 +428,15 @@ package final class PoolBudget: Sendable {
 
     // MARK: Snapshots and time
 
-    func load(_ allocation: PoolAllocation?, leaseUntil: Timestamp) {
+    /// - Parameter boot: of this process, which draws if ``draw`` says how.
+    func load(_ allocation: PoolAllocation?, epoch: Int64, boot: String, leaseUntil: Timestamp) {
         let now = time.now()
         settle(at: now) { state, resumptions in
             state.gate.load(allocation, leaseUntil: leaseUntil, at: now)
+            if draw != nil, state.epoch == 0, allocation?.enforce == true {
+                state.gate.startDrawing(boot: boot, at: now)
+            }
+            if allocation?.enforce == true { state.epoch = epoch }
             broken.store(allocation?.keptBack != nil, ordering: .relaxed)
             dispatch(&state, at: now, &resumptions)
         }
@@ -410,6 +450,16 @@ package final class PoolBudget: Sendable {
     func update(serviceClocks: [TenantID: Double]) {
         let now = time.now()
         settle(at: now) { state, _ in state.gate.update(serviceClocks: serviceClocks, at: now) }
+    }
+
+    /// The answer to a draw: what it grants may go.
+    func receive(_ answer: DrawAnswer) {
+        let now = time.now()
+        settle(at: now) { state, resumptions in
+            let granted = state.gate.receive(answer, at: now)
+            note(granted, &state, at: now, &resumptions)
+            dispatch(&state, at: now, &resumptions)
+        }
     }
 
     /// What waits, for telemetry.
@@ -446,6 +496,13 @@ package final class PoolBudget: Sendable {
         }
     }
 
+    /// The caller comes back when it was told to; its place is kept.
+    private func sendAway(_ id: Int, _ refusal: Refusal, _ state: inout State, at now: Timestamp) {
+        state.entries[id]?.isAwaited = false
+        state.entries[id]?.waiter = nil
+        state.entries[id]?.answerBy = now.adding(seconds: refusal.retryAfter?.inSeconds ?? 0)
+    }
+
     private func endPatience(
         of id: Int, _ state: inout State, at now: Timestamp, _ resumptions: inout [Resumption]
     ) {
@@ -456,8 +513,7 @@ package final class PoolBudget: Sendable {
         } else if entry.answerBy <= now, entry.isAwaited {
             let refusal = refusal(of: id, &state, at: now)
             if refusal.decision == .wait {
-                state.entries[id]?.isAwaited = false
-                state.entries[id]?.waiter = nil
+                sendAway(id, refusal, &state, at: now)
                 if let waiter = entry.waiter { resumptions.append((waiter, .refused(refusal))) }
             } else {
                 state.gate.withdraw(id, at: now)
@@ -476,14 +532,17 @@ package final class PoolBudget: Sendable {
     ) -> Result where Result: Sendable {
         var resumptions: [Resumption] = []
         var next: Timestamp?
+        var request: DrawRequest?
         let result = state.withLock { state in
             let result = change(&state, &resumptions)
+            if draw != nil, state.epoch > 0 { request = state.gate.nextDraw(epoch: state.epoch, at: now) }
             if state.waiting > 0 { next = state.gate.nextWake(after: now) }
             if let patience = state.patience.least?.until { next = min(next ?? patience, patience) }
             return result
         }
         for resumption in resumptions { resumption.waiter.resume(returning: resumption.answer) }
         if let next { wake(next) }
+        if let request { draw?(request) }
         return result
     }
 
@@ -494,7 +553,19 @@ package final class PoolBudget: Sendable {
             let refusal = timeout(of: call, &state, at: now)
             end(call.id, with: .refused(refusal), &state, at: now, &resumptions)
         }
-        for dispatch in state.gate.dispatch(at: now) {
+        note(state.gate.dispatch(at: now), &state, at: now, &resumptions)
+        if isBroken, let failover = state.gate.allocation?.failover, let other = healthy(failover) {
+            for call in state.gate.divert(at: now) {
+                end(call.id, with: .diverted(other), &state, at: now, &resumptions)
+            }
+        }
+    }
+
+    /// These have their turn.
+    private func note(
+        _ dispatches: [Dispatch], _ state: inout State, at now: Timestamp, _ resumptions: inout [Resumption]
+    ) {
+        for dispatch in dispatches {
             let id = dispatch.call.id
             guard var entry = state.entries[id] else {
                 state.gate.withdraw(id, at: now)
@@ -507,15 +578,10 @@ package final class PoolBudget: Sendable {
                 entry.waiter = nil
                 resumptions.append((waiter, .turn(turn)))
             } else if !entry.isAwaited {
-                let kept = min(now.adding(seconds: Self.heldSeconds), max(now, entry.deadline))
+                let kept = max(now, entry.answerBy).adding(seconds: Self.graceSeconds)
                 state.patience.push(Patience(until: kept, id: id))
             }
             state.entries[id] = entry
-        }
-        if isBroken, let failover = state.gate.allocation?.failover, let other = healthy(failover) {
-            for call in state.gate.divert(at: now) {
-                end(call.id, with: .diverted(other), &state, at: now, &resumptions)
-            }
         }
     }
 

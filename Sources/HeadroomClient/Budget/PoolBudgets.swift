@@ -7,17 +7,27 @@ final class PoolBudgets: Sendable {
     private let seed: UInt64
     private let time: TimeSource
     private let reporter: Reporter
+    private let tasks: TaskBook?
+    private let boot: String
+    private let draw: (@Sendable (DrawRequest) -> Void)?
     private let pools = Mutex<[PoolID: PoolBudget]>([:])
     private let alarm: Mutex<Alarm?> = Mutex(nil)
 
     /// Names that no snapshot has: callers could send any number of them.
     private static let maxUnknownPools = 256
 
-    init(_ settings: BudgetManager.Settings, seed: UInt64, time: TimeSource, reporter: Reporter) {
+    /// - Parameter draw: as of ``PoolBudget``.
+    init(
+        _ settings: BudgetManager.Settings, seed: UInt64, boot: String, time: TimeSource, reporter: Reporter,
+        tasks: TaskBook?, draw: (@Sendable (DrawRequest) -> Void)?
+    ) {
         self.settings = settings
         self.seed = seed
         self.time = time
         self.reporter = reporter
+        self.tasks = tasks
+        self.boot = boot
+        self.draw = draw
         alarm.withLock { $0 = Alarm(time: time) { [weak self] in self?.serve() } }
     }
 
@@ -45,7 +55,7 @@ final class PoolBudgets: Sendable {
     private func make(_ id: PoolID) -> PoolBudget {
         PoolBudget(
             pool: id, gateway: settings.gateway, maxCalls: settings.maxCalls, seed: seed, time: time,
-            reporter: reporter,
+            reporter: reporter, tasks: tasks, draw: draw,
             wake: { [weak self] instant in self?.alarm.withLock { $0 }?.ring(by: instant) },
             healthy: { [weak self] failover in failover.first { self?[$0]?.isBroken == false } })
     }
@@ -60,10 +70,13 @@ final class PoolBudgets: Sendable {
         }
         var gone = Set(named.keys)
         for allocation in snapshot.pools {
-            named[allocation.pool]?.load(allocation, leaseUntil: leaseUntil)
+            named[allocation.pool]?.load(
+                allocation, epoch: snapshot.version.epoch, boot: boot, leaseUntil: leaseUntil)
             gone.remove(allocation.pool)
         }
-        for pool in gone.sorted() { named[pool]?.load(nil, leaseUntil: leaseUntil) }
+        for pool in gone.sorted() {
+            named[pool]?.load(nil, epoch: snapshot.version.epoch, boot: boot, leaseUntil: leaseUntil)
+        }
     }
 
     func renew(leaseUntil: Timestamp) {

@@ -16,20 +16,14 @@ package final class Reporter: Sendable {
 
     /// Lines since the start.
     package struct Counts: Equatable, Sendable {
-        package var appended = 0
+        package var kinds: [TelemetryKind: Int] = [:]
+        package var appended: Int { kinds.values.reduce(0, +) }
         /// Headroom has them.
         package var accepted = 0
-        /// Headroom will not have them; the last reason is ``Reporter/fault``.
+        /// Headroom will not have them; the reasons are ``Reporter/faults``.
         package var rejected = 0
         /// There was no room for them while Headroom was away.
         package var dropped = 0
-
-        package init(appended: Int = 0, accepted: Int = 0, rejected: Int = 0, dropped: Int = 0) {
-            self.appended = appended
-            self.accepted = accepted
-            self.rejected = rejected
-            self.dropped = dropped
-        }
     }
 
     private struct State {
@@ -39,11 +33,13 @@ package final class Reporter: Sendable {
         var bytes = 0
         var nextNumber: Int64
         var counts = Counts()
-        var fault: String?
+        /// The first ones.
+        var faults: [TelemetryReceipt.Fault] = []
     }
 
     /// One request's worth; Headroom takes 8 MiB.
     private static let batchBytes = 512 << 10
+    private static let maxFaults = 100
     private let maxBytes: Int
     private let spool: Spool?
     private let state: Mutex<State>
@@ -58,14 +54,14 @@ package final class Reporter: Sendable {
     }
 
     package var counts: Counts { state.withLock { $0.counts } }
-    /// Why Headroom refused the last lines that it refused.
-    package var fault: String? { state.withLock { $0.fault } }
+    /// Why Headroom refused lines: the first of them. A fault of line 0 is a whole batch's.
+    package var faults: [TelemetryReceipt.Fault] { state.withLock { $0.faults } }
     package var waitingBytes: Int { state.withLock { $0.bytes + $0.encoder.bytes.count } }
 
     package func append(_ record: TelemetryRecord, headers: [(name: String, value: String)] = [], body: String? = nil) {
         state.withLock { state in
             state.encoder.append(record, headers: headers, body: body)
-            state.counts.appended += 1
+            state.counts.kinds[record.kind, default: 0] += 1
             if state.encoder.bytes.count >= Self.batchBytes { seal(&state) }
         }
     }
@@ -110,11 +106,13 @@ package final class Reporter: Sendable {
             case .answered(let receipt):
                 state.counts.rejected += receipt.rejected.count
                 state.counts.accepted += batch.lines - receipt.rejected.count
-                if let fault = receipt.rejected.first { state.fault = "line \(fault.line): \(fault.detail)" }
+                state.faults += receipt.rejected.prefix(Self.maxFaults - state.faults.count)
                 return true
             case .refused(let reason):
                 state.counts.rejected += batch.lines
-                state.fault = reason
+                if state.faults.count < Self.maxFaults {
+                    state.faults.append(TelemetryReceipt.Fault(line: 0, detail: reason))
+                }
                 return true
             case .unanswered:
                 return false

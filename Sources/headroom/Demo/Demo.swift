@@ -23,9 +23,10 @@ struct Demo {
         screen.say("Dashboard: http://\(service.address)/  (open it now; nobody has to sign in on this machine)\n")
         let provider = DemoProvider(plan: plan, time: service.time)
         let port = try provider.listen()
-        let links = try DemoPlan.gateways.map { _ in try DemoLinks(headroom: service.address, provider: port) }
-        let gateways = links.indices.map {
-            DemoGateway(index: $0, plan: plan, time: service.time, links: links[$0])
+        let links = try DemoPlan.gateways.map { _ in try DemoLinks(provider: port) }
+        let gateways = try links.indices.map {
+            try DemoGateway(
+                index: $0, plan: plan, time: service.time, links: links[$0], headroom: service.address)
         }
         screen.say(plan.introduction)
 
@@ -34,6 +35,7 @@ struct Demo {
         let summary = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await service.run() }
             group.addTask { await provider.run() }
+            for gateway in gateways { group.addTask { await gateway.manager.run() } }
             try await connect(gateways)
             let start = service.time.now()
             provider.begin(at: start)
@@ -108,12 +110,11 @@ struct Demo {
         _ database: Database
     ) async throws -> DemoSummary {
         let tallies = await tallies(of: gateways)
-        var spools: [DemoSpool] = []
-        for gateway in gateways { spools.append(await gateway.spool) }
         let stored = try await database.telemetryReader.rowCounts()
         let published = try await database.snapshots.recent(since: Timestamp(milliseconds: 0), limit: 100_000)
         return DemoSummary(
-            plan: plan, timeline: timeline, log: provider.log, tallies: tallies, spools: spools,
+            plan: plan, timeline: timeline, log: provider.log, tallies: tallies,
+            reporters: gateways.map(\.manager.reporter),
             stored: Dictionary(uniqueKeysWithValues: stored.map { ($0.kind, Int($0.rows)) }), published: published,
             comparison: comparison.sides)
     }

@@ -1,202 +1,148 @@
 import Foundation
-import HeadroomEnforcement
+import HeadroomClient
+import HeadroomHTTP
 import HeadroomModel
 import HeadroomSimulator
+import Synchronization
 
-/// An enforcement gateway: a thin shell around ``PoolGate`` that replays its part of the trace.
-///
-/// The gate decides which call goes next; this carries calls to the provider, allocations in and telemetry out.
+/// An enforcement gateway as a platform builds one: ``BudgetManager`` says which call goes next, and this carries calls to
+/// the provider. It replays its part of the trace.
 actor DemoGateway {
-    /// More wait here, after the gate has let them go, for a free connection.
+    /// More wait, after they have had their turn, for a free connection.
     static let maxCallsInFlight = 256
-    /// How often the gate is asked when nothing is known to change earlier.
+    /// How often the end of the run is looked for.
     private static let pauseSeconds = 0.025
 
-    let id: GatewayID
-    let plan: DemoPlan
-    let time: TimeSource
-    let links: DemoLinks
+    let manager: BudgetManager
+    private let id: GatewayID
+    private let plan: DemoPlan
+    private let time: TimeSource
+    private let links: DemoLinks
     private let arrivals: [DemoPlan.Arrival]
-
-    var gate: PoolGate
-    var holder = SnapshotHolder()
-    var etag: String?
-    var spool = DemoSpool()
-    var tally: DemoTally
-    private var estimator = TokenEstimator()
-    private var generator: SeededGenerator
-
-    private var start: Timestamp
-    private var nextArrival = 0
-    private var inFlight = 0
-    private var ready: [Dispatch] = []
+    private let received: ReceivedParts
+    private var counts: DemoTally
     private var isEnding = false
-    private var answers = 0
+    private var hasEnded = false
 
-    init(index: Int, plan: DemoPlan, time: TimeSource, links: DemoLinks) {
+    init(index: Int, plan: DemoPlan, time: TimeSource, links: DemoLinks, headroom: ListenAddress) throws {
         id = DemoPlan.gateways[index]
         self.plan = plan
         self.time = time
         self.links = links
         arrivals = plan.arrivals[index]
-        start = time.now()
-        gate = PoolGate(pool: DemoPlan.pool, gateway: id, at: start)
-        tally = DemoTally(tenants: plan.roster.entries.count)
-        generator = SeededGenerator(seed: plan.seed &+ UInt64(index), stream: "gateway")
+        counts = DemoTally(tenants: plan.roster.entries.count)
+        let received = ReceivedParts()
+        self.received = received
+        guard let address = URL(string: "http://\(headroom)") else { throw CommandError("no URL for \(headroom)") }
+        manager = try BudgetManager(
+            BudgetManager.Settings(gateway: id, addresses: [address]), time: time,
+            seed: plan.seed &+ UInt64(index), applied: { received.note($0) })
+    }
+
+    var tally: DemoTally {
+        var tally = counts
+        tally.parts = received.parts
+        return tally
+    }
+
+    /// True once the gateway has its own part: the first answer is for readers, and is acknowledged to take part. False
+    /// when it has none within `seconds`.
+    func connect(withinSeconds seconds: Double) async -> Bool {
+        let end = time.now().adding(seconds: seconds)
+        while !hasPart, time.now() < end { try? await Task.sleep(for: .seconds(DemoGateway.pauseSeconds)) }
+        return hasPart
+    }
+
+    private var hasPart: Bool {
+        manager.poolStates.first { $0.pool == DemoPlan.pool }?.status.allocation?.enforce ?? false
     }
 
     /// Replays everything from `start` on, then sends what telemetry is left and says goodbye. Ends early after ``end()``.
     func run(from start: Timestamp) async {
-        self.start = start
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.keepPolling() }
-            group.addTask { await self.keepReporting() }
-            await serve()
-            group.cancelAll()
+        await withDiscardingTaskGroup { group in
+            for (index, arrival) in arrivals.enumerated() where arrival.seconds < plan.seconds {
+                await pause(until: start.adding(seconds: arrival.seconds))
+                guard !isEnding else { break }
+                counts.tenants[arrival.tenant].offered += arrival.work
+                group.addTask { await self.play(arrival, request: "\(self.id)-r\(index)") }
+            }
+            await pause(until: start.adding(seconds: plan.seconds))
+            hasEnded = true
+            counts.waiting = manager.refuseWaiting()
         }
-        await reportRest()
-        await links.sayGoodbye(of: id)
+        await manager.stop()
     }
 
     /// No more calls; those on their way are waited for.
     func end() { isEnding = true }
 
-    private func serve() async {
-        await withDiscardingTaskGroup { group in
-            while !isEnding {
-                let now = time.now()
-                guard now < start.adding(seconds: plan.seconds) else { break }
-                admitArrivals(at: now)
-                for call in gate.expire(at: now) { noteDenied(call, at: now) }
-                ready += gate.dispatch(at: now)
-                while !ready.isEmpty, inFlight < DemoGateway.maxCallsInFlight {
-                    let dispatch = ready.removeFirst()
-                    inFlight += 1
-                    group.addTask { await self.carryOut(dispatch) }
-                }
-                await pause(from: now)
-            }
-        }
-        tally.waiting = gate.queues(at: time.now()).reduce(0) { $0 + Int($1.depth) } + ready.count
-    }
-
-    private func pause(from now: Timestamp) async {
-        var wake = now.adding(seconds: DemoGateway.pauseSeconds)
-        if let gateWake = gate.nextWake(after: now) { wake = min(wake, gateWake) }
-        if nextArrival < arrivals.count { wake = min(wake, start.adding(seconds: arrivals[nextArrival].seconds)) }
-        try? await Task.sleep(for: .seconds(max(0.001, wake.seconds(since: now))))
-    }
-
-    private func admitArrivals(at now: Timestamp) {
-        while nextArrival < arrivals.count {
-            let arrival = arrivals[nextArrival]
-            let instant = start.adding(seconds: arrival.seconds)
-            guard instant <= now else { return }
-            let entry = plan.roster.entries[arrival.tenant]
-            let call = WaitingCall(
-                id: nextArrival, tenant: entry.tenant, criticality: entry.criticality,
-                estimate: estimator.estimate(
-                    for: entry.tenant, inputTokens: Double(arrival.inputTokens), maxTokens: nil),
-                arrival: instant, deadline: instant.adding(seconds: DemoPlan.patienceSeconds(entry.criticality)))
-            tally.tenants[arrival.tenant].offered += work(of: nextArrival)
-            nextArrival += 1
-            if !gate.enqueue(call, at: now) { noteDenied(call, at: now) }
+    private func pause(until instant: Timestamp) async {
+        while !isEnding {
+            let left = instant.seconds(since: time.now())
+            guard left > 0 else { return }
+            try? await Task.sleep(for: .seconds(min(left, DemoGateway.pauseSeconds)))
         }
     }
 
     // MARK: Calls
 
-    private func carryOut(_ dispatch: Dispatch) async {
-        let arrival = arrivals[dispatch.call.id]
-        let sent = time.now()
+    private func play(_ arrival: DemoPlan.Arrival, request: String) async {
+        let entry = plan.roster.entries[arrival.tenant]
+        let call = Call(
+            tenant: entry.tenant, pool: DemoPlan.pool, criticality: entry.criticality,
+            inputTokens: Int(arrival.inputTokens), maxWait: .seconds(DemoPlan.patienceSeconds(entry.criticality)),
+            request: request, model: DemoPlan.model, endpoint: "chat", provider: DemoPlan.provider)
+        do throws(Refusal) {
+            var slot = try await manager.slot(for: call)
+            while case .after = await carryOut(slot, arrival).retry { slot = try await slot.again() }
+        } catch {
+            // Those that wait when the run ends are counted there.
+            if !hasEnded { counts.tenants[arrival.tenant].denied += 1 }
+        }
+    }
+
+    private func carryOut(_ slot: Slot, _ arrival: DemoPlan.Arrival) async -> Advice {
         let answer = await links.call(inputTokens: arrival.inputTokens, outputTokens: arrival.outputTokens)
-        inFlight -= 1
-        conclude(dispatch, answer, sent: sent, at: time.now())
-    }
-
-    private func conclude(_ dispatch: Dispatch, _ answer: DemoLinks.Answer?, sent: Timestamp, at now: Timestamp) {
-        let call = dispatch.call
-        let arrival = arrivals[call.id]
-        let signal = answer?.signal ?? ProviderSignal(kind: .server)
-        var record = callRecord(call, outcome: Outcome(signal.kind), at: now)
-        record.attempt = dispatch.attempt
-        record.status = answer?.status
-        record.latencyMilliseconds = 1000 * now.seconds(since: sent)
-        record.queuedMilliseconds = max(0, 1000 * sent.seconds(since: call.arrival))
-        switch signal.kind {
-        case .ok:
-            let actual = work(of: call.id)
-            gate.settle(call.id, actual: actual, at: now)
-            estimator.learn(from: call.tenant, outputTokens: Double(arrival.outputTokens), maxTokens: nil)
-            tally.tenants[arrival.tenant].served += actual
-            record.outputTokens = arrival.outputTokens
-            record.countedTokens = Int64(actual[.tokens])
-        case .quota, .overload, .ramp:
-            tally.refused += 1
-            // An answer's headers are as old as its call; only a refusal is quick enough to tell of now.
-            gate.observe(signal, at: now)
-            _ = gate.refused(
-                call.id, resetSeconds: signal.retryAfterMilliseconds.map { $0 / 1000 },
-                jitter: generator.drawUniform(), at: now)
-        case .billing, .auth, .client, .server:
-            tally.failed += 1
-            gate.settle(call.id, actual: .zero, at: now)
+        guard let answer else {
+            counts.failed += 1
+            return slot.finish(.outcome(.server))
         }
-        spool.append(.call(record))
-        answers += 1
-        // Refusals tell of limits; of the others every twentieth does.
-        if let answer, signal.kind != .ok || answers % 20 == 1 {
-            let response = ResponseRecord(
-                at: now, request: record.request, gateway: id, pool: DemoPlan.pool, model: DemoPlan.model,
-                endpoint: "chat", provider: DemoPlan.provider, status: answer.status, signal: signal)
-            spool.append(
-                .response(response), id: nextLineID(), headers: answer.headers,
-                body: signal.kind == .ok ? nil : answer.body)
+        let isServed = answer.status == 200
+        let advice = slot.finish(
+            .answer(
+                status: answer.status, headers: answer.headers, body: answer.body,
+                inputTokens: isServed ? Int(arrival.inputTokens) : nil,
+                outputTokens: isServed ? Int(arrival.outputTokens) : nil))
+        switch advice.kind {
+        case .ok: counts.tenants[arrival.tenant].served += arrival.work
+        case .quota, .overload, .ramp: counts.refused += 1
+        case .billing, .auth, .client, .server: counts.failed += 1
         }
-    }
-
-    private func noteDenied(_ call: WaitingCall, at now: Timestamp) {
-        tally.tenants[arrivals[call.id].tenant].denied += 1
-        var record = callRecord(call, outcome: .denied, at: now)
-        record.queuedMilliseconds = 1000 * now.seconds(since: call.arrival)
-        spool.append(.call(record))
-    }
-
-    /// Its tokens are the estimate until a provider's answer tells better.
-    private func callRecord(_ call: WaitingCall, outcome: Outcome, at now: Timestamp) -> CallRecord {
-        CallRecord(
-            id: nextLineID(), request: "\(id)-r\(call.id)", at: now, gateway: id, tenant: call.tenant,
-            pool: DemoPlan.pool, model: DemoPlan.model, endpoint: "chat", criticality: call.criticality,
-            outcome: outcome, inputTokens: arrivals[call.id].inputTokens,
-            countedTokens: Int64(call.estimate[.tokens].rounded()))
-    }
-
-    private func work(of index: Int) -> Work {
-        let arrival = arrivals[index]
-        return Work(
-            requests: 1, tokens: Double(arrival.inputTokens + arrival.outputTokens),
-            inputTokens: Double(arrival.inputTokens), outputTokens: Double(arrival.outputTokens))
-    }
-
-    /// Ascending, so that the store need not search.
-    func nextLineID() -> String {
-        let digits = String(spool.appended)
-        return "\(id):" + String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+        return advice
     }
 }
 
-extension Outcome {
-    /// The provider's word for what became of a call.
-    fileprivate init(_ kind: ResponseKind) {
-        switch kind {
-        case .ok: self = .ok
-        case .quota: self = .quota
-        case .overload: self = .overload
-        case .ramp: self = .ramp
-        case .billing: self = .billing
-        case .auth: self = .auth
-        case .client: self = .client
-        case .server: self = .server
+extension DemoPlan.Arrival {
+    fileprivate var work: Work {
+        Work(
+            requests: 1, tokens: Double(inputTokens + outputTokens), inputTokens: Double(inputTokens),
+            outputTokens: Double(outputTokens))
+    }
+}
+
+/// The part of each generation that a gateway was given.
+private final class ReceivedParts: Sendable {
+    private let state = Mutex<[SnapshotVersion: DemoTally.Part]>([:])
+
+    var parts: [SnapshotVersion: DemoTally.Part] { state.withLock { $0 } }
+
+    func note(_ snapshot: Snapshot) {
+        // A first poll gets the whole, which is not enforced: it is nobody's part.
+        guard let allocation = snapshot.pools.first(where: { $0.pool == DemoPlan.pool }), allocation.enforce else {
+            return
+        }
+        state.withLock {
+            $0[snapshot.version] = DemoTally.Part(budget: allocation.budget, capacity: allocation.capacity)
         }
     }
 }

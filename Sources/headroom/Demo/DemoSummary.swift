@@ -1,3 +1,4 @@
+import HeadroomClient
 import HeadroomModel
 
 /// The result of a run. Every figure is computed here once; text and JSON only show it.
@@ -90,7 +91,7 @@ struct DemoSummary: Sendable {
     var isSound: Bool { telemetry.isComplete && generations.excessive.isEmpty && generations.published > 0 }
 
     init(
-        plan: DemoPlan, timeline: DemoTimeline, log: DemoProvider.Log, tallies: [DemoTally], spools: [DemoSpool],
+        plan: DemoPlan, timeline: DemoTimeline, log: DemoProvider.Log, tallies: [DemoTally], reporters: [Reporter],
         stored: [TelemetryKind: Int], published: [Snapshot],
         comparison: (with: DemoComparison.Side, without: DemoComparison.Side)
     ) {
@@ -99,9 +100,9 @@ struct DemoSummary: Sendable {
         seconds = timeline.samples.last?.seconds ?? 0
         telemetry = Telemetry(
             kinds: TelemetryKind.allCases.map { kind in
-                (kind, spools.reduce(0) { $0 + ($1.counts[kind] ?? 0) }, stored[kind] ?? 0)
+                (kind, reporters.reduce(0) { $0 + ($1.counts.kinds[kind] ?? 0) }, stored[kind] ?? 0)
             },
-            rejected: spools.flatMap(\.rejected))
+            rejected: reporters.flatMap(\.faults))
         generations = Generations(
             published: published.count, excessive: DemoSummary.excessive(published, tallies.map(\.parts)))
         capacity = plan.capacity.resources.members.map { resource in

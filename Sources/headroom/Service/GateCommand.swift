@@ -10,7 +10,7 @@ enum GateCommand {
 
     static let help = """
         usage: headroom gate [--listen HOST:PORT | --unix PATH] [--url URL]… [--name NAME] [--directory DIR]
-                             [--pool POOL] [--tenant TENANT]
+                             [--pool POOL] [--tenant TENANT] [--task-calls N] [--task-tokens N] [--task-fan-out N]
 
         Enforces Headroom's allocations for programs in any language. A program asks it for a slot before each call to the
         model, and says afterwards how the call ended. When Headroom is away, the last allocations' fallback is enforced.
@@ -22,6 +22,10 @@ enum GateCommand {
           --directory DIR       keeps the last allocations, and telemetry while Headroom is away
           --pool POOL           the pool of requests that name none
           --tenant TENANT       the tenant of requests that name none
+
+          --task-calls N, --task-tokens N
+                                what an agent task may use, with the tasks that it starts; without them there is no limit
+          --task-fan-out N      tasks that one task may start
 
         The token of role gateway, where Headroom asks for one, is taken from HEADROOM_TOKEN.
 
@@ -40,13 +44,19 @@ enum GateCommand {
             arguments,
             options: [
                 "--listen": "HOST:PORT", "--unix": "PATH", "--url": "URL", "--name": "NAME", "--directory": "DIR",
-                "--pool": "POOL", "--tenant": "TENANT",
+                "--pool": "POOL", "--tenant": "TENANT", "--task-calls": "N", "--task-tokens": "N",
+                "--task-fan-out": "N",
             ])
         let listen = try address(arguments)
         var settings = BudgetManager.Settings(
             gateway: try name("--name", arguments) ?? "gate", addresses: try addresses(arguments),
             token: ServiceClient.setting("HEADROOM_TOKEN"))
         if let directory = arguments["--directory"] { settings.directory = URL(filePath: directory) }
+        let limits = TaskLimits(
+            calls: try arguments.integer("--task-calls", in: 1...1_000_000_000),
+            tokens: try arguments.integer("--task-tokens", in: 1...1_000_000_000_000),
+            fanOut: try arguments.integer("--task-fan-out", in: 0...1_000_000))
+        if limits != TaskLimits() { settings.taskLimits = limits }
         let defaults = GateDefaults(tenant: try name("--tenant", arguments), pool: try name("--pool", arguments))
 
         let timeline = Timeline(wall: { Int64(Date().timeIntervalSince1970 * 1000) })
@@ -81,12 +91,17 @@ enum GateCommand {
     private static func watch(_ gate: Gate) async {
         var last: BudgetManager.State.Lease = .none
         var problem: String?
+        var escalated: Escalation?
         while !Task.isCancelled {
             // Throws when the gate stops; the loop's condition says so.
             try? await Task.sleep(for: .seconds(1))
             let state = gate.manager.state
             if let found = state.problem, found != problem { Terminal.log(.warning, "Headroom: \(found)") }
             problem = state.problem
+            if let newest = state.escalations.last, newest != escalated {
+                Terminal.log(.warning, newest.description)
+                escalated = newest
+            }
             if state.lease == .expired, last != .expired {
                 Terminal.log(.warning, "the lease has run out: the fallback is in force until Headroom answers")
             } else if case .live = state.lease, last == .expired || last == .none {

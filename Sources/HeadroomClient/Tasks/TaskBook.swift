@@ -1,0 +1,178 @@
+import HeadroomModel
+import Synchronization
+
+/// What one agent task may use, together with the tasks that it has started. An absent number is no limit.
+public struct TaskLimits: Equatable, Sendable {
+    /// Calls to models that were sent.
+    public var calls: Int?
+    /// Tokens of prompts and answers.
+    public var tokens: Int?
+    /// Tasks that one task may start.
+    public var fanOut: Int?
+
+    public init(calls: Int? = nil, tokens: Int? = nil, fanOut: Int? = nil) {
+        self.calls = calls
+        self.tokens = tokens
+        self.fanOut = fanOut
+    }
+}
+
+/// A task has used up its budget: a person should look at it.
+public struct Escalation: Equatable, Sendable, CustomStringConvertible {
+    public let tenant: TenantID
+    public let task: String
+    /// What the task has used, and what it may.
+    public let description: String
+}
+
+/// The budgets of the agent tasks at this gateway.
+///
+/// A task that nears its end is slowed down before it is stopped, so that it can finish with what it has: first its tool
+/// work is held back, then new branches, then all but its finishing step. What a task uses counts for the tasks above it.
+final class TaskBook: Sendable {
+    private struct Key: Hashable {
+        let tenant: TenantID
+        let task: String
+    }
+
+    private struct Account {
+        var parent: Key?
+        var calls = 0.0
+        var tokens = 0.0
+        var children = 0
+        var usedAt: Timestamp
+        var isEscalated = false
+    }
+
+    private struct State {
+        var accounts: [Key: Account] = [:]
+        var escalations: [Escalation] = []
+    }
+
+    /// From these shares of its budget on, a task's kinds of work are held back.
+    private static let toolShare = 0.8
+    private static let branchShare = 0.9
+    private static let lastShare = 0.95
+    /// A loop in what callers say of parents comes to an end.
+    private static let maxDepth = 16
+    /// Tasks that have done nothing for that long are forgotten; of more, those that were used longest ago.
+    private static let idleSeconds = 3600.0
+    private static let maxTasks = 50_000
+    private static let maxEscalations = 100
+
+    private let limits: TaskLimits
+    private let state = Mutex(State())
+
+    init(limits: TaskLimits) {
+        self.limits = limits
+    }
+
+    /// The last ones, oldest first.
+    var escalations: [Escalation] { state.withLock { $0.escalations } }
+
+    /// Takes what the call is expected to cost from the budgets of its task and of those above. A refusal says what to do.
+    func reserve(_ call: Call, _ estimate: Work, at now: Timestamp) -> Refusal? {
+        guard let key = Self.key(of: call) else { return nil }
+        return state.withLock { state in
+            let isNew = state.accounts[key] == nil
+            if isNew { open(key, parent: call.parent, &state, at: now) }
+            let lineage = Self.lineage(of: key, state)
+            if isNew, let parent = lineage.dropFirst().first, let refusal = refuseBranch(of: parent, state) {
+                state.accounts[key] = nil
+                return refusal
+            }
+            for ancestor in lineage {
+                let share = share(of: ancestor, adding: estimate, state)
+                guard let reason = Self.objection(to: call, isBranch: isNew && ancestor != key, at: share) else {
+                    continue
+                }
+                if share > 1 { escalate(ancestor, &state) }
+                if isNew { state.accounts[key] = nil }
+                return Refusal(
+                    call.fallback == .fail ? .fail : .fallback, exhausted: .taskBudget,
+                    "the task \(ancestor.task) has used \(Int((share * 100).rounded(.down))) % of its budget: \(reason)"
+                )
+            }
+            if isNew, let parent = lineage.dropFirst().first { state.accounts[parent]?.children += 1 }
+            add(estimate, to: lineage, &state, at: now)
+            return nil
+        }
+    }
+
+    /// What the call really cost replaces what was taken.
+    func settle(_ call: Call, estimate: Work, actual: Work, at now: Timestamp) {
+        guard let key = Self.key(of: call) else { return }
+        state.withLock { state in add(actual - estimate, to: Self.lineage(of: key, state), &state, at: now) }
+    }
+
+    private static func key(of call: Call) -> Key? { call.task.map { Key(tenant: call.tenant, task: $0) } }
+
+    private static func lineage(of key: Key, _ state: State) -> [Key] {
+        var lineage = [key]
+        while lineage.count < maxDepth, let parent = state.accounts[lineage[lineage.count - 1]]?.parent,
+            !lineage.contains(parent)
+        {
+            lineage.append(parent)
+        }
+        return lineage
+    }
+
+    private func open(_ key: Key, parent: String?, _ state: inout State, at now: Timestamp) {
+        if state.accounts.count >= Self.maxTasks {
+            let oldest = state.accounts.values.map(\.usedAt).sorted()[Self.maxTasks / 10]
+            let limit = max(oldest, now.adding(seconds: -Self.idleSeconds))
+            state.accounts = state.accounts.filter { $0.value.usedAt > limit }
+        }
+        let parent = parent.map { Key(tenant: key.tenant, task: $0) }
+        if let parent, state.accounts[parent] == nil { state.accounts[parent] = Account(usedAt: now) }
+        state.accounts[key] = Account(parent: parent == key ? nil : parent, usedAt: now)
+    }
+
+    private func refuseBranch(of parent: Key, _ state: State) -> Refusal? {
+        guard let fanOut = limits.fanOut, let account = state.accounts[parent], account.children >= fanOut else {
+            return nil
+        }
+        return Refusal(
+            .fail, exhausted: .taskBudget,
+            "the task \(parent.task) has started \(account.children) tasks, and may start \(fanOut)")
+    }
+
+    private static func objection(to call: Call, isBranch: Bool, at share: Double) -> String? {
+        if share > 1 { return "nothing is left; raise the budget, or let a person decide" }
+        if call.isFinishing { return nil }
+        if share > lastShare { return "only its finishing step may go" }
+        if share > branchShare, isBranch { return "it may start no more tasks" }
+        if share > toolShare, call.work == .tool { return "its tool work is held back" }
+        return nil
+    }
+
+    private func share(of key: Key, adding estimate: Work, _ state: State) -> Double {
+        guard let account = state.accounts[key] else { return 0 }
+        let calls = limits.calls.map { (account.calls + estimate[.requests]) / Double(max(1, $0)) } ?? 0
+        let tokens = limits.tokens.map { (account.tokens + estimate[.tokens]) / Double(max(1, $0)) } ?? 0
+        return max(calls, tokens)
+    }
+
+    private func add(_ work: Work, to lineage: [Key], _ state: inout State, at now: Timestamp) {
+        for key in lineage {
+            state.accounts[key]?.calls += work[.requests]
+            state.accounts[key]?.tokens += work[.tokens]
+            state.accounts[key]?.usedAt = now
+        }
+    }
+
+    /// Once a task.
+    private func escalate(_ key: Key, _ state: inout State) {
+        guard let account = state.accounts[key], !account.isEscalated else { return }
+        state.accounts[key]?.isEscalated = true
+        let used = "\(Int(account.calls)) calls and \(Int(account.tokens)) tokens"
+        let may = [limits.calls.map { "\($0) calls" }, limits.tokens.map { "\($0) tokens" }].compactMap { $0 }
+        state.escalations.append(
+            Escalation(
+                tenant: key.tenant, task: key.task,
+                description:
+                    "the task \(key.task) of \(key.tenant) has used \(used), and may use \(may.joined(separator: " and "))"
+            ))
+        if state.escalations.count > Self.maxEscalations { state.escalations.removeFirst() }
+    }
+}

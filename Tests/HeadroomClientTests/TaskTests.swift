@@ -1,0 +1,69 @@
+import HeadroomClient
+import HeadroomModel
+import Testing
+
+@Suite struct TaskTests {
+    private func fixture(_ limits: TaskLimits) throws -> Fixture {
+        let fixture = try Fixture(taskLimits: limits)
+        fixture.load(pool(rpm: 6e6, tpm: 6e9, tenants: [tenant("a", rpm: 6e6, tpm: 6e9)]))
+        return fixture
+    }
+
+    private func step(
+        _ fixture: Fixture, _ task: String = "t", parent: String? = nil, work: Call.WorkKind = .model,
+        isFinishing: Bool = false, tokens: Int = 0, tenant: TenantID = "a"
+    ) -> Refusal? {
+        var call = call(tenant, tokens: tokens)
+        (call.task, call.parent, call.work, call.isFinishing) = (task, parent, work, isFinishing)
+        do throws(Refusal) {
+            try fixture.manager.tryAdmit(call).finish(.outcome(.ok, inputTokens: tokens, outputTokens: 0))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `a task that nears its end loses its tool work, then its branches, then all but its last step`() throws {
+        let fixture = try fixture(TaskLimits(calls: 100))
+        for _ in 0..<80 { #expect(step(fixture, work: .tool) == nil) }
+        #expect(step(fixture, work: .tool)?.exhausted == .taskBudget)
+        #expect(step(fixture, "child", parent: "t") == nil)
+        for _ in 0..<9 { #expect(step(fixture) == nil) }
+        #expect(step(fixture, "other", parent: "t")?.decision == .fail)
+        // A task that has begun goes on for a while.
+        #expect(step(fixture, "child", parent: "t") == nil)
+        for _ in 0..<4 { #expect(step(fixture) == nil) }
+        #expect(step(fixture) != nil)
+        #expect(fixture.manager.state.escalations.isEmpty)
+        for _ in 0..<5 { #expect(step(fixture, isFinishing: true) == nil) }
+        #expect(step(fixture, isFinishing: true) != nil)
+        #expect(step(fixture, isFinishing: true) != nil)
+        #expect(fixture.manager.state.escalations.map(\.task) == ["t"])
+        // Another tenant's task of the same name is another task.
+        #expect(step(fixture, tenant: "b")?.exhausted != .taskBudget)
+    }
+
+    @Test func `what a call really cost counts, and a call that was not sent costs nothing`() throws {
+        let fixture = try fixture(TaskLimits(tokens: 1000))
+        var planned = call(tokens: 900)
+        planned.task = "t"
+        for _ in 0..<5 { try fixture.manager.tryAdmit(planned).giveBack() }
+        try fixture.manager.tryAdmit(planned).finish(.outcome(.ok, inputTokens: 100, outputTokens: 0))
+        #expect(step(fixture, tokens: 800) == nil)
+        #expect(step(fixture, tokens: 200)?.exhausted == .taskBudget)
+    }
+
+    @Test func `a task starts no more tasks than it may`() throws {
+        let fixture = try fixture(TaskLimits(fanOut: 2))
+        for child in ["x", "y"] { #expect(step(fixture, child, parent: "t") == nil) }
+        #expect(step(fixture, "z", parent: "t")?.exhausted == .taskBudget)
+        #expect(step(fixture, "x", parent: "t") == nil)
+    }
+
+    @Test func `a loop among parents is no endless one`() throws {
+        let fixture = try fixture(TaskLimits(calls: 10))
+        #expect(step(fixture, "x", parent: "y") == nil)
+        #expect(step(fixture, "y", parent: "x") == nil)
+        #expect(step(fixture, "z", parent: "z") == nil)
+    }
+}
