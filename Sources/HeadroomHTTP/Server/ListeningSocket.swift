@@ -89,10 +89,10 @@ struct ListeningSocket {
             // The sockets API takes every family's address through a pointer to the generic one.
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
                 if unsafe bind(descriptor, address, size) != 0 {
-                    guard errno == EADDRINUSE, isAbandoned(address, size, wanted) else { return errno }
+                    guard errno == EADDRINUSE, unsafe isAbandoned(address, size, wanted) else { return errno }
                     guard unsafe unlink(path) == 0, unsafe bind(descriptor, address, size) == 0 else { return errno }
                 }
-                guard chmod(path, 0o660) == 0, listen(descriptor, Self.backlog) == 0 else { return errno }
+                guard unsafe chmod(path, 0o660) == 0, listen(descriptor, Self.backlog) == 0 else { return errno }
                 return 0
             }
         }

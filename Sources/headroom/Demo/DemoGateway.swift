@@ -122,14 +122,6 @@ actor DemoGateway {
     }
 }
 
-extension DemoPlan.Arrival {
-    fileprivate var work: Work {
-        Work(
-            requests: 1, tokens: Double(inputTokens + outputTokens), inputTokens: Double(inputTokens),
-            outputTokens: Double(outputTokens))
-    }
-}
-
 /// The part of each generation that a gateway was given.
 private final class ReceivedParts: Sendable {
     private let state = Mutex<[SnapshotVersion: DemoTally.Part]>([:])
