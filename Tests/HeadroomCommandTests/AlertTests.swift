@@ -44,8 +44,15 @@ import Testing
             return id
         }
         try await RunningService.run(house) { service in
-            // It is still there, acknowledged; nothing is reported any more, so that it closes by itself.
-            let reply = try await service.client.poll("/v1/alerts?state=closed") { Self.open("starvation", $0) != nil }
+            // It is still there, acknowledged; nothing waits any more, so that it closes by itself.
+            let client = service.client
+            let empty =
+                #"{"type":"queue","gateway":"gw-1","tenant":"acme","pool":"\#(House.pool)","criticality":"batch","depth":0}"#
+            let reply = try await client.poll("/v1/alerts?state=closed") { _ in
+                _ = try await client.post([empty])
+            } until: {
+                Self.open("starvation", $0) != nil
+            }
             let alert = try #require(Self.open("starvation", reply), "\(reply.text)")
             #expect(AlertTests.text(alert["id"]) == id && alert["acknowledged"]?["author"]?.string == "local")
             #expect(try await service.client.metric(#"headroom_alerts_open{kind="starvation"}"#) == 0)

@@ -25,16 +25,16 @@ import Testing
     @Test func `nothing is overwritten`() async throws {
         let house = try House()
         let path = try house.directory.write("mine", to: "policies/pools/a-b.json5")
-        let refused = try await HeadroomProgram.run("init", house.policies, "--pool", "a:b", "--rpm", "60")
+        let refused = try await HeadroomProgram.run("init", house.policies, "--pool", "a:b", "--provider", "openai", "--rpm", "60")
         #expect(refused.code == 1 && refused.errors.contains("\(path) is there already"), "\(refused.errors)")
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
         try FileManager.default.removeItem(atPath: path)
         let rules = try String(contentsOfFile: house.policies + "/rules.json5", encoding: .utf8)
-        let added = try await HeadroomProgram.run("init", house.policies, "--pool", "a:b", "--rpm", "60")
+        let added = try await HeadroomProgram.run("init", house.policies, "--pool", "a:b", "--provider", "openai", "--rpm", "60")
         #expect(added.code == 0, "\(added.errors)")
         #expect(try String(contentsOfFile: house.policies + "/rules.json5", encoding: .utf8) == rules)
         let tiers = try await HeadroomProgram.run(
-            "init", house.policies, "--pool", "a:c", "--rpm", "60", "--tiers", "x,y")
+            "init", house.policies, "--pool", "a:c", "--provider", "openai", "--rpm", "60", "--tiers", "x,y")
         #expect(tiers.code == 1 && tiers.errors.contains("rules.json5 is there already"), "\(tiers.errors)")
     }
 

@@ -99,6 +99,6 @@ import Testing
         try other.restore(from: &reader, at: start.adding(seconds: 200))
         let verdict = other.judge(
             hungry, entitlement: entitlement, nominal: nominal, hasLostCapacity: false, at: start.adding(seconds: 301))
-        #expect(verdict == StarvationWatch.Finding(underservedSeconds: 301, starvation: .delivery))
+        #expect(verdict == StarvationWatch.Finding(underservedSeconds: 301, starvation: .delivery, isFirst: true))
     }
 }

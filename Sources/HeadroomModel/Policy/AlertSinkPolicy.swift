@@ -104,8 +104,12 @@ public struct AddressRange: Equatable, Sendable {
 
     private static func version6(_ text: Substring) -> [UInt8]? {
         // A zone (fe80::1%eth0) names an interface, not another address.
-        let halves = (text.split(separator: "%").first ?? "").replacing("::", with: ":*:").split(separator: ":")
-        guard text.contains(":"), halves.count(where: { $0 == "*" }) <= 1 else { return nil }
+        let address = text.prefix { $0 != "%" }
+        let hasLooseColon =
+            address.contains(":::") || address.hasPrefix(":") && !address.hasPrefix("::")
+            || address.hasSuffix(":") && !address.hasSuffix("::")
+        let halves = address.replacing("::", with: ":*:").split(separator: ":")
+        guard address.contains(":"), !hasLooseColon, halves.count(where: { $0 == "*" }) <= 1 else { return nil }
         var before: [UInt8] = []
         var after: [UInt8]?
         for (place, part) in halves.enumerated() {
