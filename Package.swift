@@ -77,14 +77,14 @@ let package = Package(
         library(
             "HeadroomHTTP",
             [
-                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomDecision",
-                "HeadroomDashboard",
-                "CMicroHTTPD", "CZlib",
+                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomDashboard", "CMicroHTTPD",
+                "CZlib",
             ]),
 
-        // What a browser loads from `/`.
+        // The files that a browser loads from `/`.
         library("HeadroomDashboard", []),
-        // What gateways link: allocations in, telemetry out, and whose turn it is.
+
+        // The library that gateways link: allocations in, telemetry out, and whose turn it is.
         library(
             "HeadroomClient",
             ["HeadroomModel", "HeadroomWire", "HeadroomEnforcement", "HeadroomProviders"]),
@@ -147,13 +147,7 @@ let package = Package(
             dependencies: [
                 "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomProviders",
                 "HeadroomDecision", "HeadroomEnforcement", "HeadroomAlerts", "HeadroomLoop", "HeadroomStorage",
-                "HeadroomHTTP", "HeadroomSimulator",
-                "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
-                "HeadroomSimulator",
-                "HeadroomDecision", "HeadroomEnforcement", "HeadroomAlerts", "HeadroomLoop", "HeadroomStorage",
-                "HeadroomHTTP", "HeadroomSimulator",
-                "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
-                "HeadroomClient", "HeadroomGate", "HeadroomSimulator",
+                "HeadroomHTTP", "HeadroomSimulator", "HeadroomClient", "HeadroomGate",
             ],
             // What `headroom init` writes is what stands in policies/.
             resources: [.embedInCode("../../policies/rules.json5")],
@@ -162,9 +156,7 @@ let package = Package(
             name: "HeadroomBenchmarks",
             dependencies: [
                 "HeadroomModel", "HeadroomWire", "HeadroomDecision", "HeadroomEnforcement", "HeadroomLoop",
-                "HeadroomStorage", "HeadroomHTTP", "HeadroomSimulator",
-                "HeadroomModel", "HeadroomWire", "HeadroomDecision", "HeadroomLoop", "HeadroomStorage", "HeadroomHTTP",
-                "HeadroomClient", "HeadroomGate", "HeadroomSimulator",
+                "HeadroomStorage", "HeadroomHTTP", "HeadroomSimulator", "HeadroomClient", "HeadroomGate",
             ],
             swiftSettings: settings),
 
@@ -188,9 +180,8 @@ let package = Package(
         tests(
             "HeadroomHTTPTests",
             [
-                "HeadroomHTTP", "HeadroomDashboard", "HeadroomMemoryStores", "HeadroomEnforcement", "HeadroomWire",
-                "HeadroomJSON",
-                "HeadroomModel", "CZlib",
+                "HeadroomHTTP", "HeadroomDashboard", "HeadroomDecision", "HeadroomMemoryStores", "HeadroomEnforcement",
+                "HeadroomWire", "HeadroomJSON", "HeadroomModel", "CZlib",
             ]),
         // Runs the built program, as its users do.
         tests(

@@ -25,17 +25,31 @@ import Testing
     @Test func `nothing is overwritten`() async throws {
         let house = try House()
         let path = try house.directory.write("mine", to: "policies/pools/a-b.json5")
-        let refused = try await HeadroomProgram.run("init", house.policies, "--pool", "a:b", "--provider", "openai", "--rpm", "60")
+        let refused = try await HeadroomProgram.run("init", house.policies, "--pool", "a:b", "--rpm", "60")
         #expect(refused.code == 1 && refused.errors.contains("\(path) is there already"), "\(refused.errors)")
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
         try FileManager.default.removeItem(atPath: path)
         let rules = try String(contentsOfFile: house.policies + "/rules.json5", encoding: .utf8)
-        let added = try await HeadroomProgram.run("init", house.policies, "--pool", "a:b", "--provider", "openai", "--rpm", "60")
+        let added = try await HeadroomProgram.run("init", house.policies, "--pool", "a:b", "--rpm", "60")
         #expect(added.code == 0, "\(added.errors)")
         #expect(try String(contentsOfFile: house.policies + "/rules.json5", encoding: .utf8) == rules)
         let tiers = try await HeadroomProgram.run(
             "init", house.policies, "--pool", "a:c", "--provider", "openai", "--rpm", "60", "--tiers", "x,y")
         #expect(tiers.code == 1 && tiers.errors.contains("rules.json5 is there already"), "\(tiers.errors)")
+    }
+
+    @Test func `a provider that is not known is refused, an account's name is none`() async throws {
+        let house = try House()
+        let refused = try await HeadroomProgram.run(
+            "init", house.policies, "--pool", "a:b", "--provider", "opnai", "--rpm", "60")
+        #expect(refused.code == 2 && refused.errors.contains("must be one of openai"), "\(refused.errors)")
+        for (pool, provider) in [("mine:b", "null"), ("openai:b", #""openai""#)] {
+            let written = try await HeadroomProgram.run("init", house.policies, "--pool", pool, "--rpm", "60")
+            #expect(written.code == 0, "\(written.errors)")
+            let file = house.policies + "/pools/\(pool.replacing(":", with: "-")).json5"
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(text.contains("provider: \(provider),"), "\(text)")
+        }
     }
 
     @Test func `tiers of one's own replace the standard ones`() async throws {

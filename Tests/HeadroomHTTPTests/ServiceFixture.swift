@@ -1,3 +1,4 @@
+import HeadroomDecision
 import HeadroomEnforcement
 import HeadroomHTTP
 import HeadroomMemoryStores
@@ -80,7 +81,10 @@ extension ServerSettings {
 }
 
 extension MemoryDesk {
-    var ports: PeoplePorts { PeoplePorts(steering: self, contracts: self, records: self, alerts: self, rules: self) }
+    var ports: PeoplePorts {
+        PeoplePorts(
+            steering: self, contracts: self, records: self, alerts: self, rules: self, preview: OverridePreview.effects)
+    }
 }
 
 /// A clock that a test moves.

@@ -1,4 +1,3 @@
-import HeadroomDecision
 import HeadroomJSON
 import HeadroomModel
 import HeadroomWire
@@ -8,6 +7,7 @@ struct OverrideRoutes: Sendable {
     let board: SnapshotBoard
     let steering: any SteeringDesk
     let rules: any RuleSource
+    let preview: OverridePreviewing
 
     private var time: TimeSource { board.time }
 
@@ -96,7 +96,7 @@ struct OverrideRoutes: Sendable {
         }
         let effects = reports.map { report in
             let pool = rules.policy.pool(report.pool)
-            let all = pool.map { OverridePreview.effects(on: report, of: $0, from: rules, to: other, at: now) } ?? []
+            let all = pool.map { preview(report, $0, rules, other, now) } ?? []
             return (report: report, effects: all.filter { scope.holds($0.tenant) })
         }
         return .json { writer in

@@ -1,5 +1,11 @@
 import HeadroomModel
 
+/// The changes that other rules would make to a pool's rates, the largest first. The decision makes them; HTTP only asks.
+package typealias OverridePreviewing =
+    @Sendable (
+        _ report: PoolReport, _ pool: PoolPolicy, _ rules: Rules, _ other: Rules, _ now: Timestamp
+    ) -> [Proposal.Effect]
+
 /// The ports behind the calls of people (WireFormat §3).
 package struct PeoplePorts: Sendable {
     package var steering: any SteeringDesk
@@ -11,10 +17,11 @@ package struct PeoplePorts: Sendable {
 
     /// The result of the last walk along the audit log; `nil` before it has ended.
     package var auditVerification: @Sendable () async -> AuditVerification?
+    package var preview: OverridePreviewing
 
     package init(
         steering: any SteeringDesk, contracts: any ContractDesk, records: any RecordReading, alerts: any AlertDesk,
-        rules: any RuleSource,
+        rules: any RuleSource, preview: @escaping OverridePreviewing,
         auditVerification: @escaping @Sendable () async -> AuditVerification? = { nil }
     ) {
         self.steering = steering
@@ -22,6 +29,7 @@ package struct PeoplePorts: Sendable {
         self.records = records
         self.alerts = alerts
         self.rules = rules
+        self.preview = preview
         self.auditVerification = auditVerification
     }
 }
@@ -29,7 +37,7 @@ package struct PeoplePorts: Sendable {
 extension Route {
     /// The routes for people.
     static func people(_ ports: PeoplePorts, _ board: SnapshotBoard) -> [Route] {
-        OverrideRoutes(board: board, steering: ports.steering, rules: ports.rules).all
+        OverrideRoutes(board: board, steering: ports.steering, rules: ports.rules, preview: ports.preview).all
             + ProposalRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all
             + PoolSteeringRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all
             + PoolRoutes(board: board, steering: ports.steering).all

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import HeadroomModel
 import HeadroomPolicy
+import HeadroomProviders
 
 /// `headroom init`: policies to begin with, every key with its reason beside it.
 enum InitCommand {
@@ -130,7 +131,7 @@ private struct PoolAnswers {
     /// Throws ``UsageError`` when something is missing and nobody is at the terminal to be asked.
     init(_ arguments: Arguments) throws(UsageError) {
         pool = try PoolAnswers.pool(arguments)
-        provider = try PoolAnswers.provider(arguments)
+        provider = try PoolAnswers.provider(arguments, of: pool)
         let modeName = arguments["--mode"] ?? PoolMode.full.name
         guard let mode = PoolMode.allCases.first(where: { $0.name == modeName }) else {
             let names = PoolMode.allCases.map(\.name)
@@ -165,10 +166,17 @@ private struct PoolAnswers {
         return pool
     }
 
-    /// The word before the colon of the pool's name, unless somebody says otherwise.
-    private static func provider(_ arguments: Arguments) throws(UsageError) -> String? {
-        guard let text = arguments["--provider"] else { return nil }
-        guard PoolID(text) != nil else { throw UsageError("--provider \"\(text)\": must have \(PoolID.rule)") }
+    /// `nil`: by the general rules.
+    private static func provider(_ arguments: Arguments, of pool: PoolID) throws(UsageError) -> String? {
+        guard let text = arguments["--provider"] else {
+            let account = String(pool.text.prefix { $0 != ":" })
+            return KnownProviders.names.contains(account) ? account : nil
+        }
+        guard KnownProviders.names.contains(text) else {
+            throw UsageError(
+                "--provider \"\(text)\": must be one of \(KnownProviders.names.joined(separator: ", ")). Leave it out "
+                    + "for another provider: its answers are then read by the general rules")
+        }
         return text
     }
 
@@ -176,7 +184,6 @@ private struct PoolAnswers {
     var fileName: String { "\(String(pool.text.map { ":@".contains($0) ? "-" : $0 })).json5" }
 
     var text: String {
-        let provider = self.provider ?? String(pool.text.prefix { $0 != ":" })
         let rates = Resource.allCases.compactMap { resource in
             nominal[resource].map { "\(resource.rateName): \(Self.plain($0))" }
         }
@@ -186,8 +193,9 @@ private struct PoolAnswers {
               // ACCOUNT:MODELS, as gateways name it in telemetry.
               pool: "\(pool)",
 
-              // How response headers and error bodies are read: openai, anthropic, azure, bedrock, gemini, mistral, …
-              provider: "\(provider)",
+              // How response headers and error bodies are read: openai, anthropic, azure, bedrock, gemini, mistral, …;
+              // null for a provider without rules of its own.
+              provider: \(provider.map { "\"\($0)\"" } ?? "null"),
 
               // The contract's capacity, per minute. Name only the resources that the provider limits: rpm, tpm, itpm,
               // otpm.

@@ -1,4 +1,5 @@
 import Foundation
+import HeadroomDecision
 import HeadroomHTTP
 import HeadroomLoop
 import HeadroomModel
@@ -96,7 +97,7 @@ final class Service: Sendable {
             telemetry: intake, draws: draws,
             people: PeoplePorts(
                 steering: database.steering, contracts: database.contracts, records: database.records,
-                alerts: database.alerts, rules: rules,
+                alerts: database.alerts, rules: rules, preview: OverridePreview.effects,
                 auditVerification: { [audit = database.audit] in await audit.lastVerification }),
             conditions: conditions, openAlerts: openAlerts, openMetrics: configuration.openMetrics,
             hasSecureCookies: configuration.tlsEndsAtProxy, comparison: configuration.comparison)
