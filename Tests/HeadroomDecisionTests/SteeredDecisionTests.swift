@@ -66,7 +66,7 @@ import Testing
         let effects = try #require(question).effects
         #expect(effects.count == 100)
         #expect(effects.map(\.tenant) == effects.map(\.tenant).sorted())
-        #expect(try #require(question).evidence.contains("150 other tenants are changed by it."))
+        #expect(try #require(question).evidence.contains("It changes 150 other tenants."))
     }
 
     @Test func `an approved change holds until it ends, within the room there is`() {

@@ -9,7 +9,7 @@ import HeadroomModel
 ///
 ///     L  ← min(B, L + g) − d
 ///     ll ← −K · min(d, max(0, −L − tol)) / r                     delivered more than the hypothesis allows
-///     ll ← ll − min(E, K · max(0, L − tol) / r)   if refused     refused although the hypothesis had some left
+///     ll ← ll − K · max(0, L − tol) / r           if refused     refused although the hypothesis had some left
 ///     L  ← max(−B, L − c)                                        what refused calls cost, where they count
 struct BucketBank: Sendable {
     /// How a provider holds use against a limit per minute.
@@ -36,10 +36,6 @@ struct BucketBank: Sendable {
     static let tenths = 10
     /// The index of the hypothesis that the limit is as it is known.
     static let known = fractions.firstIndex(of: 1)!
-
-    /// E, in nats: the most that the refusals of one moment say. The size of a refused call is an estimate, about one in
-    /// seven (e⁻²) is far off, and a single one must not halve a capacity; refusals in several moments do.
-    private static let maxRefusalEvidence = 2.0
 
     /// The known limit, per minute, above 0: the contract's, or the provider's own word where that is lower.
     let limit: Double
@@ -109,7 +105,6 @@ struct BucketBank: Sendable {
             min(delivered, max(0, delivered - levels[h] - debt - max(0, largest - sizes[h])))
         }
         let beyond = excess(top) / BucketBank.fractions[top]
-        let mostAgainst = Self.maxRefusalEvidence / gain
         var speaks = false
         for h in levels.indices {
             let rate = BucketBank.fractions[h] * perSecond
@@ -117,10 +112,8 @@ struct BucketBank: Sendable {
             var level = levels[h] - delivered + excess
             var against = max(0, excess / rate - beyond / perSecond)
             if isRefused {
-                let doubt = max(0, level - refusedTolerance) / rate
-                against += min(doubt, mostAgainst)
-                // Beyond that the hypothesis holds the call to have been larger, so that its level stays possible.
-                if doubt <= mostAgainst { level = min(level, refusedTolerance) }
+                against += max(0, level - refusedTolerance) / rate
+                level = min(level, refusedTolerance)
             }
             levels[h] = charged > 0 ? max(min(level, -sizes[h]), level - charged) : level
             guard against > 0 else { continue }

@@ -9,7 +9,7 @@ import HeadroomModel
 /// ``OtherConsumers``), latency far over its baseline keeps it from rising, and a person's pin goes before everything.
 /// An overload says nothing about the quota and never enters: it opens the breaker (``UpstreamSignals``).
 public struct CapacityEstimator: Sendable {
-    /// What a call's second is judged by: seconds, attempts and refusals of the last ten.
+    /// Attempts and refusals of one of the last ten seconds.
     struct Recent: Equatable, Sendable {
         var second: Int64
         var attempts: Int
@@ -254,7 +254,7 @@ public struct CapacityEstimator: Sendable {
         }
     }
 
-    /// What the estimate would be if the seconds behind those that were judged for good were told in full as well.
+    /// The estimate, as if the seconds after those that were judged for good were completely reported as well.
     private func judgedOnTrial(through last: Int64, _ completeness: [Double], at now: Timestamp) -> LimitEstimator {
         var trial = limits
         var second = judgedThrough + 1

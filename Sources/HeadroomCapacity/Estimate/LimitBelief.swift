@@ -12,7 +12,7 @@ struct LimitBelief: Sendable {
 
     var probabilities = LimitBelief.prior
 
-    /// How well a belief foresaw a second: `likelihood` · e^`scale`. Two numbers, lest the product vanish.
+    /// How well a belief predicted a second: `likelihood` · e^`scale`. Two numbers, because the product may underflow.
     struct Foresight {
         var likelihood: Double
         var scale: Double

@@ -53,8 +53,8 @@ struct OutcomeRing: Equatable, Sendable {
         newest = second
     }
 
-    /// A second that has left the ring stays as it was; one more than a minute in the future counts as the newest, lest
-    /// a clock that runs ahead empty the ring.
+    /// A second that has left the ring changes nothing. One that is more than a minute in the future counts as the
+    /// newest: otherwise a clock that runs ahead would empty the ring.
     mutating func add(_ outcome: Outcome, count: Double = 1, tokens: Double = 0, at second: Int64) {
         let second = min(second, newest + Int64(OutcomeRing.seconds))
         advance(to: second)

@@ -3,10 +3,10 @@ import HeadroomModel
 /// Asks people for what only they may decide (Model §5.4): changes beyond the guardrails, and in a pool that does not
 /// move by itself every change.
 struct ApprovalQuestions: Sendable {
-    /// People answer in minutes: questions are looked for once in so many seconds, and asked a few at a time.
+    /// People answer in minutes: questions are looked for every ten seconds, and only a few are asked at a time.
     private static let askingSeconds = 10.0
     private static let maxQuestions = 8
-    /// Of the other tenants that a question changes it lists those that it changes most.
+    /// A question lists at most this many other tenants: those that it would change most.
     fileprivate static let maxEffects = 100
     /// A change must differ by this part to be worth a question, and from a pending question by twice that to be asked
     /// anew.
@@ -84,7 +84,7 @@ private struct Inquiry {
         var isNew: Bool
     }
 
-    /// Those whose target is at a guardrail, and has been on average.
+    /// Those whose target is at a guardrail, now and on average over the observation window.
     private func clamped() -> [Wish] {
         members.indices.compactMap { index in
             let guardrail = input.guardrails[index]
@@ -115,8 +115,8 @@ private struct Inquiry {
         return largestFirst(wishes)
     }
 
-    /// Those of a guarded pool that keep what they want though the fill has on average given them clearly less: only a
-    /// person takes that from them. The largest changes first.
+    /// Those of a `guarded` pool that keep what they want although the fill, on average, gives them clearly less: only
+    /// a person may take that from them. The largest changes first.
     private func withheld() -> [Wish] {
         let deadband = conditions.deadband
         let wishes: [Wish] = members.indices.compactMap { index in
@@ -184,8 +184,8 @@ private struct Inquiry {
             "\(tenant) asks for \(text(asked)) \(unit).",
             "The pool has \(text(conditions.capacity.capacity)) of the \(text(conditions.pool.nominal)) of its contract.",
             changed.isEmpty
-                ? "Nobody else is changed by it."
-                : "\(changed.count) other tenants are changed by it.",
+                ? "It changes no other tenant."
+                : "It changes \(changed.count) other tenant\(changed.count == 1 ? "" : "s").",
         ]
         return Proposal(
             kind: kind, tenant: tenant, pool: conditions.pool.pool, from: from, to: to, evidence: [why] + evidence,
