@@ -159,7 +159,9 @@ private struct DrawSubject {
     init() throws {
         let time = TimeSource.anchored(atMillisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1000))
         let board = SnapshotBoard(time: time)
-        let token = AccessToken(name: "gw", role: .gateway, gateways: ["gw.*"], secretDigest: Array("secret".utf8))
+        let token = AccessToken(
+            name: "gw", role: .gateway, gateways: try GatewayNames(parsing: ["gw.*"]),
+            secretDigest: Array("secret".utf8))
         var settings = ServerSettings(listen: ListenAddress(host: "127.0.0.1", port: 0))
         settings.threads = 1
         let float = Float(at: time.now())
