@@ -69,7 +69,8 @@ extension DashboardFile {
           let order = options.order ?? null;
           const body = h("tbody");
           const heads = columns.map((column, index) => h("th", { class: column.number ? "number" : null, scope: "col" },
-            h("button", { type: "button", onclick: () => {
+            // A column of actions has no name, and nothing to sort by.
+            column.name === "" ? null : h("button", { type: "button", onclick: () => {
               order = { index, down: order?.index === index ? !order.down : Boolean(column.number) };
               draw();
             } }, column.name)));

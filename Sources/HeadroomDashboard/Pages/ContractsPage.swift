@@ -28,7 +28,7 @@ extension DashboardFile {
             replace(list, tableCard(`${whole(found.length)}${after ? " and more" : ""} contracts`, [
               { name: "Tenant", value: (row) => row.tenant, kind: "name", show: (row) => h("a", { href: `#/tenant/${encodeURIComponent(row.tenant)}` }, row.tenant) },
               { name: "Tier", value: (row) => row.tier ?? "", show: (row) => row.tier ?? h("span", { class: "quiet" }, "default") },
-              { name: "", value: (row) => row.strategic ? "strategic" : "", show: (row) => row.strategic ? chip("strategic", "good") : "" },
+              { name: "Note", value: (row) => row.strategic ? "strategic" : "", show: (row) => row.strategic ? chip("strategic", "good") : "" },
               { name: "Floors", kind: "wide", value: (row) => terms(row, "floor"), show: (row) => terms(row, "floor") || h("span", { class: "quiet" }, "none") },
               { name: "Ceilings", kind: "wide", value: (row) => terms(row, "ceiling"), show: (row) => terms(row, "ceiling") || h("span", { class: "quiet" }, "the tier's") },
               { name: "Cost limit", value: (row) => limit(row.cost) },

@@ -223,7 +223,7 @@ extension DashboardFile {
             .sort((a, b) => Number(Boolean(a.tenant)) - Number(Boolean(b.tenant)) || Math.abs(b.inside - b.outside) - Math.abs(a.inside - a.outside)).slice(0, 20);
           const events = (columns.events ?? poolEvents(name)).filter((event) => event.at >= from - 10000 && event.at <= to);
           const made = tableCard([title, h("button", { type: "button", class: "plain", onclick: () => timeline.choose(null) }, "Close")], [
-            { name: "", value: (row) => row.what, kind: "name", show: (row) => row.tenant ? h("a", { href: `#/tenant/${encodeURIComponent(row.tenant)}` }, row.what) : row.what },
+            { name: "What", value: (row) => row.what, kind: "name", show: (row) => row.tenant ? h("a", { href: `#/tenant/${encodeURIComponent(row.tenant)}` }, row.what) : row.what },
             { name: "In the range", number: true, value: (row) => row.inside, show: (row) => compact(row.inside) },
             { name: "Outside", number: true, value: (row) => row.outside, show: (row) => compact(row.outside) },
             { name: "Change", number: true, value: (row) => row.change, show: (row) => row.change === Infinity ? "new" : `${row.change > 0 ? "+" : ""}${percent(row.change)}` },
