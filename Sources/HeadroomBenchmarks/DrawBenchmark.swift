@@ -18,23 +18,13 @@ enum DrawBenchmark {
 
     static func run(smoke: Bool) throws {
         try runLedger(draws: smoke ? 2000 : 200_000)
-        let subject = try DrawSubject()
-        defer { subject.stop() }
+        let server = try startServer()
+        defer { server.stop() }
         for round in 1...(smoke ? 1 : 3) {
-            let before = subject.cpuSeconds
-            let client = Process()
-            client.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-            client.arguments = [
-                clientArgument, "\(subject.port)", "\(connections)", smoke ? "0.2" : "3", "\(round)",
-            ]
-            let output = Pipe()
-            client.standardOutput = output
-            try client.run()
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            client.waitUntilExit()
-            let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-            guard client.terminationStatus == 0, numbers.count == 4 else { throw PollBenchmark.PollFault.client }
-            let cpu = (subject.cpuSeconds - before) / numbers[0] * 1e6
+            let before = ownProcessorSeconds()
+            let numbers = try LoadProcess.numbers(
+                [clientArgument, "\(server.port)", "\(connections)", smoke ? "0.2" : "3", "\(round)"], count: 4)
+            let cpu = (ownProcessorSeconds() - before) / numbers[0] * 1e6
             print(
                 "HTTP round \(round): \(Int(numbers[0] / numbers[1])) draws/s, median \(Int(numbers[2])) µs, "
                     + "p99 \(Int(numbers[3])) µs, \(Int(cpu)) µs of processor a draw")
@@ -65,6 +55,32 @@ enum DrawBenchmark {
         print(
             "no network: \(Int(Double(draws) / seconds)) draws/s, median \(Int(times[draws / 2])) µs, "
                 + "p99 \(Int(times[draws * 99 / 100])) µs, \(bytes / draws) bytes an answer")
+    }
+
+    private final class Float: Sendable {
+        let ledger: Mutex<FloatLedger>
+        init(at now: Timestamp) { ledger = Mutex(DrawBenchmark.ledger(at: now)) }
+    }
+
+    /// With a float that 1,000 gateways draw from, each of which has acknowledged a snapshot.
+    private static func startServer() throws -> BenchmarkServer {
+        let server = try BenchmarkServer(gateways: ["gw.*"]) { time in
+            let float = Float(at: time.now())
+            return DrawIntake { request, now throws(DrawRefusal) in
+                try float.ledger.withLock { ledger throws(DrawRefusal) in try ledger.draw(request, at: now) }
+            }
+        }
+        let whole = Snapshot(
+            version: SnapshotVersion(epoch: 1, generation: 1), issuedAt: server.time.now(), leaseSeconds: 600,
+            policy: "default@0", pools: [pool])
+        server.board.publish(
+            Publication(whole: whole, parts: (0..<gateways).map { (gateway: name(of: $0), snapshot: whole) }))
+        for gateway in 0..<gateways {
+            let target = "/v1/allocations?gateway=\(name(of: gateway))&applied=1.1&boot=b1"
+            _ = try LoopbackHTTP.get(
+                server.port, target, headers: "Authorization: Bearer secret\r\nConnection: close\r\n")
+        }
+        return server
     }
 
     static func ledger(at now: Timestamp) -> FloatLedger {
@@ -137,69 +153,5 @@ struct DrawBody {
     private mutating func write() {
         let digits = Array(String(count).utf8)
         for place in places { bytes.replaceSubrange(place..<place + digits.count, with: digits) }
-    }
-}
-
-/// Headroom's own server on one thread, with a token and a float that 1,000 gateways draw from.
-private struct DrawSubject {
-    let port: UInt16
-    private let service: HTTPService
-
-    private struct NoSink: TelemetrySink {
-        func append(_ batch: TelemetryBatch) async throws(TelemetryError) -> TelemetryReceipt {
-            TelemetryReceipt(accepted: 0, duplicate: 0, late: 0, rejected: [])
-        }
-    }
-
-    private final class Float: Sendable {
-        let ledger: Mutex<FloatLedger>
-        init(at now: Timestamp) { ledger = Mutex(DrawBenchmark.ledger(at: now)) }
-    }
-
-    init() throws {
-        let time = TimeSource.anchored(atMillisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1000))
-        let board = SnapshotBoard(time: time)
-        let token = AccessToken(
-            name: "gw", role: .gateway, gateways: try GatewayNames(parsing: ["gw.*"]),
-            secretDigest: Array("secret".utf8))
-        var settings = ServerSettings(listen: ListenAddress(host: "127.0.0.1", port: 0))
-        settings.threads = 1
-        let float = Float(at: time.now())
-        service = HTTPService(
-            settings: settings, board: board, access: AccessControl(tokens: [token], time: time) { $0 },
-            telemetry: TelemetryIntake(
-                decoder: TelemetryDecoder { _ in ProviderSignal(kind: .ok) }, sink: NoSink(), digest: { $0 }),
-            draws: DrawIntake { request, now throws(DrawRefusal) in
-                try float.ledger.withLock { ledger throws(DrawRefusal) in try ledger.draw(request, at: now) }
-            })
-        port = try service.start().port
-        let whole = Snapshot(
-            version: SnapshotVersion(epoch: 1, generation: 1), issuedAt: time.now(), leaseSeconds: 600,
-            policy: "default@0",
-            pools: [DrawBenchmark.pool])
-        board.publish(
-            Publication(
-                whole: whole,
-                parts: (0..<DrawBenchmark.gateways).map { (gateway: DrawBenchmark.name(of: $0), snapshot: whole) }))
-        for gateway in 0..<DrawBenchmark.gateways {
-            let target = "/v1/allocations?gateway=\(DrawBenchmark.name(of: gateway))&applied=1.1&boot=b1"
-            _ = try LoopbackHTTP.get(port, target, headers: "Authorization: Bearer secret\r\nConnection: close\r\n")
-        }
-    }
-
-    /// The load client is another process and this one's main thread waits: what is used here is the server's.
-    var cpuSeconds: Double {
-        var usage = rusage()
-        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6 }
-    }
-
-    func stop() {
-        let done = DispatchSemaphore(value: 0)
-        Task { [service] in
-            await service.stop()
-            done.signal()
-        }
-        done.wait()
     }
 }

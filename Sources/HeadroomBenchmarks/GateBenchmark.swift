@@ -48,21 +48,13 @@ enum GateBenchmark {
             time: .anchored(atMillisecondsSince1970: 1_793_000_000_000))
         let address = try gate.start(ListenAddress(host: "127.0.0.1", port: 0))
         let body = #"{"tenant":"t1","pool":"pool","tokens":10,"request":"r-1","max_wait_ms":1000}"#
-        let client = Process()
-        client.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-        client.arguments = [
-            PollBenchmark.clientArgument, "\(address.port)", "\(connections)", "\(seconds)", "200",
-            "POST /v1/slots HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
-        ]
-        let output = Pipe()
-        client.standardOutput = output
-        let before = cpuSeconds
-        try client.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        client.waitUntilExit()
-        let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-        guard client.terminationStatus == 0, numbers.count == 3 else { throw PollBenchmark.PollFault.client }
-        let cpu = (cpuSeconds - before) / numbers[0] * 1_000_000
+        let before = ownProcessorSeconds()
+        let numbers = try LoadProcess.numbers(
+            [
+                PollBenchmark.clientArgument, "\(address.port)", "\(connections)", "\(seconds)", "200",
+                "POST /v1/slots HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
+            ], count: 3)
+        let cpu = (ownProcessorSeconds() - before) / numbers[0] * 1_000_000
         print(
             "\(Int(numbers[0] / numbers[1])) slots a second over HTTP, p99 \(numbers[2]) ms, \(Int(cpu)) µs of processor each, "
                 + "\(connections) connections")
@@ -86,12 +78,6 @@ enum GateBenchmark {
                 leaseSeconds: 1e6, policy: "bench@0", pools: [pool]),
             leaseUntil: Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 1_000_000_000))
         return manager
-    }
-
-    private static var cpuSeconds: Double {
-        var usage = rusage()
-        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6 }
     }
 }
 

@@ -2,7 +2,6 @@ import Foundation
 import HeadroomModel
 import HeadroomStorage
 import HeadroomWire
-import Synchronization
 
 /// Telemetry into SQLite, every commit on the disk (FULL), batches of 1,000 `call` lines with ascending ids from 1,000
 /// tenants in 4 pools: from the bytes of a request to the committed row, next to what a bare INSERT of eleven integers
@@ -16,24 +15,16 @@ enum IngestBenchmark {
         var cpuSeconds = 0.0
 
         mutating func add(_ work: () async throws -> Void) async rethrows {
-            let (clock, cpu) = (ContinuousClock(), processorSeconds())
+            let (clock, cpu) = (ContinuousClock(), ownProcessorSeconds())
             let begin = clock.now
             try await work()
             seconds += begin.duration(to: clock.now) / .seconds(1)
-            cpuSeconds += processorSeconds() - cpu
+            cpuSeconds += ownProcessorSeconds() - cpu
         }
     }
 
     static func run(smoke: Bool) throws {
-        // The store is an actor; the program's main thread has nothing else to do than to wait for it.
-        let finished = DispatchSemaphore(value: 0)
-        let failure = Mutex<(any Error)?>(nil)
-        Task {
-            do { try await measure(smoke: smoke) } catch { failure.withLock { $0 = error } }
-            finished.signal()
-        }
-        finished.wait()
-        if let error = failure.withLock({ $0 }) { throw error }
+        try waitFor { try await measure(smoke: smoke) }
     }
 
     private static func measure(smoke: Bool) async throws {
@@ -174,13 +165,5 @@ enum IngestBenchmark {
         print(
             "  " + stage + column("\(Int(lines / cost.cpuSeconds))", 48 - stage.count)
                 + column("\(Int(lines / cost.seconds))", 13) + column("\(perLine)", 15))
-    }
-
-    /// User and system time of this process so far.
-    private static func processorSeconds() -> Double {
-        var usage = rusage()
-        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 }

@@ -51,18 +51,9 @@ enum PollBenchmark {
     /// The load client's own processor time is its process's and not counted.
     private static func measure(_ subject: some PollTarget, _ status: Int, _ seconds: Double) throws -> Figures {
         let before = subject.cpuSeconds
-        let client = Process()
-        client.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-        client.arguments = [
-            clientArgument, "\(subject.port)", "\(connections)", "\(seconds)", "\(status)", subject.request(status),
-        ]
-        let output = Pipe()
-        client.standardOutput = output
-        try client.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        client.waitUntilExit()
-        let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-        guard client.terminationStatus == 0, numbers.count == 3 else { throw PollFault.client }
+        let numbers = try LoadProcess.numbers(
+            [clientArgument, "\(subject.port)", "\(connections)", "\(seconds)", "\(status)", subject.request(status)],
+            count: 3)
         return Figures(
             perSecond: numbers[0] / numbers[1],
             cpuSecondsPer100k: (subject.cpuSeconds - before) / numbers[0] * 100_000)

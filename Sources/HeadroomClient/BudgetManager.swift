@@ -57,7 +57,7 @@ public final class BudgetManager: Sendable {
     private let link: HeadroomLink
     private let feed: AllocationFeed
     private let pools: PoolBudgets
-    private let tasks: TaskBook?
+    private let tasks: TaskBudgets?
     private let draws: AsyncStream<DrawRequest>
     private let saved: Mutex<SavedSnapshot?>
     private let stopped: AsyncStream<Void>
@@ -103,7 +103,7 @@ public final class BudgetManager: Sendable {
         link = HeadroomLink(addresses: settings.addresses, token: settings.token)
         feed = AllocationFeed(
             gateway: settings.gateway, boot: boot, seed: seed, link: link, time: time)
-        tasks = settings.taskLimits.map { TaskBook(limits: $0) }
+        tasks = settings.taskLimits.map { TaskBudgets(limits: $0) }
         // A draw that is not sent is asked for again.
         let (draws, drawing) = AsyncStream.makeStream(of: DrawRequest.self, bufferingPolicy: .bufferingNewest(256))
         self.draws = draws

@@ -71,7 +71,7 @@ package final class PoolBudget: Sendable {
     private let time: TimeSource
     private let reporter: Reporter
     /// Of the agent tasks; `nil`: they have no budgets.
-    private let tasks: TaskBook?
+    private let tasks: TaskBudgets?
     /// Calls ``serve()`` at the instant, or earlier.
     private let wake: @Sendable (Timestamp) -> Void
     /// The first pool of a fail-over list that can take calls.
@@ -89,7 +89,7 @@ package final class PoolBudget: Sendable {
 
     init(
         pool: PoolID, gateway: GatewayID, maxCalls: Int, seed: UInt64, time: TimeSource, reporter: Reporter,
-        tasks: TaskBook?, draw: (@Sendable (DrawRequest) -> Void)?, wake: @escaping @Sendable (Timestamp) -> Void,
+        tasks: TaskBudgets?, draw: (@Sendable (DrawRequest) -> Void)?, wake: @escaping @Sendable (Timestamp) -> Void,
         healthy: @escaping @Sendable ([PoolID]) -> PoolID?
     ) {
         self.pool = pool

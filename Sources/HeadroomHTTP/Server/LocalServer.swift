@@ -1,24 +1,29 @@
 import HeadroomModel
 import Synchronization
 
-/// A server of calls that are none of the control plane's, for programs on this machine: the gate's, say.
+/// A server of calls that are none of the control plane's, for programs on this machine: the gate, and the provider that
+/// a demo plays.
 package final class LocalServer: Sendable {
     /// One call, as ``Route`` for Headroom's own.
     package struct Call: Sendable {
         package let method: HTTPMethod
         package let pattern: String
         package let bodyLimit: Int
+        /// Those that a body may have, and any if it is empty.
+        package let contentTypes: [String]
         /// Asked by a proxy with the headers of its own client, so that nothing can be said against where it comes from.
         package let isForProxies: Bool
         package let answer: @Sendable (Request) throws(HTTPError) -> Answer
 
         package init(
-            _ method: HTTPMethod, _ pattern: String, bodyLimit: Int = 0, isForProxies: Bool = false,
+            _ method: HTTPMethod, _ pattern: String, bodyLimit: Int = 0, contentTypes: [String] = [],
+            isForProxies: Bool = false,
             answer: @escaping @Sendable (Request) throws(HTTPError) -> Answer
         ) {
             self.method = method
             self.pattern = pattern
             self.bodyLimit = bodyLimit
+            self.contentTypes = contentTypes
             self.isForProxies = isForProxies
             self.answer = answer
         }
@@ -65,7 +70,10 @@ package final class LocalServer: Sendable {
 
     package init(settings: ServerSettings, calls: [Call], time: TimeSource) {
         let routes = calls.map { call in
-            Route(method: call.method, pattern: call.pattern, access: .anyone, bodyLimit: call.bodyLimit) { target, _ in
+            Route(
+                method: call.method, pattern: call.pattern, access: .anyone, bodyLimit: call.bodyLimit,
+                contentTypes: call.contentTypes
+            ) { target, _ in
                 let pending = PendingUndo()
                 return HTTPHandler(
                     answer: { exchange throws(HTTPError) in

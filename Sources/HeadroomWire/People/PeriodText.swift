@@ -32,7 +32,7 @@ package struct PeriodText {
     private func work(_ tenant: TenantID?) -> String {
         let sums = tenant == nil ? facts.sums : facts.own
         let who = tenant.map { "\($0) in \(facts.pool)" } ?? "all tenants of \(facts.pool)"
-        let span = Moment.span(facts.from, facts.to)
+        let span = TimeText.span(facts.from, facts.to)
         guard sums.demandTokens > 0 || sums.attempts > 0 || sums.denied > 0 else {
             return "\(span), \(who) asked for nothing."
         }
@@ -119,7 +119,7 @@ package struct PeriodText {
 
     private var lowest: String? {
         guard let lowest = facts.lowest else { return nil }
-        return "The estimate was lowest at \(Moment.time(lowest.at)): \(Amount.rate(lowest.rate, lowest.resource)), "
+        return "The estimate was lowest at \(TimeText.time(lowest.at)): \(Amount.rate(lowest.rate, lowest.resource)), "
             + "\(GroupedNumber.percent(lowest.rate / lowest.nominal)) of the contract."
     }
 
@@ -136,7 +136,7 @@ package struct PeriodText {
     }
 
     private static func text(_ outage: PeriodFacts.Outage) -> String {
-        "\(Moment.span(outage.from, outage.to)) the provider had an outage: \(Amount.count(outage.failures)) of "
+        "\(TimeText.span(outage.from, outage.to)) the provider had an outage: \(Amount.count(outage.failures)) of "
             + "\(Amount.count(outage.attempts)) attempts failed with overload or errors of its own "
             + "(\(GroupedNumber.percent(Double(outage.failures) / Double(outage.attempts))))."
     }
@@ -181,12 +181,12 @@ package struct PeriodText {
                     ? "the provider began to refuse the account for want of money"
                     : "the provider took the account again"
             }
-        return "At \(Moment.time(event.at)) \(what)."
+        return "At \(TimeText.time(event.at)) \(what)."
     }
 
     private var acts: [String] {
         let told = facts.acts.prefix(Self.most).map { act in
-            "At \(Moment.time(act.entry.at)) \(act.entry.author) \(ActWords.done(act))"
+            "At \(TimeText.time(act.entry.at)) \(act.entry.author) \(ActWords.done(act))"
                 + (act.reason.map { ": \($0)" } ?? "") + "."
         }
         let left = facts.acts.count - told.count
@@ -207,7 +207,7 @@ package struct PeriodTextForTenant {
     }
 
     private var work: String {
-        let span = Moment.span(facts.from, facts.to)
+        let span = TimeText.span(facts.from, facts.to)
         let own = facts.own
         guard own.demandTokens > 0 || own.attempts > 0 || own.denied > 0 else {
             return "\(span) we received no requests from you for \(facts.pool)."
@@ -279,12 +279,12 @@ package struct PeriodTextForTenant {
         }
         return
             "The provider delivered \(GroupedNumber.percent(mean / contract)) of its usual capacity on average in this time, and "
-            + "\(GroupedNumber.percent(lowest.rate / lowest.nominal)) at the lowest, at \(Moment.time(lowest.at))."
+            + "\(GroupedNumber.percent(lowest.rate / lowest.nominal)) at the lowest, at \(TimeText.time(lowest.at))."
     }
 
     private var outages: [String] {
         facts.outages.map { outage in
-            "\(Moment.span(outage.from, outage.to)) the provider had an outage: "
+            "\(TimeText.span(outage.from, outage.to)) the provider had an outage: "
                 + "\(GroupedNumber.percent(Double(outage.failures) / Double(outage.attempts))) of all attempts failed."
         }
     }
@@ -292,10 +292,10 @@ package struct PeriodTextForTenant {
     /// Acts that are about the tenant, and edited rules; of other acts the tenant learns nothing.
     private var changes: [String] {
         let acts = facts.acts.filter { $0.tenant != nil && $0.tenant == facts.tenant }.compactMap { act in
-            ActWords.toldToTenant(act).map { (at: act.entry.at, text: "At \(Moment.time(act.entry.at)) \($0).") }
+            ActWords.toldToTenant(act).map { (at: act.entry.at, text: "At \(TimeText.time(act.entry.at)) \($0).") }
         }
         let policies = facts.events.filter { $0.kind == .policy }.map { event in
-            (at: event.at, text: "At \(Moment.time(event.at)) the rules by which capacity is shared were edited.")
+            (at: event.at, text: "At \(TimeText.time(event.at)) the rules by which capacity is shared were edited.")
         }
         return (acts + policies).sorted { $0.at < $1.at }.map(\.text)
     }
@@ -372,7 +372,7 @@ enum Amount {
 }
 
 /// Instants as a person says them; all in UTC.
-enum Moment {
+enum TimeText {
     /// `2026-11-22 14:05 UTC`.
     static func time(_ instant: Timestamp) -> String {
         let text = RFC3339.format(milliseconds: instant.milliseconds)

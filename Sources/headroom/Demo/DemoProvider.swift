@@ -35,7 +35,7 @@ final class DemoProvider: Sendable {
     private let plan: DemoPlan
     private let time: TimeSource
     private let state: Mutex<State>
-    private let server: Mutex<StandInServer?> = Mutex(nil)
+    private let server: Mutex<LocalServer?> = Mutex(nil)
 
     init(plan: DemoPlan, time: TimeSource) {
         self.plan = plan
@@ -56,9 +56,13 @@ final class DemoProvider: Sendable {
         // Each call in flight waits in the server for its simulated latency.
         settings.callsInFlight = DemoGateway.maxCallsInFlight * DemoPlan.gateways.count * 2
         settings.stopSeconds = 1
-        let started = StandInServer(settings: settings, path: DemoProvider.path, bodyLimit: 4096, time: time) {
-            [self] body in await answer(body)
+        let completion = LocalServer.Call(
+            .post, DemoProvider.path, bodyLimit: 4096, contentTypes: ["application/json"]
+        ) { [self] request in
+            let body = request.takeBody()
+            return .later { [self] in LocalServer.Reply(await answer(body)) }
         }
+        let started = LocalServer(settings: settings, calls: [completion], time: time)
         server.withLock { $0 = started }
         return try started.start().port
     }

@@ -29,7 +29,7 @@ public struct Escalation: Equatable, Sendable, CustomStringConvertible {
 ///
 /// A task that nears its end is slowed down before it is stopped, so that it can finish with what it has: first its tool
 /// work is held back, then new branches, then all but its finishing step. What a task uses counts for the tasks above it.
-final class TaskBook: Sendable {
+final class TaskBudgets: Sendable {
     private struct Key: Hashable {
         let tenant: TenantID
         let task: String
