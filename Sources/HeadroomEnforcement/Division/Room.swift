@@ -35,7 +35,7 @@ public struct Room: Sendable {
                 holders.insert(RoomHolder(gateway: part.gateway, lastSeen: now, isUnheard: true), at: index)
             }
             holders[index].add(
-                RoomGrant(
+                SentPart(
                     version: part.version, budget: part.budget.perMinute, fallback: part.fallback.perMinute,
                     fallbackPart: Room.part(part.fallback.perMinute, of: allFallbacks[part.version] ?? .zero),
                     leaseSeconds: leaseSeconds,
@@ -140,7 +140,7 @@ public struct Room: Sendable {
                 holders.insert(RoomHolder(gateway: part.gateway, lastSeen: now), at: index)
             }
             holders[index].add(
-                RoomGrant(
+                SentPart(
                     version: version, budget: part.budget.perMinute, fallback: part.fallback.perMinute,
                     fallbackPart: Room.part(part.fallback.perMinute, of: whole?.fallback.perMinute ?? .zero),
                     leaseSeconds: leaseSeconds))

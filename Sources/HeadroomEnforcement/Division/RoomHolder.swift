@@ -13,7 +13,7 @@ struct RoomHolder: Sendable {
     /// The beginning of its answers without a silence as long as a lease.
     private var answeredSince: Timestamp
     /// Ascending by version.
-    private var grants: [RoomGrant] = []
+    private var grants: [SentPart] = []
 
     /// The largest budget that it may be using, as of the last look.
     @Halved private var used = SIMD4<Double>.zero
@@ -29,7 +29,7 @@ struct RoomHolder: Sendable {
     private var silentThrough: SnapshotVersion?
 
     /// Its last grant.
-    var newest: RoomGrant? { grants.last }
+    var newest: SentPart? { grants.last }
 
     /// Parts that are told apart. More are sent within lease and grace only where many gateways join at once; the
     /// oldest are then taken together, as the largest of both.
@@ -42,7 +42,7 @@ struct RoomHolder: Sendable {
         self.isUnheard = isUnheard
     }
 
-    mutating func add(_ grant: RoomGrant) {
+    mutating func add(_ grant: SentPart) {
         grants.append(grant)
         if grants.count > RoomHolder.maxGrants {
             grants.replaceSubrange(0..<2, with: [grants[0].joined(to: grants[1])])
@@ -146,7 +146,7 @@ struct RoomHolder: Sendable {
     mutating func release() { grants = [] }
 
     /// One that comes back is on its fallback until it has something newer.
-    private var grantsBeforeSilence: ArraySlice<RoomGrant> {
+    private var grantsBeforeSilence: ArraySlice<SentPart> {
         grants.prefix { grant in silentThrough.map { grant.version <= $0 } ?? false }
     }
 
@@ -155,7 +155,7 @@ struct RoomHolder: Sendable {
 }
 
 /// A part of a pool that a gateway was given, or may have been.
-struct RoomGrant: Sendable {
+struct SentPart: Sendable {
     var version: SnapshotVersion
     @Halved var budget: SIMD4<Double>
     @Halved var fallback: SIMD4<Double>
@@ -174,8 +174,8 @@ struct RoomGrant: Sendable {
     }
 
     /// Both at once: what frees the later one frees them.
-    func joined(to later: RoomGrant) -> RoomGrant {
-        RoomGrant(
+    func joined(to later: SentPart) -> SentPart {
+        SentPart(
             version: later.version, budget: pointwiseMax(budget, later.budget),
             fallback: pointwiseMax(fallback, later.fallback),
             fallbackPart: pointwiseMax(fallbackPart, later.fallbackPart),

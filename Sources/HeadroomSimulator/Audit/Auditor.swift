@@ -172,7 +172,7 @@ package struct Auditor: Sendable {
         let most = now.adding(seconds: part.leaseSeconds)
         if leaseUntil > most { throw broken(.lease, "\(gateway) until \(leaseUntil), at most \(most)") }
         gateways[gateway, default: SpendingAudit()].apply(part, leaseUntil: leaseUntil, at: now)
-        room.apply(part, at: gateway, leaseUntil: leaseUntil)
+        room.apply(part, at: gateway, leaseUntil: leaseUntil, now: now)
         try checkRoom()
     }
 

@@ -6,7 +6,9 @@ import HeadroomModel
 /// when their leases end, and the fallbacks from then on. Two things may exceed capacity, and both end: after it fell,
 /// what was given before, until the last live gateway has something newer, for lease and grace at most; and a fallback
 /// above the budget that was in force before it, as long. A gateway that is cut off cannot be told that capacity fell:
-/// the others have to leave it its part of what there is, and not what it still has. There is one exception: a gateway
+/// the others have to leave it its part of what there is, and not what it still has. Where the fallbacks of several such
+/// gateways exceed capacity, one that comes back may have as much as its fallback was, until all of it fits again: it has
+/// not risen, and room never takes more away than that. There is one exception: a gateway
 /// that serves on for longer than `safe_seconds` after lease and grace is not counted any more. What it had, and what one
 /// that said goodbye had, has to be given to the others.
 struct RoomAudit: Sendable {
@@ -41,7 +43,7 @@ struct RoomAudit: Sendable {
 
     private struct Holder {
         let version: SnapshotVersion
-        let parts: [Part]
+        var parts: [Part]
         var leaseUntil: Timestamp
     }
 
@@ -52,6 +54,8 @@ struct RoomAudit: Sendable {
         @Halved var fallback: SIMD4<Double>
         /// All gateways' fallbacks together, when it was given its own.
         @Halved var ofAll: SIMD4<Double>
+        /// The fallback that the gateway came back from, and all gateways' then, while an excess lasts.
+        var cameFrom: (fallback: SIMD4<Double>, ofAll: SIMD4<Double>)?
     }
 
     /// One gateway's part of one pool.
@@ -154,16 +158,20 @@ struct RoomAudit: Sendable {
         return sum
     }
 
-    mutating func apply(_ part: Snapshot, at gateway: GatewayID, leaseUntil: Timestamp) {
+    mutating func apply(_ part: Snapshot, at gateway: GatewayID, leaseUntil: Timestamp, now: Timestamp) {
         applied[gateway] = part.version
         if let known = holders[gateway], known.version == part.version {
             holders[gateway]?.leaseUntil = max(known.leaseUntil, leaseUntil)
         } else {
             let newest = limits.last?.pools ?? []
+            let before = holders[gateway]
             let parts = part.pools.lazy.filter(\.enforce).map { own in
-                Part(
+                let last = before?.parts.first { $0.pool == own.pool }
+                let wasOnFallback = before.map { $0.leaseUntil <= now } ?? false
+                return Part(
                     pool: own.pool, budget: own.budget.perMinute, fallback: own.fallback.perMinute,
-                    ofAll: newest.first { $0.pool == own.pool }?.rates.fallback ?? .zero)
+                    ofAll: newest.first { $0.pool == own.pool }?.rates.fallback ?? .zero,
+                    cameFrom: wasOnFallback ? last.map { ($0.fallback, $0.ofAll) } : last?.cameFrom)
             }
             holders[gateway] = Holder(version: part.version, parts: Array(parts), leaseUntil: leaseUntil)
         }
@@ -184,37 +192,61 @@ struct RoomAudit: Sendable {
         forget(seconds: seconds, at: now)
         guard let newest = limits.last else { return nil }
         for (pool, rates) in newest.pools {
-            var live = SIMD4<Double>.zero
+            var live: [Part] = []
             var expired: [(rate: SIMD4<Double>, ofAll: SIMD4<Double>)] = []
             for holder in holders.values {
                 guard let part = holder.parts.first(where: { $0.pool == pool }) else { continue }
                 if now < holder.leaseUntil {
-                    live += part.budget
+                    live.append(part)
                 } else if now < holder.leaseUntil.adding(seconds: policy.graceSeconds + policy.safeSeconds) {
                     let isSettled = now >= holder.leaseUntil.adding(seconds: seconds)
                     expired.append((isSettled ? part.fallback : pointwiseMin(part.budget, part.fallback), part.ofAll))
                 }
             }
-            var most = SIMD4<Double>.zero
+            var least = SIMD4<Double>(repeating: .infinity)
             for limit in limits {
                 guard let limit = limit.pools.first(where: { $0.pool == pool })?.rates else { continue }
-                var left = limit.budgets
-                for expired in expired {
-                    let share = pointwiseMin(.one, limit.fallback / expired.ofAll)
-                    left -= expired.rate * share.replacing(with: 1, where: expired.ofAll .<= 0)
-                }
-                most = pointwiseMax(most, left)
+                least = pointwiseMin(least, RoomAudit.excess(of: live, beside: expired, over: limit))
             }
             // Parts are sums of fractions.
-            let isExceeded = rates.resources.lanes .& (live .> most + 1e-6)
+            let isExceeded = rates.resources.lanes .& (least .> 1e-6)
             if let resource = rates.resources.members.first(where: { isExceeded[$0.rawValue] }) {
                 let lane = resource.rawValue
-                return "\(pool): \(live[lane]) \(resource.name) in force, and \(expired.map { $0.rate[lane] }) at "
-                    + "gateways that were cut off; capacity less float \(rates.budgets[lane]), at most \(most[lane]) "
-                    + "left for those that are not"
+                return "\(pool): \(live.map { $0.budget[lane] }) \(resource.name) in force, and "
+                    + "\(expired.map { $0.rate[lane] }) at gateways that were cut off; capacity less float "
+                    + "\(rates.budgets[lane]), exceeded by \(least[lane])"
             }
+            let sum = live.reduce(expired.reduce(.zero) { $0 + $1.rate }) { $0 + $1.budget }
+            if !any(rates.resources.lanes .& (sum .> rates.budgets)) { endExcess(of: pool) }
         }
         return nil
+    }
+
+    /// What live gateways have above what those that were cut off leave of the limit. Of one that came back the part up to
+    /// its fallback is left to it.
+    private static func excess(
+        of live: [Part], beside expired: [(rate: SIMD4<Double>, ofAll: SIMD4<Double>)], over limit: PoolLimit
+    ) -> SIMD4<Double> {
+        func share(_ rate: SIMD4<Double>, _ ofAll: SIMD4<Double>) -> SIMD4<Double> {
+            rate * pointwiseMin(.one, limit.fallback / ofAll).replacing(with: 1, where: ofAll .<= 0)
+        }
+        var left = limit.budgets
+        for expired in expired { left -= share(expired.rate, expired.ofAll) }
+        var used = SIMD4<Double>.zero
+        for part in live {
+            let own = part.cameFrom.map { pointwiseMin(part.budget, share($0.fallback, $0.ofAll)) } ?? .zero
+            left -= own
+            used += part.budget - own
+        }
+        return used - pointwiseMax(left, .zero)
+    }
+
+    private mutating func endExcess(of pool: PoolID) {
+        for place in holders.values.indices {
+            for index in holders.values[place].parts.indices where holders.values[place].parts[index].pool == pool {
+                holders.values[place].parts[index].cameFrom = nil
+            }
+        }
     }
 
     /// A limit is over once lease and grace have passed since the next one, or when all gateways have taken that in: each
