@@ -162,7 +162,7 @@ let package = Package(
 
         tests("HeadroomJSONTests", ["HeadroomJSON", "HeadroomModel"]),
         tests("HeadroomModelTests", ["HeadroomModel"]),
-        tests("HeadroomWireTests", ["HeadroomWire", "HeadroomJSON", "HeadroomModel"]),
+        tests("HeadroomWireTests", ["HeadroomWire", "HeadroomProviders", "HeadroomJSON", "HeadroomModel"]),
         tests("HeadroomPolicyTests", ["HeadroomPolicy", "HeadroomModel"]),
         tests("HeadroomProvidersTests", ["HeadroomProviders", "HeadroomJSON", "HeadroomModel"]),
         tests("HeadroomCapacityTests", ["HeadroomCapacity", "HeadroomModel"]),

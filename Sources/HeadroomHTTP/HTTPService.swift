@@ -40,7 +40,8 @@ package final class HTTPService: Sendable {
             access: viewersOnly ? .roles(AccessRule.viewers) : .anyone,
             metricsAccess: openMetrics ? .anyone : .roles(AccessRule.viewers))
         let routes =
-            [.allocations(board), .telemetry(telemetry, board)] + (draws.map { [.draw($0, board)] } ?? [])
+            [.allocations(board), .telemetry(telemetry, board), .traces(telemetry, board)]
+            + (draws.map { [.draw($0, board)] } ?? [])
             + (people.map { Route.people($0, board) } ?? [])
             + operations.all
             + LiveRoutes(board: board, history: live).all

@@ -11,14 +11,22 @@ extension Route {
             contentTypes: ["application/x-ndjson", "application/json"]
         ) { _, grant in
             HTTPHandler(answer: { exchange throws(HTTPError) in
-                let batch = try intake.read(exchange, grant, board)
-                return .later { await intake.store(batch, board) }
+                let isDocument = exchange.header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false
+                let batch = try intake.read(isDocument ? .document : .lines, exchange, grant, board)
+                guard !batch.lines.isEmpty else { throw intake.nothingReadable(batch.faults) }
+                return .later {
+                    do throws(HTTPError) {
+                        return intake.answer(try await intake.store(batch, board), to: batch, board)
+                    } catch {
+                        return HTTPResponse(error)
+                    }
+                }
             })
         }
     }
 }
 
-/// Takes telemetry from a request to the sink.
+/// Takes telemetry from a request to the sink: lines, or spans that become lines.
 package final class TelemetryIntake: Sendable {
     private let decoder: Mutex<TelemetryDecoder>
     private let sink: any TelemetrySink
@@ -46,8 +54,14 @@ package final class TelemetryIntake: Sendable {
         decoder.withLock { $0.limits = limits }
     }
 
-    fileprivate func read(
-        _ exchange: HTTPExchange, _ grant: AccessGrant, _ board: SnapshotBoard
+    enum Format {
+        case lines, document
+        case traces(TraceDecoder)
+    }
+
+    /// The batch may be empty: every line had a fault, or no span was a call.
+    func read(
+        _ format: Format, _ exchange: HTTPExchange, _ grant: AccessGrant, _ board: SnapshotBoard
     ) throws(HTTPError) -> TelemetryBatch {
         let number = try batchNumber(exchange)
         let process = try process(exchange)
@@ -59,18 +73,20 @@ package final class TelemetryIntake: Sendable {
             received: received, sentAt: try sentAt(exchange) ?? board.time.wall().milliseconds, gateway: sender,
             allowed: grant.gateways, pools: grant.scope.pools, tenants: grant.scope.tenants,
             isNumberedBatch: number != nil)
-        let isDocument = exchange.header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false
         let body = exchange.takeBody()
+        let decoder = decoder.withLock(\.self)
         let result: TelemetryDecoder.Result
         do throws(WireError) {
-            result = try decoder.withLock(\.self).decode(
-                body, as: isDocument ? .document : .lines, arrival: arrival)
+            switch format {
+            case .lines: result = try decoder.decode(body, as: .lines, arrival: arrival)
+            case .document: result = try decoder.decode(body, as: .document, arrival: arrival)
+            case .traces(let traces): result = try traces.decode(body, with: decoder, arrival: arrival)
+            }
         } catch {
             throw HTTPError(error.code == .tooManyLines ? .bodyTooLarge : .badRequest, error.message, cause: error)
         }
         counters.add(result.refusals)
         counters.noteUnknown(result.unknownPools, at: received)
-        guard !result.lines.isEmpty else { throw nothingReadable(result.faults) }
         let gateway =
             if let sender { sender } else { try speaker(of: result.lines, isOne: number != nil || process.boot != nil) }
         if let gateway, let boot = process.boot {
@@ -81,20 +97,25 @@ package final class TelemetryIntake: Sendable {
             lines: result.lines, faults: result.faults)
     }
 
-    fileprivate func store(_ batch: TelemetryBatch, _ board: SnapshotBoard) async -> HTTPResponse {
+    func store(_ batch: TelemetryBatch, _ board: SnapshotBoard) async throws(HTTPError) -> TelemetryReceipt {
         let receipt: TelemetryReceipt
         do throws(TelemetryError) {
             receipt = try await sink.append(batch)
         } catch {
-            if error.code == .conflict { return HTTPResponse(HTTPError(.conflict, error.message, cause: error)) }
+            if error.code == .conflict { throw HTTPError(.conflict, error.message, cause: error) }
             counters.noteFailure(String(describing: error))
-            return HTTPResponse(
-                HTTPError(
-                    .storage, "nothing of this request was stored: \(error)",
-                    retryAfterSeconds: Self.storageRetrySeconds, cause: error))
+            throw HTTPError(
+                .storage, "nothing of this request was stored: \(error)",
+                retryAfterSeconds: Self.storageRetrySeconds, cause: error)
         }
         counters.add(batch, receipt)
         board.noteReports(of: Set(batch.lines.lazy.compactMap(\.record.gateway)))
+        return receipt
+    }
+
+    fileprivate func answer(
+        _ receipt: TelemetryReceipt, to batch: TelemetryBatch, _ board: SnapshotBoard
+    ) -> HTTPResponse {
         var tenants: [PoolID: Set<TenantID>] = [:]
         for line in batch.lines {
             if let tenant = line.record.tenant { tenants[line.record.pool, default: []].insert(tenant) }
@@ -120,7 +141,7 @@ package final class TelemetryIntake: Sendable {
         return milliseconds
     }
 
-    private func nothingReadable(_ faults: [TelemetryReceipt.Fault]) -> HTTPError {
+    fileprivate func nothingReadable(_ faults: [TelemetryReceipt.Fault]) -> HTTPError {
         if faults.isEmpty { return HTTPError(.badRequest, "the body holds no line of telemetry") }
         let listed = faults.prefix(Self.maxFaults).map { ProblemDocument.Fault(.line($0.line), $0.detail) }
         let more = faults.count > listed.count ? "; the first \(listed.count) are listed" : ""

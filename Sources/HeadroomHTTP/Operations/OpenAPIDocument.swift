@@ -6,12 +6,14 @@ package enum OpenAPIDocument {
     package static let bytes: [UInt8] =
         opening
         + members([
-            gatewayPaths, drawPaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths, alertPaths,
+            gatewayPaths, drawPaths, tracePaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths,
+            alertPaths,
             operationsPaths, dashboardPaths,
         ])
         + middle
         + members([
-            schemas, drawSchemas, snapshotSchemas, telemetrySchemas, steeringSchemas, reportSchemas, alertSchemas,
+            schemas, drawSchemas, traceSchemas, snapshotSchemas, telemetrySchemas, steeringSchemas, reportSchemas,
+            alertSchemas,
             dashboardSchemas,
         ])
         + closing

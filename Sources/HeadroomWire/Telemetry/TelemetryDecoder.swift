@@ -69,7 +69,7 @@ package struct TelemetryDecoder: Sendable {
     }
 
     package var limits: Limits
-    private let classify: @Sendable (ProviderResponse) -> ProviderSignal
+    let classify: @Sendable (ProviderResponse) -> ProviderSignal
 
     /// - Parameter classify: reads the headers and body of a `response` line.
     package init(limits: Limits = Limits(), classify: @escaping @Sendable (ProviderResponse) -> ProviderSignal) {
