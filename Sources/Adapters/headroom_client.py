@@ -61,20 +61,20 @@ def http_client(pool, tenant=None, headroom=None, **options):
 
     `options` are those of httpx's client; `httpx=` names the library, where a program has both.
     """
-    httpx = _library(options.pop("httpx", None))
-    options.setdefault("timeout", httpx.Timeout(600, connect=5))
-    transport, _ = _transports(httpx)
-    return httpx.Client(
-        transport=transport(_Turns(pool, tenant, headroom, httpx), options.pop("transport", None)), **options)
+    return _client("Client", "HTTPTransport", pool, tenant, headroom, options)
 
 
 def async_http_client(pool, tenant=None, headroom=None, **options):
     """The same for `AsyncOpenAI` and `AsyncAnthropic`."""
+    return _client("AsyncClient", "AsyncHTTPTransport", pool, tenant, headroom, options)
+
+
+def _client(kind, inner, pool, tenant, headroom, options):
     httpx = _library(options.pop("httpx", None))
     options.setdefault("timeout", httpx.Timeout(600, connect=5))
-    _, transport = _transports(httpx)
-    return httpx.AsyncClient(
-        transport=transport(_Turns(pool, tenant, headroom, httpx), options.pop("transport", None)), **options)
+    transport = _transport(httpx)(
+        _Turns(pool, tenant, headroom, httpx), options.pop("transport", None) or getattr(httpx, inner)())
+    return getattr(httpx, kind)(transport=transport, **options)
 
 
 def _library(given):
@@ -172,8 +172,8 @@ class _Reading:
 
 
 @functools.lru_cache
-def _transports(httpx):
-    """(for a client, for an async client) of that library."""
+def _transport(httpx):
+    """A transport of that library, for clients and async clients alike: both carry out the same steps."""
 
     class Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
         """Passes an answer on, and settles its slot when it ends or is closed before."""
@@ -199,58 +199,66 @@ def _transports(httpx):
             self.reading.end()
             await self.response.aclose()
 
-    def passed_on(response, slot):
-        reading = _Reading(slot, response.status_code, {name.lower(): value for name, value in response.headers.items()})
-        return httpx.Response(
-            response.status_code, headers=response.headers, stream=Stream(response, reading),
-            extensions=response.extensions)
-
-    def prepare(request):
-        # The tokens are read as they pass, which a compressed answer would not allow.
-        request.headers["accept-encoding"] = "identity"
-
-    class Transport(httpx.BaseTransport):
+    class Transport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         def __init__(self, turns, inner):
-            self.turns, self.inner = turns, inner or httpx.HTTPTransport()
+            self.turns, self.inner = turns, inner
 
-        def handle_request(self, request):
-            slot = self.turns.begin(request, request.read())
+        def steps(self, request, content):
+            """One call: yields what is to be done, a slot to wait for or a request to send, and is sent the result."""
+            slot = self.turns.begin(request, content)
             if slot is None:
-                return self.inner.handle_request(request)
+                return (yield request)
             try:
-                slot.wait()
-                prepare(request)
-                response = self.inner.handle_request(request)
+                yield slot
+                # The tokens are read as they pass, which a compressed answer would not allow.
+                request.headers["accept-encoding"] = "identity"
+                response = yield request
             except Denied as denied:
                 return self.turns.refusal(request, denied)
             except BaseException:
                 slot.cancel()
                 raise
-            return passed_on(response, slot)
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            reading = _Reading(slot, response.status_code, headers)
+            return httpx.Response(
+                response.status_code, headers=response.headers, stream=Stream(response, reading),
+                extensions=response.extensions)
+
+        def handle_request(self, request):
+            steps = self.steps(request, request.read())
+            resume, result = steps.send, None
+            while True:
+                try:
+                    step = resume(result)
+                except StopIteration as end:
+                    return end.value
+                try:
+                    resume = steps.send
+                    result = step.wait() if isinstance(step, Slot) else self.inner.handle_request(step)
+                except BaseException as error:
+                    resume, result = steps.throw, error
+
+        async def handle_async_request(self, request):
+            steps = self.steps(request, await request.aread())
+            resume, result = steps.send, None
+            while True:
+                try:
+                    step = resume(result)
+                except StopIteration as end:
+                    return end.value
+                try:
+                    resume = steps.send
+                    if isinstance(step, Slot):
+                        result = await asyncio.wrap_future(step.future)
+                    else:
+                        result = await self.inner.handle_async_request(step)
+                except BaseException as error:
+                    resume, result = steps.throw, error
 
         def close(self):
             self.inner.close()
 
-    class AsyncTransport(httpx.AsyncBaseTransport):
-        def __init__(self, turns, inner):
-            self.turns, self.inner = turns, inner or httpx.AsyncHTTPTransport()
-
-        async def handle_async_request(self, request):
-            slot = self.turns.begin(request, await request.aread())
-            if slot is None:
-                return await self.inner.handle_async_request(request)
-            try:
-                await asyncio.wrap_future(slot.future)
-                prepare(request)
-                response = await self.inner.handle_async_request(request)
-            except Denied as denied:
-                return self.turns.refusal(request, denied)
-            except BaseException:
-                slot.cancel()
-                raise
-            return passed_on(response, slot)
-
         async def aclose(self):
             await self.inner.aclose()
 
-    return Transport, AsyncTransport
+    return Transport

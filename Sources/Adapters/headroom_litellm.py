@@ -24,6 +24,7 @@ Settings are environment variables:
     HEADROOM_TRUST_HEADERS       1: callers may name their tenant in x-headroom-tenant
     HEADROOM_MAX_WAIT_SECONDS    the longest wait of a call that names none; default 30
     HEADROOM_DRAW                0: never draw from the pool's float
+    HEADROOM_DIRECTORY           where the last snapshot is kept; default: ~/.cache/headroom. Empty: nowhere
 """
 
 import asyncio
@@ -72,6 +73,12 @@ def rates_of(fields):
 
 def work_of(input_tokens, output_tokens):
     return (1.0, float(input_tokens + output_tokens), float(input_tokens), float(output_tokens))
+
+
+def amounts_of(work):
+    """As JSON has it; tokens of input and output only where there are any."""
+    return {name: amount for name, amount in zip(("requests", "tokens", "input_tokens", "output_tokens"), work)
+            if amount or name in ("requests", "tokens")}
 
 
 def plus(left, right):
@@ -874,6 +881,28 @@ class PoolGate:
                 break
         return first
 
+    def forecast(self, tenant, criticality, now, call=None):
+        """When a call would go, if nothing more urgent comes: behind the tenant's own calls on its assured rate, or behind everybody's
+        on what is lent. `call` is one that waits here. None: no time brings it, as things stand."""
+        self.advance(now)
+        if not self.enforcing:
+            return now
+        account = self.accounts[self.indices.get(tenant, 0)]
+        limit = (criticality, math.inf) if call is None else (call.criticality, call.arrival, call.sequence)
+        own_calls = sum(1 for item in account.queue if item[:len(limit)] < limit and item[3].waits)
+        others = sum(
+            1 for index in self.backlogged if self.accounts[index] is not account
+            for item in self.accounts[index].queue if item[0] <= criticality and item[3].waits)
+        own = times(self.mean_request, own_calls)
+        ahead = times(self.mean_request, own_calls + others)
+        spare = ahead if criticality == INTERACTIVE else plus(ahead, self.reserve)
+        times_of_admission = []
+        for right, keeping in ((account.own, own), (account.ceiling, spare)):
+            admissions = (right.admission(now, own), self.budget.admission(now, keeping))
+            if None not in admissions:
+                times_of_admission.append(max(admissions))
+        return max(min(times_of_admission), self.held_until) if times_of_admission else None
+
     # Draws: budget from the pool's float for what waits
 
     def start_drawing(self, boot, now):
@@ -1138,7 +1167,12 @@ class Slot:
 
     __slots__ = (
         "headroom", "pool", "pools", "call", "future", "request", "attempt", "task", "parent", "endpoint", "model",
-        "characters", "input_tokens", "max_tokens", "asked_at", "sent_at", "patience", "ended")
+        "characters", "input_tokens", "max_tokens", "asked_at", "sent_at", "patience", "ended", "kept_until")
+
+    @property
+    def key(self):
+        """Calls with the same key are one as good as another to who waits for them."""
+        return (self.pools, self.call.tenant, self.call.criticality)
 
     def wait(self):
         """Blocks until the turn comes; raises Denied."""
@@ -1166,13 +1200,20 @@ class Headroom:
     MAX_LINES_A_BATCH = 10_000
     GRACE_SECONDS = 5.0
     STALE_SLOT_MS = 900_000  # a call that nobody ended
+    #: A place in the queue is kept for a caller who was told when to come back, this much longer than it was told.
+    KEPT_SECONDS = 3.0
+    MAX_KEPT = 10_000
+    SAVE_SECONDS = 10.0
 
-    def __init__(self, url=None, token=None, gateway=None, max_wait=None):
+    def __init__(self, url=None, token=None, gateway=None, max_wait=None, directory=None):
         environ = os.environ.get
         self.url = url or environ("HEADROOM_URL", "http://127.0.0.1:8420")
         self.token = token or environ("HEADROOM_TOKEN")
         self.base = gateway or environ("HEADROOM_GATEWAY") or re.sub("[^A-Za-z0-9._-]", "-", socket.gethostname())
         self.max_wait = float(environ("HEADROOM_MAX_WAIT_SECONDS", "30")) if max_wait is None else max_wait
+        self.draws = environ("HEADROOM_DRAW") != "0"
+        home = environ("HEADROOM_DIRECTORY", os.path.join(os.path.expanduser("~"), ".cache", "headroom"))
+        self.directory = home if directory is None else directory
         self.lock = threading.RLock()
         self.estimator = TokenEstimator()
         self.gates = {}
@@ -1187,27 +1228,33 @@ class Headroom:
             if self.pid == os.getpid():
                 return self
             self.pid = os.getpid()
-            self.gates, self.allocations = {}, {}
-            self.version, self.lease_seconds, self.lease_until = None, 15.0, None
-            self.has_part = threading.Event()
-            self.closing = threading.Event()
-            self.wake = threading.Condition(self.lock)
-            self.lines = collections.deque()
-            self.batch, self.batch_number = None, 0
-            self.open_slots = {}
-            self.call_number = 0
-            self.latency = {}  # seconds by pool, a moving mean
-            self.sampled_at = {}
-            self.characters_per_token = 4.0
-            self.boot = os.urandom(8).hex()
+            self._begin()
             self._take_name(1)
-            for loop in (self._poll_loop, self._report_loop, self._pump_loop):
+            self._restore()
+            for loop in (self._poll_loop, self._report_loop, self._pump_loop) + (self._draw_loop,) * self.draws:
                 threading.Thread(target=loop, name=f"headroom-{loop.__name__}", daemon=True).start()
             # Runs at the end of workers that multiprocessing started as well, where atexit does not.
             import multiprocessing.util
 
             multiprocessing.util.Finalize(None, self.close, exitpriority=10)
         return self
+
+    def _begin(self):
+        self.gates, self.allocations = {}, {}
+        self.version, self.lease_seconds, self.lease_until = None, 15.0, None
+        self.has_part = threading.Event()
+        self.closing = threading.Event()
+        self.wake = threading.Condition(self.lock)
+        self.lines = collections.deque()
+        self.batch, self.batch_number = None, 0
+        self.open_slots = {}
+        self.places = {}  # slots by key, oldest first: of callers who were told when to come back
+        self.call_number = 0
+        self.latency = {}  # seconds by pool, a moving mean
+        self.sampled_at = {}
+        self.characters_per_token = 4.0
+        self.boot = os.urandom(8).hex()
+        self.snapshot, self.saved_at = {}, None
 
     def close(self):
         """Reports what is left and says goodbye, so that others have this part at once."""
@@ -1265,20 +1312,33 @@ class Headroom:
             slot.request, slot.attempt, slot.task, slot.parent = request, attempt, task, parent
             slot.endpoint, slot.model = endpoint, model
             slot.characters, slot.input_tokens, slot.max_tokens = characters, tokens, max_tokens
-            slot.asked_at, slot.sent_at, slot.ended = now, None, False
+            slot.asked_at, slot.sent_at, slot.ended, slot.kept_until = now, None, False, None
+            slot.patience = timeout
+            self.call_number += 1
+            number, criticality = self.call_number, CRITICALITIES.index(criticality)
+            estimate = self.estimator.estimate(tenant, tokens, max_tokens)
+            slot.call = Call(number, tenant, criticality, estimate, now if arrival is None else arrival, NEVER, slot=slot)
+            place = self._take_place(slot, now) if arrival is None else None
             patience = self.max_wait if max_wait is None else max_wait
-            waited = 0.0 if arrival is None else (now - arrival) / 1000
             if timeout is not None:
                 # The caller's time-out holds the answer too, not only the wait.
                 patience = min(patience, timeout - 1.5 * self.latency.get(pool, 0.0))
-            patience -= waited
-            slot.patience = timeout
-            self.call_number += 1
-            slot.call = Call(
-                self.call_number, tenant, CRITICALITIES.index(criticality), self.estimator.estimate(tenant, tokens, max_tokens),
-                now if arrival is None else arrival, after(now, max(0.001, patience)),
-                after(now, eligible_in) if eligible_in > 0 else now, slot)
-            gate = self._gate(pool, now)
+            if arrival is not None:
+                patience -= (now - arrival) / 1000
+            slot.call.deadline = after(now, max(0.001, patience))
+            slot.call.eligible_at = after(now, eligible_in) if eligible_in > 0 else now
+            if place is not None:
+                slot.call.arrival = place.call.arrival
+                if place.call.grant is not None:
+                    # Its turn came while it was away.
+                    slot.pool, slot.call, slot.sent_at = place.pool, place.call, now
+                    slot.call.slot = slot
+                    self.open_slots[slot.call.id] = slot
+                    slot.future.set_running_or_notify_cancel()
+                    slot.future.set_result(slot)
+                    return slot
+                slot.pool = place.pool
+            gate = self._gate(slot.pool, now)
             if gate.enqueue(slot.call, now):
                 self.open_slots[slot.call.id] = slot
                 self._pump(gate, now)
@@ -1288,26 +1348,90 @@ class Headroom:
                 self._deny(slot, gate, "too many calls wait")
         return slot
 
+    # Places
+
+    def _take_place(self, slot, now):
+        """The oldest place that is kept for calls like this one; that place is not in a queue any more."""
+        kept = self.places.get(slot.key)
+        while kept:
+            place = kept.popleft()
+            if not kept:
+                del self.places[slot.key]
+            self.open_slots.pop(place.call.id, None)
+            if place.ended:
+                continue
+            place.ended = True
+            if place.call.grant is None:
+                self.gates[place.pool].withdraw(place.call, now)
+            return place
+        return None
+
+    def _keep_place(self, slot, gate, now):
+        """The call goes on waiting, for a caller who comes back when it was told to: returns the seconds until then, or None where
+        that is longer than the caller waits at all."""
+        left = slot.call
+        place = Slot()
+        for name in Slot.__slots__:
+            setattr(place, name, getattr(slot, name))
+        self.call_number += 1
+        place.call = Call(self.call_number, left.tenant, left.criticality, left.estimate, left.arrival, NEVER, now, place)
+        place.call.sequence = gate.sequence + 1
+        at = gate.forecast(left.tenant, left.criticality, now, place.call)
+        seconds = None if at is None else max(0.02, (at - now) / 1000)
+        if seconds is None or seconds > (slot.patience or self.max_wait) or sum(map(len, self.places.values())) >= self.MAX_KEPT:
+            return None
+        place.ended, place.future = False, concurrent.futures.Future()
+        place.kept_until = place.call.deadline = after(now, seconds + self.KEPT_SECONDS)
+        if not gate.enqueue(place.call, now):
+            return None
+        self.open_slots[place.call.id] = place
+        self.places.setdefault(place.key, collections.deque()).append(place)
+        return seconds
+
+    def _drop_places(self, now):
+        """Those whose callers have not come back: they are denied now, and what was granted to them flows back."""
+        for key, kept in list(self.places.items()):
+            while kept and (kept[0].ended or kept[0].kept_until <= now):
+                place = kept.popleft()
+                self.open_slots.pop(place.call.id, None)
+                if not place.ended:
+                    place.ended = True
+                    self.gates[place.pool].withdraw(place.call, now)
+                    self._add_call(place, "denied", now, None, None, None)
+            if not kept:
+                del self.places[key]
+
     def _gate(self, pool, now):
         gate = self.gates.get(pool)
         if gate is None:
             gate = self.gates[pool] = PoolGate(now)
-            if self.version:
+            if self.lease_until is not None:
                 gate.load(self.allocations.get(pool), self.lease_until, now)
+                self._begin_drawing(gate, now)
         return gate
+
+    def _begin_drawing(self, gate, now):
+        if self.draws and gate.drawing is None and gate.enforcing:
+            gate.start_drawing(self.boot, now)
 
     def _pump(self, gate, now):
         """Everyone whose turn has come, whose patience has ended, or whom the breaker sends elsewhere."""
         for call in gate.expire(now):
             self._deny(call.slot, gate, "its wait is over")
-        for call in gate.dispatch(now):
+        self._let_go(gate, gate.dispatch(now), now)
+        for call in gate.divert(now):
+            self._divert(call, gate, now)
+
+    @staticmethod
+    def _let_go(gate, calls, now):
+        for call in calls:
             call.slot.sent_at = now
+            if call.slot.kept_until is not None:
+                continue  # Its caller comes for it.
             if not call.slot.future.set_running_or_notify_cancel():
                 gate.withdraw(call, now)
             else:
                 call.slot.future.set_result(call.slot)
-        for call in gate.divert(now):
-            self._divert(call, gate, now)
 
     def _divert(self, left, gate, now):
         slot = left.slot
@@ -1326,11 +1450,15 @@ class Headroom:
     def _deny(self, slot, gate, reason):
         now = self.now()
         self.open_slots.pop(slot.call.id, None)
+        if slot.kept_until is not None:
+            return  # A place that nobody came back for: `_drop_places` ends it.
         slot.ended = True
-        index = gate.indices.get(slot.call.tenant, 0)
-        admission = max(gate.budget.admission(now) or now, gate.accounts[index].own.admission(now) or now)
-        retry_after = max((admission - now) / 1000, gate.retry_seconds(slot.call.tenant, None, random.random()))
-        self._add_call(slot, "denied", now, None, None, None)
+        retry_after = self._keep_place(slot, gate, now)
+        if retry_after is None:
+            self._add_call(slot, "denied", now, None, None, None)
+            index = gate.indices.get(slot.call.tenant, 0)
+            admission = max(gate.budget.admission(now) or now, gate.accounts[index].own.admission(now) or now)
+            retry_after = max((admission - now) / 1000, gate.retry_seconds(slot.call.tenant, None, random.random()))
         if slot.future.set_running_or_notify_cancel():
             slot.future.set_exception(Denied(slot.call.tenant, slot.pool, retry_after, reason))
 
@@ -1520,13 +1648,23 @@ class Headroom:
         self.lease_until = after(now, self.lease_seconds)
         was_applied = self.version == version and self.has_part.is_set()
         self.version = version
-        changed = {}
+        if is_first and self.allocations:
+            # A reader's answer, which enforces nothing: what was saved holds for the moment until this gateway has its part.
+            self.wake.notify_all()
+            return
+        changed, known = {}, self.snapshot if is_delta else {}
+        self.snapshot = dict(known)
         for pool, fields in answer["pools"].items():
             removed = (answer.get("removed") or {}).get(pool, ()) if is_delta else ()
             changed[pool] = Allocation(fields, self.allocations.get(pool) if is_delta else None, removed)
+            tenants = {**known.get(pool, {}).get("tenants", {}), **(fields.get("tenants") or {})}
+            self.snapshot[pool] = dict(
+                fields, tenants={tenant: entry for tenant, entry in tenants.items() if tenant not in removed})
         if is_delta:
             self.allocations.update(changed)
             gone = [pool for pool in answer.get("removed_pools") or () if self.allocations.pop(pool, None)]
+            for pool in gone:
+                self.snapshot.pop(pool, None)
         else:
             gone = [pool for pool in self.allocations if pool not in changed]
             self.allocations = changed
@@ -1535,11 +1673,108 @@ class Headroom:
                 gate.load(self.allocations.get(pool), self.lease_until, now)
             else:
                 gate.renew(self.lease_until, now)
+            self._begin_drawing(gate, now)
             self._pump(gate, now)
+        self._save(now)
         # The first answer is a reader's, which enforces nothing; it is acknowledged at once, and the next has this gateway's part.
         if not is_first:
             self.has_part.set()
         self.wake.notify_all()
+
+    @property
+    def _saved_path(self):
+        return os.path.join(self.directory, f"{self.base}.json")
+
+    def _save(self, now):
+        """Keeps a part that is enforced, at most every ten seconds; what a reader sees is nobody's."""
+        if not self.directory or not any(fields.get("enforce") for fields in self.snapshot.values()):
+            return
+        if self.saved_at is not None and now - self.saved_at < self.SAVE_SECONDS * 1000:
+            return
+        self.saved_at = now
+        try:
+            os.makedirs(self.directory, mode=0o700, exist_ok=True)
+            handle, path = tempfile.mkstemp(dir=self.directory)
+            with os.fdopen(handle, "w") as file:
+                json.dump({"pools": self.snapshot}, file)
+            os.replace(path, self._saved_path)
+        except OSError as error:
+            # A full disk must not end the service that this is a precaution for.
+            log.warning("the snapshot was not saved: %s", error)
+
+    def _restore(self):
+        """The last snapshot of any process under this base name, with its lease over: a process that starts while the service is away
+        begins with its fallback. Workers have like parts."""
+        if not self.directory:
+            return
+        try:
+            with open(self._saved_path) as file:
+                pools = json.load(file)["pools"]
+            self.allocations = {pool: Allocation(fields) for pool, fields in pools.items()}
+            self.lease_until = self.now()
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            log.warning("the saved snapshot cannot be used: %s", error)
+
+    # Draws
+
+    def _draw_loop(self):
+        connection = Connection(self.url, self.token, timeout=1.0)
+        while not self.closing.is_set():
+            with self.lock:
+                requests, wait = self._due_draws(self.now())
+                if not requests:
+                    self.wake.wait(wait)
+                    continue
+            for pool, request in requests:
+                try:
+                    self._draw(connection, pool, request)
+                except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
+                    # Without an answer the gate lends what it has, and asks again.
+                    log.debug("draw: %s", error)
+                    connection.close()
+                    self.closing.wait(0.1)
+
+    def _due_draws(self, now):
+        """[(pool, request)] that are due, and the seconds until another may be."""
+        requests, wait = [], 1.0
+        for pool, gate in self.gates.items():
+            request = gate.next_draw(self.version[0], now) if self.version else None
+            if request is not None:
+                requests.append((pool, request))
+            wake = gate.next_wake(now)
+            if wake is not None:
+                wait = min(wait, (wake - now) / 1000)
+        return requests, max(0.005, wait)
+
+    def _draw(self, connection, pool, request):
+        body = {
+            "gateway": self.name, "boot": self.boot, "sequence": request["sequence"], "pool": pool, "epoch": request["epoch"],
+            "totals": {
+                "returned": amounts_of(request["returned"]), "granted_used": amounts_of(request["used"]),
+                "spent": {tenant: amounts_of(work) for tenant, work in request["spent"]}},
+            "waiting": {tenant: [self._head(call) for call in calls] for tenant, calls in request["waiting"]}}
+        status, _, answer = connection.ask(
+            "POST", "/v1/draw", json.dumps(body).encode(), {"Content-Type": "application/json"})
+        if status != 200:
+            log.debug("draw: %d %s", status, answer.get("detail"))
+            return
+        now = self.now()
+        with self.lock:
+            gate = self.gates[pool]
+            granted = gate.receive(
+                int(answer["sequence"]), {tenant: int(calls) for tenant, calls in answer["granted"].items()},
+                answer["service_clocks"], int(answer["wait_ms"]), now)
+            self._let_go(gate, granted, now)
+            self._pump(gate, now)
+
+    def _head(self, call):
+        now = self.now()
+        fields = {name: amount for name, amount in amounts_of(call.estimate).items() if name != "requests"}
+        return {
+            **fields, "criticality": CRITICALITIES[call.criticality], "waited_ms": max(0, now - call.arrival),
+            "patience_ms": max(0, call.deadline - now)}
 
     def _pump_loop(self):
         with self.lock:
@@ -1551,6 +1786,7 @@ class Headroom:
                     wake = gate.next_wake(now)
                     if wake is not None:
                         wakes.append(wake)
+                self._drop_places(now)
                 for slot in [slot for slot in self.open_slots.values() if now - slot.asked_at > self.STALE_SLOT_MS]:
                     self._cancelled(slot)
                 wait = min(1.0, (min(wakes) - now) / 1000) if wakes else 1.0
