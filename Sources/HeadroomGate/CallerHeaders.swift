@@ -130,6 +130,9 @@ extension SlotRequest {
         }
         if let tokens = request.header("x-headroom-tokens").flatMap({ Int($0) }), tokens >= 0 {
             call.inputTokens = tokens
+        } else if body.isEmpty, let bytes = request.header("x-headroom-bytes").flatMap({ Int($0) }), bytes >= 0 {
+            // nginx has not read the body when it asks.
+            call.inputTokens = PromptEstimate.tokens(ofBytes: bytes)
         }
         call.criticality =
             headers.criticality ?? (tier == "flex" ? .batch : .interactive)

@@ -5,6 +5,8 @@ import secrets
 import shutil
 import sys
 
+import trial
+
 ADAPTERS = pathlib.Path(__file__).resolve().parent.parent
 
 CUSTOM_AUTH = """
@@ -97,10 +99,55 @@ class Nginx:
         return port
 
 
+class Checked:
+    """A proxy that asks `headroom gate`, by a configuration file in which only addresses and the pool are put in."""
+
+    health = "/stats"
+
+    def __init__(self, options, processes, provider, control):
+        self.options, self.processes, self.provider, self.control = options, processes, provider, control
+
+    def configuration(self, path, port, *parts):
+        text = (ADAPTERS / path).read_text().replace("openai:gpt-4o", "mock:mock")
+        gate = trial.free_port()
+        if self.control:
+            program = pathlib.Path(self.options.headroom).resolve()
+            self.processes.start(
+                "gate", program, "gate", "--listen", f"127.0.0.1:{gate}", "--url", self.control.url, "--name", "gate")
+            trial.wait_for(f"http://127.0.0.1:{gate}/healthz")
+        for before, after in parts:
+            text = text.replace(before.format(8080), after.format(port)).replace(before.format(9000), after.format(self.provider))
+            text = text.replace(before.format(8421), after.format(gate))
+        file = self.processes.folder / pathlib.Path(path).name
+        file.write_text(text)
+        return file
+
+
+class NginxCheck(Checked):
+    """From Debian, without any module: `auth_request`. Without Headroom its gate is away, so that all passes."""
+
+    def start(self, port):
+        file = self.configuration("nginx/nginx-check.conf", port, ("127.0.0.1:{}", "127.0.0.1:{}"))
+        file.write_text(file.read_text().replace(
+            "location / {", "location /stats { proxy_pass http://provider; } location / {", 1))
+        self.processes.start("nginx", "nginx", "-p", self.processes.folder, "-c", file)
+        return port
+
+
+class Envoy(Checked):
+    """From PyPI: `ext_authz`."""
+
+    def start(self, port):
+        file = self.configuration("envoy/envoy-check.yaml", port, ("port_value: {}", "port_value: {}"))
+        self.processes.start(
+            "envoy", pathlib.Path(sys.executable).parent / "envoy", "-c", file, "--use-dynamic-base-id", "--concurrency", "1")
+        return port
+
+
 def without(text, *words):
     """A configuration without the lines that have one of the words."""
     return "\n".join(
         line for line in text.splitlines() if "load_module" in line or not any(word in line for word in words)) + "\n"
 
 
-GATEWAYS = {"haproxy": HAProxy, "litellm": LiteLLM, "nginx": Nginx}
+GATEWAYS = {"envoy": Envoy, "haproxy": HAProxy, "litellm": LiteLLM, "nginx": Nginx, "nginx-check": NginxCheck}
