@@ -175,7 +175,7 @@ private let now: Int64 = 1_793_000_000_000
         let spans = [Span.call(1), .call(2), .other(3)]
         for format in [TraceDecoder.Format.protobuf, .json] {
             let whole = format == .json ? Span.json(spans) : Span.protobuf(spans)
-            for _ in 0..<400 {
+            for _ in 0..<60 {
                 var bytes = whole
                 for _ in 0...Int.random(in: 0..<4, using: &random) {
                     let index = Int.random(in: 0..<bytes.count, using: &random)
