@@ -77,8 +77,8 @@ let package = Package(
         library(
             "HeadroomHTTP",
             [
-                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomDashboard", "CMicroHTTPD",
-                "CZlib",
+                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomDashboard", "CGnuTLS",
+                "CMicroHTTPD", "CZlib",
             ]),
 
         // The files that a browser loads from `/`.
@@ -185,7 +185,8 @@ let package = Package(
             ]),
         // Runs the built program, as its users do.
         tests(
-            "HeadroomCommandTests", ["headroom", "HeadroomClient", "HeadroomModel", "HeadroomJSON", "HeadroomStorage"]),
+            "HeadroomCommandTests",
+            ["headroom", "HeadroomClient", "HeadroomModel", "HeadroomJSON", "HeadroomStorage", "CGnuTLS"]),
         tests(
             "HeadroomSimulatorTests",
             [

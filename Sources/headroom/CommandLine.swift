@@ -102,6 +102,25 @@ struct Arguments {
     }
 }
 
+/// The form of a service's log.
+enum LogFormat: String, CaseIterable, Sendable {
+    /// For people: `2026-11-21T10:00:00.000Z INFO policy default is in force`.
+    case text
+    /// For programs: one JSON object a line, with `at`, `level` and `message`.
+    case json
+
+    static let option = ["--log": "text|json"]
+
+    /// The one that `--log` asks for.
+    init(_ arguments: Arguments) throws(UsageError) {
+        let text = arguments["--log"] ?? LogFormat.text.rawValue
+        guard let format = LogFormat(rawValue: text) else {
+            throw UsageError("--log \"\(text)\": must be text or json")
+        }
+        self = format
+    }
+}
+
 /// How much a line of a service's log matters.
 enum LogLevel: String, Sendable {
     case info = "INFO"
@@ -138,10 +157,18 @@ enum Terminal {
         try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
     }
 
-    /// Writes to the log of a service, on standard error: each line begins with its time in UTC and its level, as
-    /// `2026-11-21T10:00:00.000Z INFO policy default is in force`.
-    static func log(_ level: LogLevel, _ text: String) {
+    /// Writes to the log of a service, on standard error.
+    static func log(_ level: LogLevel, _ text: String, _ format: LogFormat = .text) {
         let time = RFC3339.format(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        if format == .json {
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.field("at", time)
+            writer.field("level", level.rawValue.lowercased())
+            writer.field("message", text)
+            writer.endObject()
+            return error(String(decoding: writer.bytes, as: UTF8.self))
+        }
         let lines = text.split(separator: "\n").map { "\(time) \(level.rawValue) \($0)" }
         error(lines.joined(separator: "\n"))
     }

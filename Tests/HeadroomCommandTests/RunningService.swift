@@ -11,6 +11,12 @@ final class RunningService: Sendable {
     static func run<Value: Sendable>(
         _ house: House, _ arguments: String..., body: (RunningService) async throws -> Value
     ) async throws -> Value {
+        try await run(house, arguments, body: body)
+    }
+
+    static func run<Value: Sendable>(
+        _ house: House, _ arguments: [String], body: (RunningService) async throws -> Value
+    ) async throws -> Value {
         let service = try await RunningService(house, arguments)
         let result: Result<Value, any Error>
         do {
@@ -39,14 +45,15 @@ final class RunningService: Sendable {
         end = try HeadroomProgram.start(process)
         log = Log(errors.fileHandleForReading)
         // Behind the line's time and level.
-        let words = "headroom serves on http://127.0.0.1:"
+        let isSecure = arguments.contains("--tls-certificate")
+        let words = "headroom serves on \(isSecure ? "https" : "http")://127.0.0.1:"
         guard let line = await log.line(with: words), let end = line.range(of: words)?.upperBound,
             let port = UInt16(line[end...].prefix { $0.isNumber })
         else {
             self.end.send(SIGKILL)
             throw Failure(text: log.text)
         }
-        client = ServiceClient(port: port)
+        client = ServiceClient(port: port, isSecure: isSecure)
     }
 
     /// What it has written to standard error so far.

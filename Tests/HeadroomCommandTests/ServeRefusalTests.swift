@@ -12,7 +12,7 @@ import Testing
             "token", "create", "--name", "v", "--role", "viewer", "--database", house.database)
         let clear = try await serve(house, "--listen", "0.0.0.0:0")
         #expect(
-            clear.contains("in clear text; put a proxy that speaks TLS in front and say so with --tls-ends-at-proxy"))
+            clear.contains("in clear text; give --tls-certificate and --tls-key, or put a proxy that speaks TLS"))
     }
 
     @Test func `an address that cannot be served is named`() async throws {

@@ -5,6 +5,8 @@ import HeadroomJSON
 /// Talks to a service on loopback, one connection a request.
 struct ServiceClient: Sendable {
     let port: UInt16
+    /// The port speaks TLS; the certificate is not looked at.
+    var isSecure = false
 
     struct Reply: Sendable {
         let status: Int
@@ -68,9 +70,9 @@ struct ServiceClient: Sendable {
         return line.flatMap { Double($0.dropFirst(sample.count + 1)) }
     }
 
-    private func exchange(_ request: [UInt8]) throws -> [UInt8] {
+    /// A socket to the service.
+    func connected() throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        defer { close(descriptor) }
         var patience = timeval(tv_sec: Self.patienceSeconds, tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var target = sockaddr_in()
@@ -82,7 +84,23 @@ struct ServiceClient: Sendable {
                 unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard code == 0 else { throw Failure.noConnection }
+        guard code == 0 else {
+            close(descriptor)
+            throw Failure.noConnection
+        }
+        return descriptor
+    }
+
+    private func exchange(_ request: [UInt8]) throws -> [UInt8] {
+        let descriptor = try connected()
+        defer { close(descriptor) }
+        if isSecure {
+            let stream = try TLSStream(descriptor)
+            stream.send(request)
+            var answer: [UInt8] = []
+            while case let part = stream.receive(), !part.isEmpty { answer += part }
+            return answer
+        }
         var sent = 0
         while sent < request.count {
             let count = unsafe request.withUnsafeBytes {

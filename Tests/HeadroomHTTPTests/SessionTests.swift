@@ -133,4 +133,55 @@ import Testing
             #expect(session["name"]?.string == "local" && session["demo"]?.bool == false)
         }
     }
+
+    @Test func `a trusted proxy's user acts as the token of that name, and only from its addresses`() async throws {
+        let header = "X-Forwarded-User"
+        let dashboard = ["Headroom-Request: dashboard", "Sec-Fetch-Site: same-origin"]
+        let freeze = Array(Self.freeze.utf8)
+        let trusting = ServerSettings.test {
+            $0.trustedProxy = TrustedProxy(
+                header: header, addresses: ["10.0.0.0/8", "127.0.0.1"].compactMap { AddressRange($0) })
+        }
+        try await ServiceFixture.run(tokens: Self.tokens, settings: trusting) { fixture in
+            let client = try fixture.client()
+            let cases: [(headers: [String], status: Int)] = [
+                ([], 401), (["\(header): viewer"], 200), (["x-forwarded-user: sre"], 200), ([], 401),
+                (["\(header): nobody"], 403), (["\(header): gw"], 403), (["\(header): "], 403),
+                (["\(header): viewer", "\(header): sre"], 403),
+                // Programs mean their token.
+                (["\(header): nobody", "Authorization: Bearer viewer"], 200),
+                (["\(header): sre", "Authorization: Bearer nobody"], 401),
+            ]
+            for (headers, status) in cases {
+                let reply = try await client.get("/v1/pools", headers: headers)
+                #expect(reply.status == status, "\(headers): \(reply.text)")
+            }
+            let seen = try await client.get("/v1/session", headers: ["\(header): sre"])
+            #expect(seen.json["name"]?.string == "sre" && seen.json["signed_in"]?.bool == true, "\(seen.text)")
+            // The browser sends the proxy's cookie whoever asks, so a change needs more.
+            for (name, more, status) in [
+                ("sre", [], 403), ("viewer", dashboard, 403), ("sre", dashboard, 201),
+                ("sre", ["Headroom-Request: dashboard", "Sec-Fetch-Site: cross-site"], 403),
+            ] as [(String, [String], Int)] {
+                let reply = try await client.call(
+                    "POST", "/v1/freeze", headers: ["\(header): \(name)", "Content-Type: application/json"] + more,
+                    body: freeze)
+                #expect(reply.status == status, "\(name) \(more): \(reply.text)")
+            }
+            #expect(fixture.desk.now.steering.freezes.map(\.authorship.author) == ["sre"])
+            // On one connection, after the token has ended.
+            #expect(try await client.get("/v1/pools", headers: ["\(header): short"]).status == 200)
+            fixture.clock.advance(seconds: 10)
+            #expect(try await client.get("/v1/pools", headers: ["\(header): short"]).status == 403)
+        }
+        let elsewhere = ServerSettings.test {
+            $0.trustedProxy = TrustedProxy(header: header, addresses: ["10.0.0.0/8"].compactMap { AddressRange($0) })
+        }
+        for settings in [elsewhere, .test()] {
+            try await ServiceFixture.run(tokens: Self.tokens, settings: settings) { fixture in
+                let reply = try await fixture.client().get("/v1/pools", headers: ["\(header): sre"])
+                #expect(reply.status == 401, "\(reply.text)")
+            }
+        }
+    }
 }

@@ -74,6 +74,7 @@ package final class AccessControl: Sendable {
         if isOpen { return .everything }
         let wanted = "send the header \"Authorization: Bearer TOKEN\""
         guard let authorization = credentials.authorization else {
+            if let user = credentials.user { return try grant(user: user) }
             if let secret = credentials.session { return try grant(session: secret) }
             throw HTTPError(.unauthenticated, "this call takes a token; \(wanted)")
         }
@@ -98,6 +99,29 @@ package final class AccessControl: Sendable {
     }
 
     // MARK: Browsers
+
+    /// What the token of that name may do, without its secret: a trusted proxy has signed its holder in.
+    private func grant(user: String) throws(HTTPError) -> AccessGrant {
+        let token = state.withLock { state in
+            let token = state.tokens.values.first { $0.name == user }
+            if let token { state.used.insert(token.name) }
+            return token
+        }
+        guard let token else {
+            throw HTTPError(
+                .forbidden,
+                "the proxy has signed in \"\(user)\", and no token has this name; make one with \"headroom "
+                    + "token create --name \(user) --role ROLE\"")
+        }
+        guard token.role != .gateway else {
+            throw HTTPError(.forbidden, "the token \"\(user)\" is a gateway's; people sign in as one of another role")
+        }
+        var grant = AccessGrant(token)
+        if isExpired(grant.expiresAt) { throw HTTPError(.forbidden, "the token \"\(user)\" has ended") }
+        // The proxy's own session is in the browser, which sends it whoever asks for a request.
+        grant.isSession = true
+        return grant
+    }
 
     /// The secret of a new session, in hexadecimal, and what it may do.
     func signIn(token: String) throws(HTTPError) -> (secret: String, grant: AccessGrant) {
@@ -136,6 +160,8 @@ package final class AccessControl: Sendable {
 struct Credentials: Equatable, Sendable {
     /// The header of that name.
     var authorization: String?
+    /// The user whom a trusted proxy has signed in.
+    var user: String?
     /// The secret in the session's cookie.
     var session: String?
 }
@@ -144,6 +170,7 @@ extension Credentials {
     init(_ exchange: HTTPExchange) {
         authorization = exchange.header("Authorization")
         // A token goes before a cookie: programs that keep cookies mean their token.
+        user = authorization == nil ? exchange.proxyUser : nil
         session = authorization == nil ? exchange.header("Cookie").flatMap(Sessions.secret(inCookies:)) : nil
     }
 }

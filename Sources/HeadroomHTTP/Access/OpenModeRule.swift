@@ -25,7 +25,7 @@ enum OpenModeRule {
         if let host, !isLoopback(authority: host) {
             return "the request is addressed to \"\(host)\", which is no loopback name"
         }
-        if let origin = exchange.header("Origin"), !isOwn(origin: origin, host: host) {
+        if let origin = exchange.header("Origin"), !isOwn(origin: origin, scheme: exchange.scheme, host: host) {
             return "the request comes from a page of another origin, \"\(origin)\""
         }
         if let site = exchange.header("Sec-Fetch-Site"), site != "same-origin", site != "none" {
@@ -37,10 +37,10 @@ enum OpenModeRule {
         return nil
     }
 
-    /// The origin that the service itself has: `http`, and the name and port to which the request is addressed.
-    private static func isOwn(origin: String, host: String?) -> Bool {
+    /// The origin that the service itself has: its scheme, and the name and port to which the request is addressed.
+    private static func isOwn(origin: String, scheme: String, host: String?) -> Bool {
         guard let host else { return false }
-        return origin.lowercased() == "http://" + host.lowercased()
+        return origin.lowercased() == "\(scheme)://" + host.lowercased()
     }
 
     /// `localhost`, a name below it (RFC 6761 §6.3), 127.0.0.0/8 or `[::1]`, with or without a port.

@@ -11,6 +11,8 @@ package final class ServiceConditions: Sendable {
         case clock
         /// Nothing is deleted for being old, since the clock is in doubt.
         case retention
+        /// The certificate's files have changed to what cannot be served.
+        case certificate
 
         /// Served or stored data cannot be relied on.
         package var isFatal: Bool { self == .databaseFiles }

@@ -1,4 +1,5 @@
 import Glibc
+import HeadroomModel
 
 /// Where a connection comes from: an IPv4 address, or the network of 64 bits that an IPv6 address belongs to (one
 /// subscriber has that many addresses).
@@ -37,5 +38,20 @@ package struct ClientAddress: Hashable, Sendable {
             self.init(family: family, bits: network)
         default: self = .unknown
         }
+    }
+}
+
+extension AddressRange {
+    /// The whole address, as the sockets API gives it; `nil` for one that is no IP address.
+    init?(_ address: UnsafePointer<sockaddr>?) {
+        guard let address = unsafe address else { return nil }
+        let isIPv6 = unsafe Int32(address.pointee.sa_family) == AF_INET6
+        let size = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard
+            unsafe getnameinfo(
+                address, socklen_t(size), &text, socklen_t(text.count), nil, 0, Int32(NI_NUMERICHOST)) == 0
+        else { return nil }
+        self.init(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
     }
 }

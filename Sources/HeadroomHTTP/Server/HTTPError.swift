@@ -13,7 +13,7 @@ package struct HTTPError: Error, Sendable, CustomStringConvertible {
         case conflict
         case overloaded, notReady, stopping, storage, unexpected
         // A server that cannot start.
-        case badAddress, addressInUse, addressUnavailable, cannotListen
+        case badAddress, addressInUse, addressUnavailable, cannotListen, badCertificate
     }
 
     package var code: Code

@@ -14,7 +14,7 @@ extension HTTPError.Code {
         case .unsupportedMediaType, .unsupportedCoding: 415
         case .tooManyRequests: 429
         case .overloaded, .notReady, .stopping, .storage: 503
-        case .unexpected, .badAddress, .addressInUse, .addressUnavailable, .cannotListen: 500
+        case .unexpected, .badAddress, .addressInUse, .addressUnavailable, .cannotListen, .badCertificate: 500
         }
     }
 
@@ -37,7 +37,7 @@ extension HTTPError.Code {
         case .stopping: "Stopping"
         case .storage: "Storage unavailable"
         case .unexpected: "Internal error"
-        case .badAddress, .addressInUse, .addressUnavailable, .cannotListen: "Cannot listen"
+        case .badAddress, .addressInUse, .addressUnavailable, .cannotListen, .badCertificate: "Cannot listen"
         }
     }
 }

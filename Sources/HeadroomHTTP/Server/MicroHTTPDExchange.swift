@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import HeadroomModel
 import Synchronization
 
 /// One connection, and the request that it carries just now.
@@ -23,6 +24,7 @@ import Synchronization
     private var rawTarget: [UInt8] = []
     private var rawAuthorization: [UInt8]?
     private var rawCookie: [UInt8]?
+    private var rawUser: String?
     private var binding: HTTPBinding?
     private var refusal: HTTPError?
     private var incoming = IncomingBody()
@@ -30,12 +32,16 @@ import Synchronization
     /// Until when the request in hand waits for news, on the monotonic clock; `nil` before it has been parked for that.
     var waitsUntil: Int64?
     private let address: ClientAddress
+    /// The connection comes from a proxy whose word on who the user is counts.
+    private let isFromTrustedProxy: Bool
     /// The request's 401 was delayed, and counts as waiting until it is sent.
     private var isDelayed = false
 
     /// When to cut the connection, on the monotonic clock; ``never`` while nothing is expected of the client.
     private let deadline: Atomic<Int64>
     private static let never = Int64.max
+    /// `POLLRDHUP`, which the C library shows to GNU sources only.
+    private static let peerClosed: Int16 = 0x2000
     private let idle = Atomic(true)
 
     init(server: MicroHTTPDServer, connection: OpaquePointer) {
@@ -44,6 +50,8 @@ import Synchronization
         unsafe self.connection = connection
         socket = unsafe headroom_mhd_socket(connection)
         address = unsafe ClientAddress(headroom_mhd_client(connection))
+        isFromTrustedProxy =
+            unsafe server.settings.trustedProxy?.trusts(AddressRange(headroom_mhd_client(connection))) ?? false
         deadline = Atomic(MonotonicClock.milliseconds() + patience.header)
     }
 
@@ -80,10 +88,27 @@ import Synchronization
         withHeader(name) { span in if span == nil { false } else { true } }
     }
 
+    /// The user whom a trusted proxy names; `nil` where none does. Two headers are one name that nobody has.
+    var proxyUser: String? {
+        guard isFromTrustedProxy, let name = server.settings.trustedProxy?.header else { return nil }
+        var found = HeaderValues(name: name)
+        unsafe withUnsafeMutablePointer(to: &found) { pointer in
+            // The library calls the function for each header before it returns.
+            _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addToValues, pointer)
+        }
+        return found.values.isEmpty ? nil : found.values.joined(separator: ", ")
+    }
+
     /// The client takes gzip (RFC 9110 §12.5.3).
     var takesGzip: Bool {
         withHeader("Accept-Encoding") { span in if let span { span.acceptsGzip } else { false } }
     }
+
+    /// What the server shows in a handshake; `nil`: clear text.
+    var certificate: GnuTLSCertificate? { server.settings.certificate?.current }
+
+    /// The service's own scheme.
+    var scheme: String { server.settings.certificate == nil ? "http" : "https" }
 
     /// The request's body, once.
     func takeBody() -> [UInt8] { incoming.take() }
@@ -212,6 +237,11 @@ extension HTTPExchange {
     /// The client has closed its side. The kernel takes an answer to it all the same, so nobody would notice.
     private var hasClientLeft: Bool {
         guard binding?.handler.lost != nil else { return false }
+        if server.settings.certificate != nil {
+            // By TLS the goodbye of the connection waits to be read before the end of the stream.
+            var watched = pollfd(fd: socket, events: Self.peerClosed, revents: 0)
+            return unsafe poll(&watched, 1, 0) > 0
+        }
         var byte: UInt8 = 0
         return unsafe recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
@@ -248,7 +278,8 @@ extension HTTPExchange {
     }
 
     private func bind(_ method: HTTPMethod) throws(HTTPError) -> HTTPBinding {
-        if let binding, has("Authorization", rawAuthorization), has("Cookie", rawCookie), binding.method == method,
+        if let binding, has("Authorization", rawAuthorization), has("Cookie", rawCookie), rawUser == proxyUser,
+            binding.method == method,
             server.router.isCurrent(binding)
         {
             // Without tokens everything else about the request decides, and may differ from the one before.
@@ -260,6 +291,7 @@ extension HTTPExchange {
         if server.router.isGuarded, server.router.access.isOpen { try OpenModeRule.check(self) }
         rawAuthorization = header("Authorization").map { Array($0.utf8) }
         rawCookie = header("Cookie").map { Array($0.utf8) }
+        rawUser = proxyUser
         let bound = try server.router.bind(method, rawTarget, Credentials(self))
         if bound.isSession, bound.route.changesSomething { try SessionRule.check(self) }
         binding = bound
@@ -321,9 +353,11 @@ extension HTTPExchange {
     private func error(for reason: IncomingBody.Refusal) -> HTTPError {
         switch reason {
         case .tooLarge:
-            HTTPError(
-                .bodyTooLarge, "the body is larger than the \(binding?.route.bodyLimit ?? 0) bytes that this call takes"
-            )
+            binding?.route.bodyLimit == 0
+                ? HTTPError(.bodyTooLarge, "this call takes no body")
+                : HTTPError(
+                    .bodyTooLarge,
+                    "the body is larger than the \(binding?.route.bodyLimit ?? 0) bytes that this call takes")
         case .garbled:
             HTTPError(.badRequest, "the body is not the gzip that Content-Encoding says it is")
         case .noRoom:
@@ -361,5 +395,28 @@ private func addToFraming(
     unsafe framing.assumingMemoryBound(to: RequestFraming.self).pointee.add(
         RawSpan(_unsafeStart: UnsafeRawPointer(name), byteCount: nameCount),
         RawSpan(_unsafeStart: UnsafeRawPointer(value), byteCount: valueCount))
+    return .YES
+}
+
+/// All values of one header.
+private struct HeaderValues {
+    /// In lower case.
+    let name: String
+    var values: [String] = []
+}
+
+/// At file scope, as ``addToFraming``.
+private func addToValues(
+    _ found: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameCount: Int,
+    _ value: UnsafePointer<CChar>?, _ valueCount: Int
+) -> MHD_Result {
+    guard let found = unsafe found, let name = unsafe name, let value = unsafe value else { return .YES }
+    let values = unsafe found.assumingMemoryBound(to: HeaderValues.self)
+    // The library keeps both as long as the request.
+    let given = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(name), byteCount: nameCount).text
+    if unsafe given.lowercased() == values.pointee.name {
+        unsafe values.pointee.values.append(
+            RawSpan(_unsafeStart: UnsafeRawPointer(value), byteCount: valueCount).text)
+    }
     return .YES
 }

@@ -1,3 +1,4 @@
+import CGnuTLS
 import CMicroHTTPD
 import Glibc
 import Synchronization
@@ -43,8 +44,14 @@ final class MicroHTTPDServer: Sendable {
         let listener = try ListeningSocket(settings.listen)
         // The daemon holds one reference from here until `finish`.
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
-        let flags =
+        var flags =
             MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue
+        if settings.certificate != nil {
+            guard MHD_is_feature_supported(.FEATURE_TLS) == .YES else {
+                throw HTTPError(.badCertificate, "this machine's libmicrohttpd was built without TLS")
+            }
+            flags |= MHD_USE_TLS.rawValue
+        }
         let options = unsafe options(context: context, listener: listener.descriptor)
         guard let daemon = unsafe headroom_mhd_start(flags, admitConnection, handleRequest, context, options) else {
             let reason = unsafe String(cString: strerror(errno))
@@ -103,7 +110,7 @@ final class MicroHTTPDServer: Sendable {
             @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) ->
                 UnsafeMutableRawPointer? = unsafe handleTarget
         // Options take functions as integers.
-        return unsafe [
+        return unsafe tlsOptions + [
             MHD_OptionItem(option: .LISTEN_SOCKET, value: Int(listener), ptr_value: nil),
             MHD_OptionItem(option: .THREAD_POOL_SIZE, value: settings.threads, ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_LIMIT, value: settings.connectionLimit, ptr_value: nil),
@@ -117,6 +124,25 @@ final class MicroHTTPDServer: Sendable {
             MHD_OptionItem(
                 option: .URI_LOG_CALLBACK, value: unsafeBitCast(received, to: Int.self), ptr_value: context),
             MHD_OptionItem(option: .END, value: 0, ptr_value: nil),
+        ]
+    }
+
+    private var tlsOptions: [MHD_OptionItem] {
+        guard settings.certificate != nil else { return unsafe [] }
+        let choose:
+            @convention(c) (
+                gnutls_session_t?, UnsafePointer<gnutls_datum_t>?, Int32, UnsafePointer<gnutls_pk_algorithm_t>?, Int32,
+                UnsafeMutablePointer<UnsafeMutablePointer<gnutls_pcert_st>?>?, UnsafeMutablePointer<UInt32>?,
+                UnsafeMutablePointer<gnutls_privkey_t?>?
+            ) -> Int32 = unsafe chooseCertificate
+        // These two options are pointers to the library. The priorities live for ever.
+        return unsafe [
+            MHD_OptionItem(
+                option: .HTTPS_PRIORITIES, value: 0,
+                ptr_value: UnsafeMutableRawPointer(mutating: tlsPriorities.utf8Start)),
+            MHD_OptionItem(
+                option: .HTTPS_CERT_CALLBACK, value: 0,
+                ptr_value: unsafeBitCast(choose, to: UnsafeMutableRawPointer.self)),
         ]
     }
 

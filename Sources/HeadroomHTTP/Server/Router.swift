@@ -15,6 +15,8 @@ struct Route: Sendable {
 
     var changesSomething: Bool { method != .get && method != .head }
 
+    var hasParameter: Bool { pattern.contains("{") }
+
     func matches(path: String) -> Bool {
         let wanted = pattern.split(separator: "/", omittingEmptySubsequences: false)
         let given = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -82,7 +84,10 @@ struct Router: Sendable {
     }
 
     private func route(_ method: HTTPMethod, _ path: String) throws(HTTPError) -> Route {
-        let candidates = routes.filter { $0.matches(path: path) }
+        let matching = routes.filter { $0.matches(path: path) }
+        // `/v1/overrides/preview` is no override's id.
+        let literal = matching.filter { !$0.hasParameter }
+        let candidates = literal.isEmpty ? matching : literal
         guard !candidates.isEmpty else {
             throw HTTPError(.notFound, "\(path) is no path of this service; /openapi.json lists them")
         }

@@ -20,6 +20,10 @@ package struct ServerSettings: Sendable {
     package var callsInFlight = 256
     /// Connections at once; `nil`: what the process may open, less ``reservedDescriptors``.
     package var connections: Int?
+    /// For TLS; `nil`: clear text.
+    package var certificate: ServedCertificate?
+    /// Whose word on who the user is counts; `nil`: nobody's.
+    package var trustedProxy: TrustedProxy?
 
     package init(listen: ListenAddress = .standard) {
         self.listen = listen

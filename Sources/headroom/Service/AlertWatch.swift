@@ -19,6 +19,7 @@ actor AlertWatch {
     private let conditions: ServiceConditions
     private let rules: RuleBook
     private let database: Database
+    private let certificate: ServedCertificate?
     private let open: OpenAlerts
     private let sinks: AlertSinks
     private let log: @Sendable (LogLevel, String) -> Void
@@ -36,7 +37,7 @@ actor AlertWatch {
 
     init(
         board: SnapshotBoard, counters: TelemetryCounters, conditions: ServiceConditions, rules: RuleBook,
-        database: Database, open: OpenAlerts, sinks: AlertSinks,
+        database: Database, certificate: ServedCertificate?, open: OpenAlerts, sinks: AlertSinks,
         log: @escaping @Sendable (LogLevel, String) -> Void
     ) {
         self.board = board
@@ -44,6 +45,7 @@ actor AlertWatch {
         self.conditions = conditions
         self.rules = rules
         self.database = database
+        self.certificate = certificate
         self.open = open
         self.sinks = sinks
         self.log = log
@@ -128,7 +130,8 @@ actor AlertWatch {
             at: now, rules: rules, report: report,
             gateways: board.drifts().map { .init(presence: $0.gateway, driftSeconds: $0.seconds) },
             delays: board.loop.delays(at: now), unknownNames: unknownNames(rules, report, at: now),
-            troubles: troubles, failingSinks: failingSinks, disk: disk())
+            troubles: troubles, failingSinks: failingSinks, disk: disk(),
+            certificateEnds: certificate?.ends)
     }
 
     /// A tenant may be raised shortly before it is first seen.

@@ -1,39 +1,53 @@
 import Dispatch
 import Foundation
 import HeadroomHTTP
+import HeadroomModel
 
 /// `headroom serve`: the service, until SIGTERM or SIGINT.
 enum ServeCommand {
     static let help = """
-        usage: headroom serve [--database FILE] [--policies DIR] [--listen HOST:PORT] [--tls-ends-at-proxy]
-                              [--open-metrics] [--accept-clock]
+        usage: headroom serve [--database FILE] [--policies DIR] [--listen HOST:PORT]
+                              [--tls-certificate FILE --tls-key FILE | --tls-ends-at-proxy]
+                              [--proxy-user-header NAME --trusted-proxies RANGES]
+                              [--open-metrics] [--accept-clock] [--log text|json]
 
         Runs the control plane: reads telemetry, decides, publishes allocations over HTTP.
 
           --database FILE       SQLite file, made if it is not there (\(Defaults.database))
           --policies DIR        rules.json5 and pools/*.json5, reloaded when they change (\(Defaults.policies))
           --listen HOST:PORT    where to serve (\(ListenAddress.standard)); other addresses than loopback need tokens
+          --tls-certificate FILE, --tls-key FILE
+                                serves TLS: PEM, the certificate before those that signed it, and its key. Files that
+                                change are loaded within two seconds, at SIGHUP at once; open connections go on
           --tls-ends-at-proxy   says that a proxy in front ends TLS, so that another address than loopback may be served
+          --proxy-user-header NAME, --trusted-proxies RANGES
+                                a proxy in front signs people in: whom it names in this header acts as the token of
+                                that name, without its secret. Believed from these addresses only, as 10.0.0.7,10.1.0.0/16;
+                                the proxy has to take the header off what comes from outside
           --accept-clock        says that the clock is right although it is far ahead of what is stored: without it, a
                                 start after a longer stop than telemetry is kept deletes nothing
+          --log text|json       the log on standard error: lines that begin with their time in UTC and their level, or
+                                one JSON object a line (text)
           --open-metrics        lets anyone read /metrics; it names tenants, so it asks for a viewer's token otherwise,
                                 once there are tokens
 
         Without tokens only programs on this machine are served: requests must name a loopback host, and must not come
         from another site's page or through a proxy.
 
-        Standard error is the log: each line begins with its time in UTC and its level. "headroom init" writes policies to
-        begin with.
+        "headroom init" writes policies to begin with.
 
         SIGTERM and SIGINT end it in order: long polls are answered, telemetry in flight is committed, and the database
         file alone is whole, so that it may be copied. SIGHUP reads the policies as they are: a pool whose file was
-        removed stays in force until then, with a warning in /readyz.
+        removed stays in force until then, with a warning in /readyz. It reads the certificate, too.
         """
 
     static func run(_ arguments: [String]) async throws -> Int32 {
         let arguments = try Arguments(
             arguments, flags: ["--tls-ends-at-proxy", "--open-metrics", "--accept-clock"],
-            options: ["--database": "FILE", "--policies": "DIR", "--listen": "HOST:PORT"])
+            options: [
+                "--database": "FILE", "--policies": "DIR", "--listen": "HOST:PORT", "--tls-certificate": "FILE",
+                "--tls-key": "FILE", "--log": "text|json", "--proxy-user-header": "NAME", "--trusted-proxies": "RANGES",
+            ])
         var configuration = ServiceConfiguration()
         if let database = arguments["--database"] { configuration.database = database }
         if let listen = arguments["--listen"] {
@@ -52,21 +66,67 @@ enum ServeCommand {
         }
         configuration.policies = .directory(policies)
         configuration.tlsEndsAtProxy = arguments.has("--tls-ends-at-proxy")
+        configuration.certificate = try certificate(arguments)
+        configuration.trustedProxy = try trustedProxy(arguments)
         configuration.openMetrics = arguments.has("--open-metrics")
 
         configuration.acceptsClock = arguments.has("--accept-clock")
 
+        let format = try LogFormat(arguments)
+        let log: @Sendable (LogLevel, String) -> Void = { Terminal.log($0, $1, format) }
+        configuration.log = log
+
         // A signal that comes while the service starts must do no harm either.
         HangupSignal.ignore()
         let service = try await Service(configuration)
-        let hangup = HangupSignal { service.reloadPolicies() }
+        let hangup = HangupSignal { service.reloadFromDisk() }
         let signals = StopSignals { service.stop() }
-        Terminal.log(.info, "headroom serves on http://\(service.address), database \(configuration.database)")
+        let url = "\(configuration.scheme)://\(service.address)"
+        log(.info, "headroom serves on \(url), database \(configuration.database)")
         try await service.run()
         signals.cancel()
         hangup.cancel()
-        Terminal.log(.info, "headroom stopped")
+        log(.info, "headroom stopped")
         return 0
+    }
+
+    private static func trustedProxy(_ arguments: Arguments) throws(UsageError) -> TrustedProxy? {
+        let header = arguments["--proxy-user-header"]
+        let ranges = arguments["--trusted-proxies"]
+        if header == nil, ranges == nil { return nil }
+        guard let header, let ranges else {
+            throw UsageError("--proxy-user-header NAME and --trusted-proxies RANGES belong together")
+        }
+        let isName =
+            !header.isEmpty
+            && header.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+                    || (byte < 128 && Character(Unicode.Scalar(byte)).isLetter)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            }
+        guard isName, !["authorization", "cookie", "host"].contains(header.lowercased()) else {
+            throw UsageError("--proxy-user-header \"\(header)\": must be a header's name, as X-Forwarded-User")
+        }
+        let addresses = try ranges.split(separator: ",").map { text throws(UsageError) in
+            guard let range = AddressRange(String(text)) else {
+                throw UsageError("--trusted-proxies \"\(text)\": must be an address or a range, as 10.1.0.0/16")
+            }
+            return range
+        }
+        return TrustedProxy(header: header, addresses: addresses)
+    }
+
+    private static func certificate(_ arguments: Arguments) throws(UsageError) -> CertificateFiles? {
+        switch (arguments["--tls-certificate"], arguments["--tls-key"]) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?):
+            guard !arguments.has("--tls-ends-at-proxy") else {
+                throw UsageError("--tls-ends-at-proxy says that this service speaks clear text; leave it out")
+            }
+            return CertificateFiles(certificate: certificate, key: key)
+        case (nil, _): throw UsageError("--tls-key needs --tls-certificate FILE beside it")
+        case (_, nil): throw UsageError("--tls-certificate needs --tls-key FILE beside it")
+        }
     }
 }
 

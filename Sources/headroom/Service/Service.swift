@@ -16,6 +16,11 @@ struct ServiceConfiguration: Sendable {
     var listen = ListenAddress.standard
     /// Somebody else ends TLS in front of this service.
     var tlsEndsAtProxy = false
+    /// For TLS; `nil`: clear text.
+    var certificate: CertificateFiles?
+    var scheme: String { certificate == nil ? "http" : "https" }
+    /// Who may name the user of a request in a header; `nil`: nobody.
+    var trustedProxy: TrustedProxy?
     /// The clock is right, however far ahead of what is stored it is.
     var acceptsClock = false
     /// `/metrics` asks for no token, although there are some.
@@ -48,6 +53,7 @@ final class Service: Sendable {
     private let reloads: AsyncStream<Void>
     private let reload: AsyncStream<Void>.Continuation
     private let http: HTTPService
+    private let certificate: ServedCertificate?
     private let intake: TelemetryIntake
     private let access: AccessControl
     private let rules: RuleBook
@@ -62,8 +68,10 @@ final class Service: Sendable {
         log = configuration.log
         timeline = Timeline(wall: { Int64(Date().timeIntervalSince1970 * 1000) })
         time = timeline.source
-        // The policy first: a directory that cannot be read should not leave a new database behind.
+        // The policy and the certificate first: what cannot be read should not leave a new database behind.
         let origin = try RuleBook.open(configuration.policies)
+        certificate = try configuration.certificate.map { files throws(HTTPError) in try ServedCertificate(files) }
+        for warning in certificate?.warnings(at: time.now()) ?? [] { configuration.log(.warning, warning) }
         let telemetry = origin.policy.telemetry
         database = try Database(
             path: configuration.database, use: .service, coding: .wire,
@@ -92,20 +100,23 @@ final class Service: Sendable {
             sink: database.telemetry, digest: { SHA256.digest(of: $0) })
         let draws = DrawIntake { [loop] request, now throws(DrawRefusal) in try loop.draw(request, at: now) }
         let openAlerts = OpenAlerts()
+        var settings = ServerSettings(listen: configuration.listen)
+        settings.certificate = certificate
+        settings.trustedProxy = configuration.trustedProxy
         http = HTTPService(
-            settings: ServerSettings(listen: configuration.listen), board: board, access: access,
+            settings: settings, board: board, access: access,
             telemetry: intake, draws: draws,
             people: PeoplePorts(
                 steering: database.steering, contracts: database.contracts, records: database.records,
                 alerts: database.alerts, rules: rules, preview: OverridePreview.effects,
                 auditVerification: { [audit = database.audit] in await audit.lastVerification }),
             conditions: conditions, openAlerts: openAlerts, openMetrics: configuration.openMetrics,
-            hasSecureCookies: configuration.tlsEndsAtProxy, comparison: configuration.comparison)
+            hasSecureCookies: configuration.tlsEndsAtProxy || certificate != nil, comparison: configuration.comparison)
         sinks = AlertSinks(
             sender: WebhookSender(secretsIn: configuration.policies.directory), time: time, metrics: openAlerts.sinks)
         alerts = AlertWatch(
             board: board, counters: intake.counters, conditions: conditions, rules: rules, database: database,
-            open: openAlerts, sinks: sinks, log: configuration.log)
+            certificate: certificate, open: openAlerts, sinks: sinks, log: configuration.log)
         (reloads, reload) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         address = try http.start()
@@ -113,6 +124,11 @@ final class Service: Sendable {
 
     /// Without tokens only this machine is served; elsewhere nobody is let in unasked or in clear text.
     private static func check(_ configuration: ServiceConfiguration, isOpen: Bool) throws(CommandError) {
+        guard configuration.trustedProxy == nil || !isOpen else {
+            throw CommandError(
+                "a trusted proxy names users, and each acts as the token of that name: there are none; make one with "
+                    + "\"headroom token create\"")
+        }
         if configuration.listen.isLoopback {
             if isOpen {
                 configuration.log(
@@ -127,10 +143,10 @@ final class Service: Sendable {
                 "will not listen on \(configuration.listen) without tokens; make one with \"headroom token create\", "
                     + "or listen on 127.0.0.1")
         }
-        guard configuration.tlsEndsAtProxy else {
+        guard configuration.tlsEndsAtProxy || configuration.certificate != nil else {
             throw CommandError(
-                "will not listen on \(configuration.listen) in clear text; put a proxy that speaks TLS in front and "
-                    + "say so with --tls-ends-at-proxy, or listen on 127.0.0.1")
+                "will not listen on \(configuration.listen) in clear text; give --tls-certificate and --tls-key, or put a "
+                    + "proxy that speaks TLS in front and say so with --tls-ends-at-proxy, or listen on 127.0.0.1")
         }
     }
 
@@ -166,7 +182,7 @@ final class Service: Sendable {
             group.addTask { await self.verifyAudit() }
             group.addTask { await self.alerts.run() }
             group.addTask { await self.sinks.run() }
-            group.addTask { for await _ in self.reloads { await self.rules.reload() } }
+            group.addTask { for await _ in self.reloads { await self.reloadFiles() } }
             for await _ in stopped { break }
             await http.stop()
             work.finish()
@@ -177,8 +193,14 @@ final class Service: Sendable {
         try database.finish()
     }
 
-    /// Takes the policy directory as it is, files that were removed included. May be called from anywhere.
-    func reloadPolicies() { reload.yield() }
+    /// Takes the policy directory as it is, files that were removed included, and the certificate. May be called from
+    /// anywhere.
+    func reloadFromDisk() { reload.yield() }
+
+    private func reloadFiles() async {
+        await rules.reload()
+        if let certificate { note(certificate.reload(at: time.now())) }
+    }
 
     /// May be called from anywhere, also before ``run()``, and more than once.
     func stop() { stopping.yield() }
@@ -231,6 +253,7 @@ final class Service: Sendable {
         var rounds = 0
         while !Task.isCancelled {
             watchClock()
+            if let certificate { note(certificate.follow(at: time.now())) }
             conditions.set(.databaseFiles, database.fileFault)
             do {
                 let counter = try await database.tokens.foreignChangeCounter()
@@ -267,6 +290,20 @@ final class Service: Sendable {
             : "the wall clock was set: it is \(Int(ahead.rounded())) seconds ahead of Headroom's time, which follows it by "
                 + "3 seconds a minute; telemetry is measured by the wall clock meanwhile"
         if conditions.set(.clock, warning), let warning { log(.warning, warning) }
+    }
+
+    private func note(_ change: ServedCertificate.Change) {
+        switch change {
+        case .notRead: break
+        case .same: conditions.set(.certificate, nil)
+        case .replaced:
+            conditions.set(.certificate, nil)
+            log(.info, "a new certificate is served to new connections")
+        case .refused(let reason):
+            let sentence = "the new certificate is not served, and the one before goes on: \(reason)"
+            conditions.set(.certificate, sentence)
+            log(.error, sentence)
+        }
     }
 
     private static let roundsPerAuditHead = 3600
