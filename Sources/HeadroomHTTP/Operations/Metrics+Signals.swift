@@ -12,7 +12,7 @@ extension Metrics {
                 text.sample(share, ["pool": pool.pool.text, "outcome": outcome.name])
             }
         }
-        text.family("headroom_pool_latency_seconds", .gauge, "Quantiles of the last minute, within 3.2 %.")
+        text.family("headroom_pool_latency_seconds", .summary, "Quantiles of the last minute, within 3.2 %.")
         for pool in pools {
             guard let latency = pool.upstream.whole.latency else { continue }
             for (quantile, milliseconds) in [

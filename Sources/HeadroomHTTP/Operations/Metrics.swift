@@ -64,6 +64,7 @@ package struct Metrics {
             renderPools(report.pools, &text)
             renderSignals(report.pools, &text)
             renderTenants(report.pools, &text)
+            renderCosts(report.allowances, &text)
         }
         renderGateways(&text)
         renderWithheld(loop.newest?.withheld ?? [], &text)
@@ -219,6 +220,27 @@ package struct Metrics {
         text.family("headroom_tokens_total", .counter, "Counted tokens served, since the start.")
         for row in series.rows {
             for criticality in Criticality.allCases { text.sample(row.tokens[criticality], row.labels(criticality)) }
+        }
+    }
+
+    /// Of the tenants that have used most of their money. Currencies do not add up, so the others have no sum.
+    private func renderCosts(_ allowances: [TenantID: CostAllowance], _ text: inout MetricsText) {
+        guard !allowances.isEmpty else { return }
+        func share(_ allowance: CostAllowance) -> Double {
+            allowance.terms.most > 0 ? allowance.spent / Double(allowance.terms.most) : 0
+        }
+        let rows = allowances.sorted { (share($1.value), $0.key) < (share($0.value), $1.key) }.prefix(Self.maxTenants)
+        let unit = 1e6
+        text.family(
+            "headroom_tenant_spent", .gauge,
+            "What a tenant has spent since its period began, in its currency; those nearest to their bound.")
+        for (tenant, allowance) in rows {
+            text.sample(allowance.spent / unit, ["tenant": tenant.text, "currency": allowance.terms.currency])
+        }
+        text.family("headroom_tenant_spend_bound", .gauge, "What a tenant's contract lets it spend in a period.")
+        for (tenant, allowance) in rows where allowance.terms.most > 0 {
+            text.sample(
+                Double(allowance.terms.most) / unit, ["tenant": tenant.text, "currency": allowance.terms.currency])
         }
     }
 

@@ -5,7 +5,7 @@ package struct MetricsText {
     package private(set) var text = ""
     private var family = ""
 
-    package enum Kind: String { case counter, gauge, histogram }
+    package enum Kind: String { case counter, gauge, histogram, summary }
 
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -53,7 +53,7 @@ extension OpenAPIDocument {
         },
         "/v1/allocations": {
           "get": {
-            "summary": "The newest snapshot, what changed in it, or the wait for the next (roles gateway, viewer)",
+            "summary": "The newest snapshot, what changed in it, or the wait for the next (roles gateway, viewer, success, sre, admin)",
             "parameters": [
               {"name": "gateway", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
                "description": "The enforcement point that asks; without it the caller only reads. It takes part in the division of budgets once it has sent applied or telemetry: before that it is answered with the whole, enforce false"},

@@ -12,7 +12,8 @@ package enum OpenAPIDocument {
         ])
         + middle
         + members([
-            schemas, drawSchemas, traceSchemas, snapshotSchemas, telemetrySchemas, steeringSchemas, reportSchemas,
+            operationsSchemas, schemas, drawSchemas, traceSchemas, snapshotSchemas, telemetrySchemas,
+            steeringSchemas, reportSchemas,
             alertSchemas,
             dashboardSchemas,
         ])
@@ -63,18 +64,49 @@ package enum OpenAPIDocument {
 
     static func encoded(_ text: StaticString) -> [UInt8] { text.withUTF8Buffer { unsafe Array($0) } }
 
+    private static let operationsSchemas = encoded(
+        #"""
+        "Readiness": {
+          "type": "object",
+          "required": ["ready", "reasons", "warnings"],
+          "properties": {
+            "ready": {"type": "boolean"},
+            "reasons": {"type": "array", "items": {"type": "string"}, "description": "Why it is not ready"},
+            "warnings": {"type": "array", "items": {"type": "string"}, "description": "What else to look at"},
+            "epoch": {"type": "integer"},
+            "generation": {"type": "integer", "description": "The newest one; absent before the first"},
+            "published_age_seconds": {"type": "number"},
+            "decision_age_seconds": {"type": "number"}
+          }
+        }
+        """#)
+
     private static let operationsPaths = encoded(
         #"""
         "/healthz": {
-          "get": {"summary": "The process answers", "security": [], "responses": {"200": {"description": "ok"}}}
+          "get": {
+            "summary": "The process answers",
+            "security": [],
+            "responses": {
+              "200": {"description": "ok", "content": {"text/plain": {"schema": {"type": "string"}}}},
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
         },
         "/readyz": {
           "get": {
             "summary": "What is served can be relied on, or why not",
             "security": [],
             "responses": {
-              "200": {"description": "Ready; warnings tell what else to look at"},
-              "503": {"description": "Not ready, with the reasons"}
+              "200": {
+                "description": "Ready; warnings tell what else to look at",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Readiness"}}}
+              },
+              "503": {
+                "description": "Not ready, with the reasons",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Readiness"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
             }
           }
         },
@@ -82,13 +114,20 @@ package enum OpenAPIDocument {
           "get": {
             "summary": "Prometheus text (roles viewer, success, sre, admin, unless the service runs with --open-metrics)",
             "responses": {
-              "200": {"description": "Metrics, as of the last tick", "content": {"text/plain": {}}},
-              "401": {"$ref": "#/components/responses/Problem"}
+              "200": {"description": "Metrics, as of the last tick", "content": {"text/plain": {"schema": {"type": "string"}}}},
+              "default": {"$ref": "#/components/responses/Problem"}
             }
           }
         },
         "/openapi.json": {
-          "get": {"summary": "This document", "security": [], "responses": {"200": {"description": "OpenAPI"}}}
+          "get": {
+            "summary": "This document",
+            "security": [],
+            "responses": {
+              "200": {"description": "OpenAPI", "content": {"application/json": {"schema": {"type": "object"}}}},
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
         }
         """#)
 }
