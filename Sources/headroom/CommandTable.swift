@@ -89,7 +89,15 @@ enum CommandTable {
         Command(
             name: "migrate", summary: "bring a database to this version", help: MigrateCommand.help,
             run: MigrateCommand.run),
+        Command(
+            name: "completion", summary: "complete commands and options in bash, zsh and fish",
+            help: CompletionCommand.help, run: CompletionCommand.run),
+        Command(
+            name: "man", summary: "manual pages", help: ManualCommand.help, run: ManualCommand.run),
     ]
+
+    /// The help of each command, taken apart.
+    static var pages: [HelpPage] { commands.map { HelpPage($0) } }
 
     private static func printUsage(to write: (String) -> Void) {
         let width = commands.map(\.name.count).max() ?? 0
