@@ -5,7 +5,7 @@ extension DashboardFile {
         // The frame: signing in, the pages by address, the time range, the freeze.
 
         import { announce, h, replace, say } from "/dashboard/elements.js";
-        import { duration, relative, zone } from "/dashboard/format.js";
+        import { duration, moment, relative, zone } from "/dashboard/format.js";
         import { ask, endField, field, form, reasonField, select } from "/dashboard/forms.js";
         import { begin, end, live, onTick } from "/dashboard/live.js";
         import { onRange, timeline } from "/dashboard/plot.js";
@@ -20,6 +20,7 @@ extension DashboardFile {
           { path: "alerts", name: "Alerts", load: () => import("/dashboard/alerts.js"), counts: true },
           { path: "decisions", name: "Decisions", load: () => import("/dashboard/decisions.js"), counts: true },
           { path: "gateways", name: "Gateways", load: () => import("/dashboard/gateways.js") },
+          { path: "costs", name: "Costs", load: () => import("/dashboard/costs.js") },
           { path: "contracts", name: "Contracts", load: () => import("/dashboard/contracts.js") },
           { path: "audit", name: "Audit", load: () => import("/dashboard/audit.js"), roles: ["sre", "admin"] },
         ];
@@ -27,6 +28,7 @@ extension DashboardFile {
         const frame = document.getElementById("frame");
         const spans = [["300", "Last 5 min"], ["900", "Last 15 min"], ["1800", "Last 30 min"], ["10800", "Last 3 hours"], ["86400", "Last 24 hours"], ["604800", "Last 7 days"], ["2592000", "Last 30 days"]];
         let leave = new AbortController();
+        let frameLife = new AbortController();
 
         start();
 
@@ -63,10 +65,15 @@ extension DashboardFile {
             .map((page) => h("a", { href: `#/${page.path}`, "data-path": page.path }, page.name,
               page.counts ? h("span", { class: "count", hidden: true }) : null)));
           const pulse = h("span", { class: "pulse" }, "connecting");
-          const range = h("select", { "aria-label": "Time range", onchange: () => timeline.show(Number(range.value)) },
-            spans.map(([value, text]) => h("option", { value, selected: Number(value) === timeline.span }, text)),
-            h("option", { value: "chosen", hidden: true }, "Chosen range"));
+          const chosen = h("option", { value: "chosen", hidden: true });
+          const range = h("select", { "aria-label": "Time range", onchange: () => {
+            if (range.value === "yesterday") timeline.choose(yesterday());
+            else if (range.value === "ask") { range.value = timeline.chosen ? "chosen" : String(timeline.span); askForRange(); }
+            else timeline.show(Number(range.value));
+          } }, spans.map(([value, text]) => h("option", { value, selected: Number(value) === timeline.span }, text)),
+            h("option", { value: "yesterday" }, "Yesterday"), h("option", { value: "ask" }, "From … to …"), chosen);
           const back = h("button", { type: "button", hidden: true, onclick: () => timeline.choose(null) }, "Back to now");
+          const wider = h("button", { type: "button", hidden: true, title: "Twice as much time", onclick: () => timeline.widen() }, "Wider");
           const zoneButton = h("button", { type: "button", class: "plain", title: "Which time zone times are in", onclick: () => {
             zone.set(!zone.isUTC);
             say(zoneButton, zone.isUTC ? "UTC" : "Local time");
@@ -84,18 +91,25 @@ extension DashboardFile {
                 ? h("span", { class: "role", title: "There are no tokens: whoever is on this machine may do everything" }, "No tokens: everybody here may do everything")
                 : [h("span", null, who.name, h("span", { class: "role" }, ` · ${who.role}`)),
                   h("button", { type: "button", class: "plain", onclick: signOut }, "Sign out")])),
-            h("div", null, h("div", { class: "bar" }, pulse, h("span", { class: "spring" }), back, range, zoneButton, freeze), banners, main)));
-          onRange((chosen) => {
-            back.hidden = !chosen;
-            range.value = chosen ? "chosen" : String(timeline.span);
-          }, new AbortController().signal);
+            h("div", null, h("div", { class: "bar" }, pulse, h("span", { class: "spring" }), back, wider, range, zoneButton, freeze), banners, main)));
+          frameLife.abort();
+          frameLife = new AbortController();
+          const ranged = () => {
+            const part = timeline.chosen;
+            back.hidden = wider.hidden = !part;
+            if (part) say(chosen, `${moment(part.from)} – ${moment(part.to)}`);
+            range.value = part ? "chosen" : String(timeline.span);
+          };
+          onRange(() => { ranged(); keepRange(); }, frameLife.signal);
+          takeRange();
+          ranged();
           onTick((state) => {
             const ahead = Date.parse(state.at) - live.heardAt;
             timeline.ahead = Math.abs(ahead) > 4000 ? ahead : 0;
             timeline.begun = Number.isFinite(live.begun) ? live.begun : 0;
             pulse.dataset.is = live.fault ? "late" : "live";
             say(pulse, live.fault ?? `generation ${state.generation ?? "–"} · a tick every ${duration(state.period_seconds)}`);
-          }, new AbortController().signal);
+          }, frameLife.signal);
           begin();
           watchSteering(banners, nav);
           showPage();
@@ -109,8 +123,47 @@ extension DashboardFile {
           signIn();
         }
 
+        // The range is in the address, so that a link shows what its sender saw.
+        function keepRange() {
+          const part = timeline.chosen;
+          const [path] = location.hash.split("?");
+          const words = part ? `?from=${Math.round(part.from)}&to=${Math.round(part.to)}` : timeline.span === 900 ? "" : `?last=${timeline.span}`;
+          history.replaceState(null, "", (path || "#/") + words);
+        }
+
+        function takeRange() {
+          const words = new URLSearchParams(location.hash.split("?")[1] ?? "");
+          const [from, to, last] = ["from", "to", "last"].map((name) => Number(words.get(name)));
+          if (from > 0 && to > from) timeline.chosen = { from, to };
+          else if (spans.some(([value]) => Number(value) === last)) [timeline.span, timeline.chosen] = [last, null];
+        }
+
+        function yesterday() {
+          const day = new Date(Date.now() + timeline.ahead);
+          if (zone.isUTC) day.setUTCHours(0, 0, 0, 0); else day.setHours(0, 0, 0, 0);
+          const before = new Date(day);
+          if (zone.isUTC) before.setUTCDate(day.getUTCDate() - 1); else before.setDate(day.getDate() - 1);
+          return { from: before.getTime(), to: day.getTime() };
+        }
+
+        function askForRange() {
+          const { from, to } = timeline.range();
+          const shift = (at) => zone.isUTC ? 0 : new Date(at).getTimezoneOffset() * 60000;
+          const written = (at) => new Date(at - shift(at)).toISOString().slice(0, 16);
+          const read = (text) => Date.parse(`${text}Z`) + shift(Date.parse(text));
+          const input = (name, at) => h("input", { name, type: "datetime-local", required: true, value: written(at) });
+          return ask("Time range", [h("p", { class: "quiet" }, `Times are in ${zone.name}. Dragging over a plot chooses a range as well.`),
+            h("div", { class: "fields" }, field("From", input("from", from)), field("To", input("to", to)))], "Show", async (values) => {
+            const range = { from: read(values.from), to: read(values.to) };
+            if (!(range.to - range.from >= 10000)) throw new Error("The range must end after it begins.");
+            timeline.choose(range);
+          });
+        }
+
         function showPage() {
-          const [path = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+          takeRange();
+          keepRange();
+          const [path = "", ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/");
           const page = pages.find((candidate) => candidate.path === path) ?? pages[0];
           leave.abort();
           leave = new AbortController();
@@ -120,15 +173,17 @@ extension DashboardFile {
           for (const link of document.querySelectorAll(".nav a")) {
             if (link.dataset.path === current) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
           }
-          const argument = rest.map(decodeURIComponent);
+          const argument = rest.map(unescaped);
           document.title = `${argument[0] ?? page.name ?? "Headroom"} · Headroom`;
-          live.tenants = 8;
+          live.want(8);
           replace(main);
           window.scrollTo(0, 0);
           page.load().then((module) => { if (!until.aborted) return module.show(main, argument, until); })
             .then(() => { if (!until.aborted) announce(document.title); })
             .catch((error) => { if (!until.aborted && session.current) replace(main, h("p", { class: "problem", role: "alert" }, error.message)); });
         }
+
+        function unescaped(part) { try { return decodeURIComponent(part); } catch { return part; } }
 
         // MARK: Freezes and what waits for people, every few seconds
 

@@ -61,6 +61,14 @@ extension DashboardFile {
               note ? h("dd", { class: "note" }, note) : null)));
         }
 
+        // bars([{ name, value }]): one column each, labelled where there is room.
+        export function bars(entries, show) {
+          const most = Math.max(1e-9, ...entries.map((entry) => entry.value));
+          const each = Math.ceil(entries.length / 8);
+          return h("ol", { class: "bars" }, entries.map((entry, index) => h("li", { title: `${entry.name}: ${show(entry.value)}`, vars: { "--height": String(entry.value / most) } },
+            h("span", { class: "hidden" }, `${entry.name}: ${show(entry.value)}`), h("i", { "aria-hidden": "true" }), h("small", { "aria-hidden": "true" }, index % each === 0 ? entry.name : ""))));
+        }
+
         export function empty(...children) { return h("p", { class: "empty" }, children); }
 
         // A table that can be sorted by its columns and copied as CSV.
@@ -109,7 +117,7 @@ extension DashboardFile {
 
         function text(value) { return value === null || value === undefined ? "" : String(value); }
 
-        function csv(columns, rows) {
+        export function csv(columns, rows) {
           const cell = (value) => {
             let written = text(value);
             // A spreadsheet must not take a name for a formula.

@@ -26,6 +26,13 @@ extension DashboardFile {
           return value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en-US");
         }
 
+        // From millionths of a currency's unit.
+        export function money(micros) {
+          const value = (micros ?? 0) / 1e6;
+          const digits = Math.abs(value) >= 1000 || value === 0 ? 0 : Math.abs(value) < 0.1 ? 4 : 2;
+          return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+        }
+
         export function percent(part) {
           if (part === null || part === undefined || !Number.isFinite(part)) return "–";
           const value = part * 100;

@@ -8,6 +8,8 @@ extension DashboardFile {
 
         const mostSamples = 900;
         const lines = ["nominal", "capacity", "budget", "assured", "demand", "consumed"];
+        // Columns by name: calls of the last minute by outcome, attempts by model.
+        const groups = ["outcomes", "models"];
         const signals = ["waiting", "oldest_seconds", "refused_share", "p95_ms", "starved"];
 
         export const live = {
@@ -20,13 +22,19 @@ extension DashboardFile {
           decisions: null,
           // The oldest sample that the service has.
           begun: Infinity,
-          // Tenants to name in each pool; a page that looks at one pool wants more.
+          // Tenants to name in each pool.
           tenants: 8,
+          // A page that looks at one pool wants more than a page of many; it has them at once.
+          want(tenants) {
+            if (tenants > this.tenants && this.state) { isAnew = true; asking.abort(); }
+            this.tenants = tenants;
+          },
         };
 
         const listeners = new Set();
         const buffers = new Map();
         let stopped = true;
+        let isAnew = false;
         let asking = new AbortController();
 
         // Calls `listener` with each tick until `until` (an AbortSignal) ends.
@@ -45,7 +53,6 @@ extension DashboardFile {
         export function end() {
           stopped = true;
           asking.abort();
-          asking = new AbortController();
           live.state = null;
           buffers.clear();
           live.events = [];
@@ -55,7 +62,9 @@ extension DashboardFile {
           let wait = 0;
           while (!stopped) {
             try {
-              const after = live.state?.tick ?? 0;
+              const after = isAnew ? 0 : live.state?.tick ?? 0;
+              isAnew = false;
+              if (asking.signal.aborted) asking = new AbortController();
               const state = await get("/v1/live" + query({ after, wait: after ? 20 : 0, tenants: live.tenants }), { signal: asking.signal });
               if (stopped) return;
               live.heardAt = Date.now();
@@ -66,13 +75,15 @@ extension DashboardFile {
                 continue;
               }
               // The service was started anew: what is known is of another life.
-              if (state.tick < after) { buffers.clear(); live.events = []; live.begun = Infinity; }
-              live.events = [...live.events, ...state.events].slice(-500);
+              if (state.tick < (live.state?.tick ?? 0)) { buffers.clear(); live.begun = Infinity; }
+              // Without a tick that is known, all events come.
+              live.events = [...(after && state.tick > after ? live.events : []), ...state.events].slice(-500);
               live.state = state;
               for (const pool of state.pools) buffers.get(pool.pool)?.append(Date.parse(state.at), pool);
               for (const listener of listeners) listener(state);
             } catch (error) {
               if (stopped) return;
+              if (isAnew) continue;
               live.fault = error instanceof Problem ? error.message : "the service cannot be reached";
               for (const listener of listeners) if (live.state) listener(live.state);
               wait = Math.min(10000, Math.max(500, wait * 2));
@@ -104,7 +115,9 @@ extension DashboardFile {
           const resource = answer.series.some((step) => step.capacity.nominal.tpm !== undefined) ? "tpm" : "rpm";
           const perMinute = (amount) => amount * 60 / width;
           const columns = Object.fromEntries(["nominal", "capacity", "budget", "assured", "demand", "consumed"].map((line) => [line, []]));
-          const made = { at: [], resource, resources: { [resource]: columns }, tenants: {}, waiting: [], oldest_seconds: [], refused_share: [], p95_ms: [], starved: [] };
+          const made = { at: [], resource, resources: { [resource]: columns }, tenants: {}, waiting: [], oldest_seconds: [], refused_share: [], p95_ms: [], starved: [], outcomes: {}, models: {} };
+          const named = ["ok", "quota", "overload", "ramp", "billing", "error", "denied"].filter((name) => answer.series.some((step) => step[name] > 0));
+          for (const name of named) made.outcomes[name] = [];
           for (const step of answer.series) {
             const known = width >= step.observed_seconds && step.observed_seconds > 0;
             made.at.push(Date.parse(step.start) + width * 500);
@@ -116,6 +129,7 @@ extension DashboardFile {
             columns.consumed.push(perMinute(resource === "tpm" ? step.counted_tokens : step.ok));
             const attempts = step.ok + step.quota + step.overload + step.error;
             made.refused_share.push(attempts ? step.quota / attempts : 0);
+            for (const name of named) made.outcomes[name].push(perMinute(step[name]));
             made.waiting.push(step.queue_depth);
             made.oldest_seconds.push(step.oldest_queued_seconds);
             made.p95_ms.push(null);
@@ -134,10 +148,40 @@ extension DashboardFile {
             }
             made.tenants[leader.tenant] = own;
           }
-          made.events = [
+          made.events = eventsOf(answer);
+          return made;
+        }
+
+        // What happened in a range, people's acts among it.
+        function eventsOf(answer) {
+          return [
             ...answer.events.map((event) => ({ at: Date.parse(event.at), kind: event.kind, text: [event.kind, event.subject, event.before && event.after ? `${event.before} → ${event.after}` : event.after].filter(Boolean).join(" ") })),
             ...answer.acts.map((act) => ({ at: Date.parse(act.at), kind: "act", text: `${act.author}: ${act.action}${act.tenant ? ` ${act.tenant}` : ""}${act.reason ? ` (“${act.reason}”)` : ""}` })),
           ].sort((a, b) => a.at - b.at);
+        }
+
+        // The acts of people, which no tick tells.
+        export async function acts(pool, from, to, until) {
+          const answer = await get("/v1/history" + query({ pool, from: Math.floor(from), to: Math.ceil(to), step: 3600 }), { signal: until });
+          return eventsOf({ events: [], acts: answer.acts }).filter((act) => act.at >= from && act.at <= to);
+        }
+
+        // The same of one tenant.
+        export async function storedTenant(pool, tenant, from, to, until) {
+          const answer = await get("/v1/history" + query({ pool, tenant, from: Math.floor(from), to: Math.ceil(to) }), { signal: until });
+          const width = answer.step_seconds;
+          const perMinute = (amount) => amount * 60 / width;
+          const made = { at: [], demand: [], assured: [], consumed: [], ceiling: [], oldest: [], denied: [], retries: [], events: eventsOf(answer) };
+          for (const step of answer.series) {
+            made.at.push(Date.parse(step.start) + width * 500);
+            made.demand.push(perMinute(step.demand_tokens));
+            made.assured.push(perMinute(step.assured_tokens));
+            made.consumed.push(perMinute(step.counted_tokens));
+            made.ceiling.push(step.ceiling?.tpm ?? null);
+            made.oldest.push(step.oldest_queued_seconds);
+            made.denied.push(perMinute(step.denied));
+            made.retries.push(perMinute(step.retries));
+          }
           return made;
         }
 
@@ -148,7 +192,7 @@ extension DashboardFile {
             this.at = [];
             this.resource = "tpm";
             this.resources = {};
-            this.tenants = {};
+            for (const name of [...groups, "tenants"]) this[name] = {};
             for (const name of signals) this[name] = [];
             this.ready = this.load();
           }
@@ -156,12 +200,13 @@ extension DashboardFile {
           async load() {
             const series = await get("/v1/live/series" + query({ pool: this.pool, tenants: this.asked, seconds: 1800, points: 300 }));
             const newer = this.at.map((at, index) => ({ at, index })).filter(({ at }) => at > (series.at.at(-1) ?? 0));
-            const own = { resources: this.resources, tenants: this.tenants, ...Object.fromEntries(signals.map((name) => [name, this[name]])) };
+            const own = { resources: this.resources, tenants: this.tenants, outcomes: this.outcomes, models: this.models, ...Object.fromEntries(signals.map((name) => [name, this[name]])) };
             this.resource = series.resource ?? this.resource;
             live.begun = Math.min(live.begun, series.at[0] ?? Infinity);
             this.at = series.at;
             this.resources = series.resources;
             this.tenants = series.tenants;
+            for (const name of groups) this[name] = series[name];
             for (const name of signals) this[name] = series[name];
             // Ticks that came while the answer was on its way.
             for (const { at, index } of newer) {
@@ -170,6 +215,7 @@ extension DashboardFile {
               for (const [resource, columns] of Object.entries(this.resources)) {
                 for (const line of lines) columns[line].push(own.resources[resource]?.[line]?.[index] ?? null);
               }
+              for (const group of groups) for (const name of Object.keys(this[group])) this[group][name].push(own[group][name]?.[index] ?? null);
               for (const [tenant, columns] of Object.entries(this.tenants)) {
                 for (const line of Object.keys(columns)) columns[line].push(own.tenants[tenant]?.[line]?.[index] ?? null);
               }
@@ -184,6 +230,10 @@ extension DashboardFile {
             for (const resource of Object.keys(pool.nominal)) {
               const columns = this.resources[resource] ??= Object.fromEntries(lines.map((line) => [line, Array(length - 1).fill(null)]));
               for (const line of lines) columns[line].push(pool[line]?.[resource] ?? null);
+            }
+            for (const group of groups) {
+              for (const name of Object.keys(pool[group])) this[group][name] ??= Array(length - 1).fill(0);
+              for (const name of Object.keys(this[group])) this[group][name].push(pool[group][name] ?? 0);
             }
             for (const tenant of pool.top) {
               this.tenants[tenant.tenant] ??= {
@@ -203,6 +253,7 @@ extension DashboardFile {
           trim(count) {
             this.at.splice(0, count);
             for (const name of signals) this[name].splice(0, count);
+            for (const group of groups) for (const values of Object.values(this[group])) values.splice(0, count);
             for (const columns of Object.values(this.resources)) for (const line of lines) columns[line].splice(0, count);
             for (const [tenant, columns] of Object.entries(this.tenants)) {
               for (const line of Object.keys(columns)) columns[line].splice(0, count);

@@ -5,7 +5,7 @@ extension DashboardFile {
         // Plots over time: lines, areas, stacked areas, and hatched gaps between two lines. All plots of a page share one
         // time range and one crosshair; dragging over one chooses a range.
 
-        import { announce, h, replace, say } from "/dashboard/elements.js";
+        import { announce, copyText, csv, h, replace, say } from "/dashboard/elements.js";
         import { axisTime, clock, compact, moment } from "/dashboard/format.js";
 
         export const timeline = {
@@ -30,9 +30,17 @@ extension DashboardFile {
             const { from, to } = this.range();
             return this.chosen || this.span > 1800 ? { from, to } : { from: Math.min(to - 60000, Math.max(from, this.begun)), to };
           },
+          // A part of what is shown: `of` is that, and the rest of it is what the part is compared with.
           choose(range) {
             this.chosen = range;
             this.changed();
+          },
+          // Twice as much, about the same middle, and never beyond now.
+          widen() {
+            const { from, to } = this.range();
+            const half = to - from;
+            const end = Math.min((from + to) / 2 + half, Date.now() + this.ahead);
+            this.choose({ from: end - 2 * half, to: end });
           },
           show(span) {
             this.span = span;
@@ -67,6 +75,7 @@ extension DashboardFile {
             Object.assign(this, { title, unit, height, most, show, pick, data: null, width: 0 });
             this.legend = h("ul", { class: "legend" });
             this.moment = h("span", { class: "moment" });
+            const copy = h("button", { type: "button", class: "plain copy", title: "Copy these numbers as CSV", "aria-label": `Copy as CSV: ${title}`, onclick: () => copyText(this.csv(), copy) }, "CSV");
             this.svg = h("svg", { "aria-hidden": "true", height, focusable: "false" });
             this.canvas = h("div", {
               class: "canvas", tabindex: "0", role: "img", "aria-label": title,
@@ -77,7 +86,7 @@ extension DashboardFile {
               onblur: () => timeline.point(null),
             }, this.svg);
             this.element = h("figure", { class: "plot" },
-              h("figcaption", null, h("h3", null, title), unit ? h("span", { class: "quiet" }, unit) : null, this.moment),
+              h("figcaption", null, h("h3", null, title), unit ? h("span", { class: "quiet" }, unit) : null, this.moment, copy),
               this.canvas, this.legend);
             this.observer = new ResizeObserver((entries) => {
               const width = Math.round(entries[0].contentRect.width);
@@ -98,6 +107,14 @@ extension DashboardFile {
           draw(data) {
             this.data = data;
             this.paint();
+          }
+
+          // What is shown, a line a moment.
+          csv() {
+            const { at, series } = this.data ?? { at: [], series: [] };
+            const rows = Array.from({ length: Math.max(0, this.last - this.first + 1) }, (_, place) => this.first + place);
+            return csv([{ name: "at", value: (index) => new Date(at[index]).toISOString() },
+              ...series.map((one) => ({ name: one.name, value: (index) => (one.kind === "gap" ? one.upper[index] - one.values[index] : one.values[index]) ?? null }))], rows);
           }
 
           paint() {
@@ -189,7 +206,8 @@ extension DashboardFile {
               this.cross.setAttribute("x1", place);
               this.cross.setAttribute("x2", place);
             }
-            say(this.moment, isShown ? moment(at[index]) : "");
+            const near = isShown ? this.data.events?.findLast((event) => Math.abs(this.x(event.at) - this.x(timeline.at)) < 5) : null;
+            say(this.moment, isShown ? `${moment(at[index])}${near ? ` · ${near.text}` : ""}` : "");
             series.forEach((one, place) => {
               let value = one.values[index];
               if (one.kind === "gap") value = one.upper[index] === null || value === null ? null : Math.max(0, one.upper[index] - value);
@@ -241,7 +259,7 @@ extension DashboardFile {
           }
 
           choose(one, other) {
-            timeline.choose({ from: Math.min(one, other), to: Math.max(one, other) });
+            timeline.choose({ from: Math.min(one, other), to: Math.max(one, other), of: timeline.window() });
             timeline.point(null);
           }
 

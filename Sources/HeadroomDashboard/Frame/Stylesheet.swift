@@ -75,13 +75,14 @@ extension DashboardFile {
         .tight { gap: 8px; }
         .card { background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); padding: 16px; box-shadow: var(--shadow); min-width: 0; }
         .card > header { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; justify-content: space-between; margin-bottom: 12px; }
+        .card.stack > header { margin-bottom: 0; }
         .grid { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
         .halves { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 380px), 1fr)); align-items: start; }
         .wide-left { display: grid; gap: var(--gap); grid-template-columns: minmax(0, 2fr) minmax(280px, 1fr); align-items: start; }
-        .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(136px, 1fr)); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; box-shadow: var(--shadow); }
-        .figure { padding: 14px 16px; box-shadow: 1px 0 0 var(--line), 0 1px 0 var(--line); min-width: 0; }
+        .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; box-shadow: var(--shadow); }
+        .figure { padding: 12px 14px; box-shadow: 1px 0 0 var(--line), 0 1px 0 var(--line); min-width: 0; }
         .figure dt { color: var(--quiet); font-size: 13px; }
-        .figure dd { font-size: 22px; font-weight: 600; letter-spacing: -.01em; line-height: 1.3; overflow-wrap: anywhere; }
+        .figure dd { font-size: 20px; font-weight: 600; letter-spacing: -.01em; line-height: 1.3; overflow-wrap: anywhere; }
         .figure dd small { font-size: 13px; font-weight: 460; color: var(--quiet); letter-spacing: 0; margin-left: 4px; display: inline-block; }
         .figure dd.note { font-weight: 460; letter-spacing: 0; line-height: 1.45; font-size: 12.5px; color: var(--quiet); }
         .verdict { display: flex; gap: 14px; align-items: center; padding: 18px 20px; border-radius: var(--radius); background: var(--good-soft); border: 1px solid transparent; }
@@ -96,6 +97,7 @@ extension DashboardFile {
         .empty code { overflow-wrap: anywhere; }
         .sentences { display: grid; gap: 8px; padding-left: 18px; max-width: 84ch; }
         .events { list-style: none; display: grid; gap: 6px; }
+        .events.lifted { margin-bottom: 14px; }
         .events li { display: grid; grid-template-columns: auto auto minmax(0, 1fr); gap: 10px; align-items: baseline; }
         .events time { color: var(--quiet); font-size: 13px; }
         .share { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 2px 12px; }
@@ -103,12 +105,21 @@ extension DashboardFile {
         .meter i { position: absolute; inset: 0 auto 0 0; width: var(--part, 0%); background: var(--tone, var(--use)); border-radius: 4px; }
         .meter b { position: absolute; top: 0; bottom: 0; left: var(--mark, 0%); width: 2px; background: var(--text); }
 
+        .bars { list-style: none; display: flex; gap: 3px; align-items: stretch; height: 150px; }
+        .bars li { flex: 1; min-width: 0; display: flex; flex-direction: column; justify-content: flex-end; }
+        .bars i { display: block; flex: 0 0 calc((100% - 20px) * var(--height, 0)); background: var(--use); border-radius: 3px 3px 0 0; min-height: 1px; }
+        .bars small { height: 20px; font-size: 11px; color: var(--quiet); white-space: nowrap; overflow: visible; }
+        .clip { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+        .below { margin-top: 10px; }
+
         /* Controls */
         button, .button, select, input, textarea { font: inherit; color: inherit; }
         button, .button { border: 1px solid var(--line-strong); background: var(--raised); color: var(--text); border-radius: 7px; padding: 5px 12px; cursor: pointer; font-weight: 540; white-space: nowrap; display: inline-block; }
         button:hover, .button:hover { border-color: var(--quiet); text-decoration: none; }
         button.first { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
         button.danger { color: var(--bad); }
+        button.chosen-one { background: var(--accent-soft); border-color: var(--accent); color: var(--accent); }
+        button.copy { font-size: 12px; padding: 0 4px; color: var(--quiet); }
         button.plain { border-color: transparent; background: none; color: var(--accent); padding: 5px 6px; }
         button[disabled] { opacity: .55; cursor: default; }
         input, select, textarea { border: 1px solid var(--line-strong); border-radius: 7px; background: var(--raised); padding: 6px 10px; width: 100%; min-width: 0; }
@@ -164,6 +175,7 @@ extension DashboardFile {
         .mark-gap { fill: url(#hatch); opacity: .5; }
         .mark-event { stroke: var(--quiet); stroke-width: 1; stroke-dasharray: 2 3; }
         .mark-event-flag { fill: var(--quiet); }
+        .mark-event[data-kind="act"] { stroke: var(--accent); } .mark-event-flag[data-kind="act"] { fill: var(--accent); }
         .mark-event[data-kind="starved"], .mark-event[data-kind="capacity"] { stroke: var(--warn); }
         .mark-event-flag[data-kind="starved"], .mark-event-flag[data-kind="capacity"] { fill: var(--warn); }
         .crosshair { stroke: var(--text); stroke-width: 1; opacity: .55; }

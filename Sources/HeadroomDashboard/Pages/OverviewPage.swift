@@ -5,10 +5,10 @@ extension DashboardFile {
         // Overview: does anyone suffer, where, and what waits for a decision.
 
         import { card, chip, empty, figures, h, replace, say, tableCard } from "/dashboard/elements.js";
-        import { clock, compact, duration, main as mainRate, percent, reasons, units } from "/dashboard/format.js";
+        import { clock, compact, duration, main as mainRate, percent, reasons, units, whole } from "/dashboard/format.js";
         import { live, onTick } from "/dashboard/live.js";
         import { onRange, Plot } from "/dashboard/plot.js";
-        import { capacitySeries, columnsOf, poolEvents, stateChip, tierMeters } from "/dashboard/pool.js";
+        import { capacitySeries, columnsOf, poolEvents, stateChip, tierMeters, tightest } from "/dashboard/pool.js";
         import { get, session } from "/dashboard/service.js";
 
         export async function show(main, argument, until) {
@@ -18,7 +18,7 @@ extension DashboardFile {
           const pools = h("div", { class: "grid" });
           const short = h("div");
           const events = h("div");
-          replace(main, verdict, numbers, versus, pools, h("div", { class: "halves" }, short, events));
+          replace(main, versus, verdict, numbers, pools, h("div", { class: "halves" }, short, events));
           const cards = new Map();
           const seen = new IntersectionObserver((entries) => {
             for (const entry of entries) {
@@ -116,14 +116,16 @@ extension DashboardFile {
             const resource = pool.resource;
             const capacity = mainRate(pool.capacity, resource);
             const nominal = mainRate(pool.nominal, resource);
-            say(this.line, `Estimate ${percent(nominal ? capacity / nominal : null)} of nominal, ${reasons[pool.capacity_reason] ?? pool.capacity_reason}. ${pool.waiting ? `${compact(pool.waiting)} calls wait, the oldest for ${duration(pool.oldest_seconds)}.` : "No call waits."}`);
+            const tight = tightest(pool);
+            const full = tight && tight.resource !== resource && tight.part > .85 ? ` Its ${units[tight.resource].replace("/min", "")} run out first: ${percent(tight.part)} are used.` : "";
+            say(this.line, `Estimate ${percent(nominal ? capacity / nominal : null)} of nominal, ${reasons[pool.capacity_reason] ?? pool.capacity_reason}. ${pool.waiting ? `${compact(pool.waiting)} calls wait, the oldest for ${duration(pool.oldest_seconds)}.` : "No call waits."}${full}`);
             tierMeters(this.tiers, pool);
             if (this.isSeen) this.draw();
           }
 
           async draw() {
-            const columns = await columnsOf(this.name, 0, this.until);
-            if (this.until.aborted) return;
+            const columns = await columnsOf(this.name, 0, this.until).catch(() => null);
+            if (!columns || this.until.aborted) return;
             const marked = columns.events ?? poolEvents(this.name);
             this.plot.draw({ at: columns.at, series: capacitySeries(columns), events: marked.filter((event) => !["starved", "recovered"].includes(event.kind)) });
           }
@@ -159,29 +161,44 @@ extension DashboardFile {
         // MARK: The demo
 
         async function compare(element, until) {
-          const plot = new Plot({ title: "Critical work served", unit: "% of what came, last 10 s", height: 170, most: 100, show: (value) => value === null || value === undefined ? "–" : `${Math.round(value)}`, until });
-          const body = h("div", { class: "versus" });
+          const plot = new Plot({ title: "Critical work served", unit: "% of what came, last 10 s", height: 190, most: 100, show: (value) => value === null || value === undefined ? "–" : `${Math.round(value)}`, until });
+          const title = h("h2", null, "The same minutes with Headroom, and without");
+          const numbers = h("div");
+          const tiers = h("div", { class: "stack tight" });
           const note = h("p", { class: "quiet" });
-          replace(element, h("section", { class: "card stack" }, h("header", null, h("h2", null, "The same minutes without Headroom"),
-            h("span", { class: "quiet" }, "same arrivals, same provider, first come first served")), plot.element, body, note));
+          replace(element, h("section", { class: "card stack" }, h("header", null, title,
+            h("span", { class: "quiet" }, "the same arrivals, the same provider; without: first come, first served")),
+            numbers, h("div", { class: "wide-left" }, plot.element, tiers), note));
           while (!until.aborted) {
             const demo = await get("/v1/demo", { signal: until }).catch(() => null);
-            if (demo && !until.aborted) drawComparison(demo, plot, body, note);
+            if (demo && !until.aborted) drawComparison(demo, plot, numbers, tiers, note);
             await new Promise((done) => setTimeout(done, 2000));
           }
         }
 
-        function drawComparison(demo, plot, body, note) {
+        function drawComparison(demo, plot, numbers, tiers, note) {
           plot.draw({ at: demo.at, events: demo.events.map((event) => ({ ...event, at: event.at_ms })), series: [
             { name: "with Headroom", kind: "line", tone: "var(--use)", values: demo.with.critical },
             { name: "without", kind: "dash", tone: "var(--shortage)", values: demo.without.critical },
           ] });
-          replace(body, [["With Headroom", demo.with, "var(--use)"], ["Without", demo.without, "var(--shortage)"]].map(([title, side, tone]) =>
-            h("div", { class: "stack tight" }, h("h3", null, title), side.tiers.map((tier) => h("div", { class: "pair" },
-              h("span", null, tier.tier), h("div", { class: "meter", role: "img", "aria-label": `${tier.tier}: ${percent(tier.served_share)} served`, vars: { "--part": `${100 * tier.served_share}%`, "--tone": tone } }, h("i")),
-              h("span", { class: "number" }, percent(tier.served_share)))),
-              h("p", { class: "quiet" }, `${compact(side.refusals)} 429s · ${side.starved} tenants starved · ${compact(side.gave_up)} calls gave up`))));
-          say(note, `${demo.seconds >= demo.planned_seconds - 1 ? "The run is over; its minutes stay in the plots. " : ""}${demo.note}`);
+          const [own, other] = [demo.with, demo.without];
+          // The first calls are on their way still.
+          const lowest = (values) => Math.min(...values.filter((value, index) => value !== null && demo.at[index] >= demo.at[0] + 10000), 100);
+          const pair = (name, one, two, isBetter, unit) => h("div", { class: "figure" }, h("dt", null, name),
+            h("dd", { class: isBetter ? "good" : null }, one, unit ? h("small", null, unit) : null),
+            h("dd", { class: "note" }, "without: ", h("b", { class: isBetter ? "bad" : null }, two)));
+          replace(numbers, h("dl", { class: "figures" },
+            pair("Critical work served", percent(own.tiers[0]?.served_share), percent(other.tiers[0]?.served_share), own.tiers[0]?.served_share > other.tiers[0]?.served_share + .005),
+            pair("… in its worst 10 s", percent(lowest(own.critical) / 100), percent(lowest(other.critical) / 100), lowest(own.critical) > lowest(other.critical) + .5),
+            pair("429s from the provider", whole(own.refusals), whole(other.refusals), own.refusals < other.refusals),
+            pair("Tenants starved", String(own.starved), String(other.starved), own.starved < other.starved),
+            pair("Calls given up", whole(own.gave_up), whole(other.gave_up), own.gave_up < other.gave_up)));
+          replace(tiers, h("h3", null, "Served of what came, by tier"), own.tiers.map((tier, index) => {
+            const without = other.tiers[index]?.served_share ?? 0;
+            const bar = (share, tone, words) => [h("div", { class: "meter", role: "img", "aria-label": `${tier.tier} ${words}: ${percent(share)} served`, vars: { "--part": `${100 * share}%`, "--tone": tone } }, h("i")), h("span", { class: "number" }, percent(share))];
+            return h("div", { class: "pair" }, h("span", null, tier.tier), bar(tier.served_share, "var(--use)", "with Headroom"), h("span"), bar(without, "var(--shortage)", "without"));
+          }));
+          say(note, `${demo.seconds >= demo.planned_seconds - 1 ? "The run is over; its minutes stay in the plots. " : `${Math.round(demo.planned_seconds - demo.seconds)} s are left. `}${demo.note}`);
         }
         """#)
 }

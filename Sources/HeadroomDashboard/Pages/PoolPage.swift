@@ -6,8 +6,8 @@ extension DashboardFile {
 
         import { card, chip, empty, figures, h, replace, say, tableCard } from "/dashboard/elements.js";
         import { clock, compact, duration, main as mainRate, moment, percent, rates, reasons, relative, units } from "/dashboard/format.js";
-        import { ask, endField, field, reasonField } from "/dashboard/forms.js";
-        import { buffer, live, onTick, stored } from "/dashboard/live.js";
+        import { ask, endField, field, problem, reasonField } from "/dashboard/forms.js";
+        import { acts, buffer, live, onTick, stored } from "/dashboard/live.js";
         import { onRange, Plot, timeline } from "/dashboard/plot.js";
         import { get, may, put, query, remove } from "/dashboard/service.js";
 
@@ -25,25 +25,37 @@ extension DashboardFile {
 
         const kept = new Map();
 
-        // What the time range needs: ticks, where the service has them in memory, else what is stored. That is asked for
+        // What a time range needs: ticks, where the service has them in memory, else what is stored. That is asked for
         // again once a minute, as it grows.
-        export async function columnsOf(pool, tenants, until) {
-          const range = timeline.range();
+        export async function columnsOf(pool, tenants, until, range = timeline.range()) {
           if (range.from >= live.begun - 5000 || range.to - range.from <= 1800000 && !timeline.chosen) return buffer(pool, Math.max(8, tenants));
           const step = Math.max(60000, (range.to - range.from) / 300);
+          tenants = Math.min(tenants, 10);
           const key = [pool, tenants, Math.floor(range.from / step), Math.floor(range.to / step)].join("|");
-          if (kept.get(pool)?.key !== key) kept.set(pool, { key, columns: stored(pool, range.from, range.to, tenants, until) });
-          try {
-            return await kept.get(pool).columns;
-          } catch (error) {
-            kept.delete(pool);
-            throw error;
+          let columns = kept.get(key);
+          if (!columns) {
+            columns = stored(pool, range.from, range.to, tenants, until);
+            kept.set(key, columns);
+            columns.catch(() => kept.delete(key));
+            // The newest of each pool, and one to compare with.
+            for (const old of [...kept.keys()].slice(0, -64)) kept.delete(old);
           }
+          return columns;
+        }
+
+        // What runs out first: of which resource the largest part is used.
+        export function tightest(pool) {
+          let found = null;
+          for (const resource of Object.keys(pool.capacity)) {
+            const part = pool.capacity[resource] ? (pool.consumed[resource] ?? 0) / pool.capacity[resource] : 0;
+            if (!found || part > found.part) found = { resource, part };
+          }
+          return found;
         }
 
         // Use beneath the estimate, and what is asked for above it.
-        export function capacitySeries(columns) {
-          const lines = columns.resources[columns.resource];
+        export function capacitySeries(columns, resource = columns.resource) {
+          const lines = columns.resources[resource];
           if (!lines) return [];
           return [
             { name: "used", kind: "area", tone: "var(--use)", values: lines.consumed },
@@ -84,13 +96,15 @@ extension DashboardFile {
 
         export async function show(main, [name], until) {
           if (!name) { location.hash = "#/"; return; }
-          live.tenants = 32;
+          live.want(32);
           const head = h("div", { class: "head" });
           const numbers = h("div");
-          const isSplit = { value: true };
+          let resource = null;
+          const picker = h("div", { class: "row", role: "group", "aria-label": "Resource" });
           const who = new Plot({ title: "Who takes what", unit: null, height: 280, until });
           const whole = new Plot({ title: "Demand, budget, capacity", unit: null, height: 190, until });
-          const refusals = new Plot({ title: "Refused by the provider", unit: "% of attempts, last minute", height: 150, until, show: (value) => value === null || value === undefined ? "–" : compact(value) });
+          const refusals = new Plot({ title: "Refused or failed, by type", unit: "% of attempts, last minute", height: 150, until });
+          const models = new Plot({ title: "Attempts by model", unit: "a minute", height: 150, until });
           const latency = new Plot({ title: "Latency p95", unit: "ms", height: 150, until });
           const waiting = new Plot({ title: "Calls waiting at gateways", unit: null, height: 150, until });
           const difference = h("div");
@@ -98,9 +112,13 @@ extension DashboardFile {
           const tiers = h("div", { class: "stack tight" });
           const tenants = h("div");
           const facts = h("div");
-          replace(main, head, numbers, card(null, who.element), difference,
+          if (live.state && !live.state.pools.some((pool) => pool.pool === name)) {
+            replace(main, card(null, empty(`There is no pool ${name}: the policy does not name it, or your token may not see it. `, h("a", { href: "#/" }, "All pools"))));
+            return;
+          }
+          replace(main, head, numbers, h("section", { class: "card stack" }, picker, who.element), difference,
             h("div", { class: "wide-left" }, card(null, whole.element), card("Tiers", tiers, h("p", { class: "quiet" }, "The bar is what a tier gets of what it asks for; the mark is what it is sure of."))),
-            h("div", { class: "halves" }, card(null, refusals.element), card(null, latency.element), card(null, waiting.element)),
+            h("div", { class: "grid" }, card(null, refusals.element), card(null, waiting.element), card(null, latency.element), card(null, models.element)),
             h("div", { class: "wide-left" }, tenants, h("div", { class: "stack" }, excess, facts)));
           let columns = await columnsOf(name, 10, until);
           if (until.aborted) return;
@@ -114,28 +132,47 @@ extension DashboardFile {
               replace(numbers, card(null, empty("The policy has no such pool, or your token may not see it.")));
               return;
             }
-            const resource = pool.resource;
-            const [capacity, nominal, used, demand] = [pool.capacity, pool.nominal, pool.consumed, pool.demand].map((value) => mainRate(value, resource));
+            const shown = resource ?? pool.resource;
+            const [capacity, nominal, used, demand] = [pool.capacity, pool.nominal, pool.consumed, pool.demand].map((value) => mainRate(value, shown));
+            const tight = tightest(pool);
+            offer(pool, shown, tight);
             say(head.querySelector("p"), `${pool.tenants} tenants · estimate by: ${reasons[pool.capacity_reason] ?? pool.capacity_reason} · confidence ${percent(pool.confidence)}`);
             replace(numbers, figures([
               ["State", pool.state.replace("_", " "), null, null, pool.state === "healthy" ? "good" : pool.state === "open" ? "bad" : "warn"],
-              ["Capacity", compact(capacity), units[resource], `${percent(capacity / nominal)} of nominal`],
-              ["Used", compact(used), units[resource], `${percent(used / capacity)} of capacity`],
-              ["Asked for", compact(demand), units[resource], `${percent(Math.min(1, used / demand))} served`],
+              ["Capacity", compact(capacity), units[shown], `${percent(capacity / nominal)} of nominal`],
+              ["Used", compact(used), units[shown], `${percent(used / capacity)} of capacity`],
+              ["Asked for", compact(demand), units[shown], demand ? `${percent(Math.min(1, used / demand))} served` : null],
+              tight && Object.keys(pool.capacity).length > 1 ? ["Runs out first", units[tight.resource].replace("/min", ""), null, `${percent(tight.part)} used`] : null,
               ["Starved", String(pool.starved), `of ${pool.tenants}`, null, pool.starved ? "bad" : "good"],
               ["Waiting", compact(pool.waiting), "calls", pool.waiting ? `oldest ${duration(pool.oldest_seconds)}` : null],
             ]));
             tierMeters(tiers, pool);
             draw();
-            listTenants(tenants, name, pool, isSplit);
+            listTenants(tenants, name, pool);
           }, until);
 
+          // A pool may run out of requests while it has tokens left.
+          function offer(pool, shown, tight) {
+            const all = Object.keys(pool.capacity);
+            const key = all.join() + shown + tight?.resource;
+            if (picker.dataset.key === key) return;
+            picker.dataset.key = key;
+            replace(picker, all.length > 1 ? all.map((one) => h("button", { type: "button", class: one === shown ? "chosen-one" : null, "aria-pressed": String(one === shown),
+              onclick: () => { resource = one; offer(pool, one, tight); draw(); } }, units[one] ?? one)) : null);
+          }
+
           async function draw() {
-            columns = await columnsOf(name, columns.events ? 10 : 32, until);
+            try {
+              columns = await columnsOf(name, 32, until);
+            } catch (error) {
+              if (!until.aborted) replace(difference, problem(error));
+              return;
+            }
             if (until.aborted) return;
             const events = columns.events ?? poolEvents(name);
-            who.draw({ at: columns.at, events, series: shares(columns) });
-            const lines = columns.resources[columns.resource] ?? {};
+            const shown = resource && columns.resources[resource] ? resource : columns.resource;
+            who.draw({ at: columns.at, events, series: shown === columns.resource ? shares(columns) : capacitySeries(columns, shown) });
+            const lines = columns.resources[shown] ?? {};
             whole.draw({ at: columns.at, events, series: lines.demand ? [
               { name: "asked for", kind: "line", tone: "var(--shortage)", values: lines.demand },
               { name: "used", kind: "area", tone: "var(--use)", values: lines.consumed },
@@ -144,15 +181,24 @@ extension DashboardFile {
               { name: "capacity", kind: "line", tone: "var(--capacity)", values: lines.capacity },
               { name: "nominal", kind: "dash", tone: "var(--nominal)", values: lines.nominal },
             ] : [] });
-            refusals.draw({ at: columns.at, events, series: [{ name: "429 for want of quota", kind: "area", tone: "var(--shortage)", values: columns.refused_share.map((part) => part === null ? null : 100 * part) }] });
+            refusals.draw({ at: columns.at, events, series: failures(columns) });
+            models.element.parentElement.hidden = !Object.keys(columns.models).length;
+            models.draw({ at: columns.at, events, series: Object.entries(columns.models).map(([model, values], index) => ({ name: model, kind: "stack", tone: tones[index % tones.length], values })) });
+            latency.element.parentElement.hidden = columns.p95_ms.every((value) => value === null);
             latency.draw({ at: columns.at, events, series: [{ name: "p95", kind: "line", tone: "var(--c3)", values: columns.p95_ms }] });
             waiting.draw({ at: columns.at, events, series: [{ name: "calls", kind: "area", tone: "var(--c2)", values: columns.waiting }] });
           }
 
-          const compare = () => replace(difference, timeline.chosen ? differenceCard(columns, name, timeline.chosen) : null);
+          async function compare() {
+            const part = timeline.chosen;
+            if (!part?.of) { replace(difference); return; }
+            const [whole, people] = await Promise.all([
+              columnsOf(name, 10, until, part.of), acts(name, part.from, part.to, until).catch(() => [])]);
+            if (!until.aborted && timeline.chosen === part) replace(difference, differenceCard(whole, name, part, people));
+          }
           onRange(async () => {
             await draw();
-            if (!until.aborted) compare();
+            if (!until.aborted) await compare();
           }, until);
           compare();
 
@@ -180,6 +226,18 @@ extension DashboardFile {
           }
         }
 
+        const outcomes = { quota: "429, quota", overload: "overloaded", ramp: "429, growing too fast", billing: "billing", auth: "not allowed", client: "refused as faulty", server: "provider's fault", error: "no answer" };
+
+        // Of the attempts, in percent, one type on the other.
+        function failures(columns) {
+          const attempts = columns.at.map((_, index) => Object.entries(columns.outcomes)
+            .reduce((sum, [outcome, values]) => sum + (outcome === "denied" || outcome === "cached" ? 0 : values[index] ?? 0), 0));
+          const found = Object.keys(outcomes).filter((outcome) => columns.outcomes[outcome]).map((outcome, index) => ({
+            name: outcomes[outcome], kind: "stack", tone: outcome === "quota" ? "var(--shortage)" : tones[(index + 1) % tones.length],
+            values: columns.outcomes[outcome].map((count, place) => attempts[place] ? 100 * (count ?? 0) / attempts[place] : 0) }));
+          return found.length ? found : [{ name: outcomes.quota, kind: "stack", tone: "var(--shortage)", values: columns.at.map(() => 0) }];
+        }
+
         // The largest tenants one on the other, the rest on top, and what is missing above.
         function shares(columns) {
           const lines = columns.resources[columns.resource];
@@ -199,13 +257,14 @@ extension DashboardFile {
             { name: "nominal", kind: "dash", tone: "var(--nominal)", values: lines.nominal }];
         }
 
-        // Compares a chosen range with everything outside it.
-        function differenceCard(columns, name, { from, to }) {
+        // Compares a chosen range with what was shown when it was chosen.
+        function differenceCard(columns, name, { from, to, of }, people) {
           const inside = [];
           const outside = [];
-          columns.at.forEach((at, index) => (at >= from && at <= to ? inside : outside).push(index));
-          const title = `What was different from ${clock(from)} to ${clock(to)}`;
-          if (inside.length < 2 || outside.length < 2) return card(title, empty("Choose a range with some samples in it and some outside."));
+          columns.at.forEach((at, index) => { if (at >= from && at <= to) inside.push(index); else if (at >= of.from && at <= of.to) outside.push(index); });
+          const isLong = of.to - of.from > 86400000;
+          const title = `What was different from ${isLong ? moment(from) : clock(from)} to ${isLong ? moment(to) : clock(to)}`;
+          if (!inside.length || !outside.length) return card(title, empty("Choose a range with some samples in it and some outside."));
           const mean = (values, where) => {
             const known = where.map((index) => values[index]).filter((value) => value !== null && value !== undefined);
             return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
@@ -213,23 +272,26 @@ extension DashboardFile {
           const lines = columns.resources[columns.resource];
           const rows = [
             ["Capacity", lines.capacity], ["Budget", lines.budget], ["Used", lines.consumed], ["Asked for", lines.demand],
-            ["Refused by the provider, %", columns.refused_share.map((part) => part === null ? null : part * 100)],
+            ...Object.keys(columns.resources).filter((one) => one !== columns.resource).map((one) => [`Used, ${units[one]}`, columns.resources[one].consumed]),
             ["Latency p95, ms", columns.p95_ms], ["Calls waiting", columns.waiting], ["Tenants starved", columns.starved],
+            ...Object.entries(columns.outcomes).map(([outcome, values]) => [`Calls a minute: ${outcomes[outcome] ?? (outcome === "denied" ? "denied by a gateway" : outcome)}`, values]),
+            ...Object.entries(columns.models).map(([model, values]) => [`Attempts a minute: ${model}`, values]),
             ...Object.entries(columns.tenants).flatMap(([tenant, own]) => [[`${tenant}: used`, own.consumed, tenant], [`${tenant}: asked for`, own.demand, tenant]]),
           ].map(([what, values, tenant]) => ({ what, tenant, inside: mean(values, inside), outside: mean(values, outside) }))
             .filter((row) => row.inside !== null && row.outside !== null)
             .map((row) => ({ ...row, change: row.outside ? row.inside / row.outside - 1 : row.inside ? Infinity : 0 }))
-            .filter((row) => !row.tenant || Math.abs(row.change) >= .1)
-            .sort((a, b) => Number(Boolean(a.tenant)) - Number(Boolean(b.tenant)) || Math.abs(b.inside - b.outside) - Math.abs(a.inside - a.outside)).slice(0, 20);
-          const events = (columns.events ?? poolEvents(name)).filter((event) => event.at >= from - 10000 && event.at <= to);
+            .filter((row) => Math.abs(row.change) >= (row.tenant ? .1 : .02))
+            .sort((a, b) => Number(Boolean(a.tenant)) - Number(Boolean(b.tenant)) || (a.tenant ? Math.abs(b.inside - b.outside) - Math.abs(a.inside - a.outside) : 0)).slice(0, 24);
+          const marked = (columns.events ?? poolEvents(name)).filter((event) => event.at >= from - 10000 && event.at <= to && event.kind !== "act");
+          const events = [...marked, ...people].sort((a, b) => a.at - b.at);
           const made = tableCard([title, h("button", { type: "button", class: "plain", onclick: () => timeline.choose(null) }, "Close")], [
             { name: "What", value: (row) => row.what, kind: "name", show: (row) => row.tenant ? h("a", { href: `#/tenant/${encodeURIComponent(row.tenant)}` }, row.what) : row.what },
             { name: "In the range", number: true, value: (row) => row.inside, show: (row) => compact(row.inside) },
             { name: "Outside", number: true, value: (row) => row.outside, show: (row) => compact(row.outside) },
-            { name: "Change", number: true, value: (row) => row.change, show: (row) => row.change === Infinity ? "new" : `${row.change > 0 ? "+" : ""}${percent(row.change)}` },
+            { name: "Change", number: true, value: (row) => row.change, show: (row) => row.change === Infinity ? "new" : row.change > 3 ? `${compact(row.change + 1)} times` : `${row.change > 0 ? "+" : ""}${percent(row.change)}` },
           ], rows, "Nothing moved by a tenth or more.");
           if (events.length) {
-            made.querySelector("header").after(h("ul", { class: "events" }, events.map((event) => h("li", null, h("time", null, clock(event.at)), chip(event.kind.replace("_", " ")), h("span", null, event.text)))), h("p"));
+            made.querySelector("header").after(h("ul", { class: "events lifted" }, events.map((event) => h("li", null, h("time", null, clock(event.at)), chip(event.kind.replaceAll("_", " ")), h("span", null, event.text)))));
           }
           return made;
         }

@@ -7,14 +7,14 @@ extension DashboardFile {
         import { card, chip, empty, figures, h, replace, say, tableCard } from "/dashboard/elements.js";
         import { compact, constraints, duration, main as mainRate, moment, percent, rates, relative, units, whole } from "/dashboard/format.js";
         import { endField, field, form, problem, reasonField, select } from "/dashboard/forms.js";
-        import { buffer, live, onTick } from "/dashboard/live.js";
-        import { Plot } from "/dashboard/plot.js";
+        import { buffer, live, onTick, storedTenant } from "/dashboard/live.js";
+        import { onRange, Plot, timeline } from "/dashboard/plot.js";
         import { poolEvents } from "/dashboard/pool.js";
         import { get, may, post, query, remove, session } from "/dashboard/service.js";
 
         export async function show(main, [name], until) {
           if (!name) { location.hash = "#/tenants"; return; }
-          live.tenants = 32;
+          live.want(32);
           const head = h("div", { class: "head" }, h("div", null, h("h1", null, name), h("p")));
           const pools = h("div", { class: "stack" });
           const overrides = h("div");
@@ -22,6 +22,7 @@ extension DashboardFile {
           replace(main, head, h("div", { class: "wide-left" }, pools, h("div", { class: "stack" }, overrides, steering)));
           const parts = new Map();
           let policy = null;
+          onRange(() => { for (const part of parts.values()) part.draw(); }, until);
 
           async function refresh() {
             const [{ tenants: [tenant] }, { overrides: held }] = await Promise.all([
@@ -63,16 +64,21 @@ extension DashboardFile {
 
         class InPool {
           constructor(tenant, pool, until) {
-            Object.assign(this, { tenant, pool, until, asked: null, resource: "tpm" });
-            this.plot = new Plot({ title: "Asked for, sure of, served", unit: null, height: 230, until });
+            Object.assign(this, { tenant, pool, until, asked: null, resource: "tpm", moment: null });
+            this.plot = new Plot({ title: "Asked for, sure of, served", unit: "tokens/min", height: 230, until, pick: (at) => this.explainAt(at) });
+            this.waits = new Plot({ title: "Oldest waiting call", unit: "s", height: 110, until });
+            this.refusals = new Plot({ title: "Denied and tried again", unit: "calls a minute", height: 110, until });
+            this.later = h("div", { class: "halves" }, this.waits.element, this.refusals.element);
+            this.refusals.element.hidden = true;
             this.numbers = h("div");
             this.why = h("div", { class: "stack tight" }, h("p", { class: "quiet" }, "Asking …"));
             this.profile = h("div");
             this.status = h("div", { class: "row" });
             this.element = h("section", { class: "stack", "aria-label": `In ${pool}` },
-              h("div", { class: "card stack" }, h("header", null, h("h2", null, "In ", h("a", { href: `#/pool/${encodeURIComponent(pool)}` }, pool)), this.status), this.plot.element),
-              this.numbers, card("Why this number", this.why), this.profile);
-            this.own = { at: [], demand: [], assured: [], consumed: [], ceiling: [] };
+              h("div", { class: "card stack" }, h("header", null, h("h2", null, "In ", h("a", { href: `#/pool/${encodeURIComponent(pool)}` }, pool)), this.status), this.plot.element, this.later),
+              this.numbers, card(["Why this number", this.back = h("button", { type: "button", class: "plain", hidden: true, onclick: () => this.explainAt(null) }, "Back to now")],
+                this.why, h("p", { class: "quiet" }, "A click into the plot asks for another moment.")), this.profile);
+            this.own = { at: [], demand: [], assured: [], consumed: [], ceiling: [], oldest: [] };
           }
 
           async update(own, contract) {
@@ -82,7 +88,10 @@ extension DashboardFile {
             const kept = this.own;
             if (at > (kept.at.at(-1) ?? 0)) {
               kept.at.push(at);
-              for (const [line, value] of Object.entries({ demand, assured, consumed, ceiling })) kept[line].push(value);
+              const oldest = Math.max(0, ...Object.values(own.queue).map((queue) => queue.oldest_seconds));
+              for (const [line, value] of Object.entries({ demand, assured, consumed, ceiling, oldest })) kept[line].push(value);
+              // Half an hour, as the service keeps it.
+              if (kept.at.length > 900) for (const line of Object.keys(kept)) kept[line].shift();
             }
             replace(this.status, own.starvation ? chip(`starved: ${own.starvation}`, "bad") : own.underserved_seconds >= 1 ? chip(`short for ${duration(own.underserved_seconds)}`, "warn") : chip("gets what it is due", "good"),
               own.flags.map((flag) => chip(flag.replaceAll("_", " "), "warn")));
@@ -99,40 +108,84 @@ extension DashboardFile {
               terms?.floor?.[resource] ? ["Floor", compact(terms.floor[resource]), null, "by contract"] : null,
             ]));
             this.showProfile(own.profile);
-            await Promise.all([this.explain(own), this.draw(resource)]);
+            this.resource = resource;
+            await Promise.all([this.explain(own), this.draw()]);
           }
 
-          // Ticks that came before this page was open are in the pool's columns, where the tenant is a large one.
-          async draw(resource) {
+          // Ticks that came before this page was open are in the pool's columns, where the tenant is a large one; what is
+          // older is stored.
+          async draw() {
+            const range = timeline.range();
+            if (range.from < live.begun - 5000 && (timeline.chosen || range.to - range.from > 1800000)) { await this.drawStored(range); return; }
             const columns = await buffer(this.pool, 32);
             if (this.until.aborted) return;
-            const large = columns.resource === resource ? columns.tenants[this.tenant] : null;
+            const large = columns.resource === this.resource ? columns.tenants[this.tenant] : null;
             const begin = this.own.at[0] ?? Infinity;
             const before = large ? columns.at.map((at, index) => index).filter((index) => columns.at[index] < begin) : [];
-            const join = (line) => [...before.map((index) => large[line][index]), ...this.own[line]];
+            const join = (line) => [...before.map((index) => large[line]?.[index] ?? null), ...this.own[line]];
             const at = [...before.map((index) => columns.at[index]), ...this.own.at];
-            const [demand, consumed] = [join("demand"), join("consumed")];
-            this.plot.draw({ at, events: poolEvents(this.pool).filter((event) => !event.tenant || event.tenant === this.tenant), series: [
+            const events = poolEvents(this.pool).filter((event) => !event.tenant || event.tenant === this.tenant);
+            this.lines({ at, events, demand: join("demand"), consumed: join("consumed"), assured: join("assured"), ceiling: join("ceiling") });
+            this.waits.draw({ at, events, series: [{ name: "oldest", kind: "area", tone: "var(--c2)", values: join("oldest") }] });
+            this.refusals.element.hidden = true;
+          }
+
+          async drawStored(range) {
+            const step = Math.max(60000, (range.to - range.from) / 300);
+            const key = [Math.floor(range.from / step), Math.floor(range.to / step)].join("|");
+            if (this.storedKey !== key) {
+              this.storedKey = key;
+              this.stored = storedTenant(this.pool, this.tenant, range.from, range.to, this.until).catch(() => { this.storedKey = null; return null; });
+            }
+            const found = await this.stored;
+            if (!found || this.until.aborted) return;
+            const { at, events } = found;
+            this.lines(found);
+            this.waits.draw({ at, events, series: [{ name: "oldest", kind: "area", tone: "var(--c2)", values: found.oldest }] });
+            this.refusals.element.hidden = false;
+            this.refusals.draw({ at, events, series: [{ name: "denied", kind: "area", tone: "var(--shortage)", values: found.denied }, { name: "tried again", kind: "line", tone: "var(--c3)", values: found.retries }] });
+          }
+
+          lines({ at, events, demand, consumed, assured, ceiling }) {
+            this.plot.draw({ at, events, series: [
               { name: "served", kind: "area", tone: "var(--use)", values: consumed },
               { name: "missing", kind: "gap", values: consumed, upper: demand.map((value, index) => value !== null && consumed[index] !== null && value > consumed[index] * 1.1 ? value : consumed[index]) },
               { name: "asked for", kind: "line", tone: "var(--shortage)", values: demand },
-              { name: "sure of", kind: "line", tone: "var(--c1)", values: join("assured") },
+              { name: "sure of", kind: "line", tone: "var(--c1)", values: assured },
+              ...(ceiling.some((value) => value !== null) ? [{ name: "at most", kind: "dash", tone: "var(--nominal)", values: ceiling }] : []),
             ] });
+          }
+
+          // At a moment of the axis; null: now.
+          async explainAt(at) {
+            this.moment = at;
+            this.back.hidden = at === null;
+            if (at === null) { this.asked = null; this.askedAt = 0; replace(this.why, h("p", { class: "quiet" }, "Asking …")); return; }
+            try {
+              const answer = await get("/v1/explain" + query({ tenant: this.tenant, pool: this.pool, at: Math.round(at) }), { signal: this.until });
+              if (this.moment === at) this.tell(answer, `As it was ${moment(at)}.`);
+            } catch (error) {
+              if (!this.until.aborted && this.moment === at) replace(this.why, h("p", { class: "quiet" }, `${moment(at)}: ${error.message}`));
+            }
+          }
+
+          tell({ sentences, generation, at }, when) {
+            replace(this.why, h("ul", { class: "sentences" }, sentences.map((sentence) => h("li", null, sentence))),
+              h("p", { class: "quiet" }, `${when ? `${when} ` : ""}Set by generation ${generation}, ${moment(at)}.`));
           }
 
           // A chain is kept for changes only: asked for when the number or what binds it is another.
           async explain(own) {
             const key = JSON.stringify([own.assured, own.constraint]);
-            if (key === this.asked || !live.state.generation || !own.constraint) return;
+            if (this.moment !== null || key === this.asked || !live.state.generation || !own.constraint) return;
             if (Date.now() - (this.askedAt ?? 0) < 5000) return;
             this.asked = key;
             this.askedAt = Date.now();
             try {
-              const { sentences, generation, at } = await get("/v1/explain" + query({ tenant: this.tenant, pool: this.pool }), { signal: this.until });
-              replace(this.why, h("ul", { class: "sentences" }, sentences.map((sentence) => h("li", null, sentence))),
-                h("p", { class: "quiet" }, `Set by generation ${generation}, ${moment(at)}.`));
+              const answer = await get("/v1/explain" + query({ tenant: this.tenant, pool: this.pool }), { signal: this.until });
+              if (this.moment === null) this.tell(answer);
             } catch (error) {
-              if (!this.until.aborted) replace(this.why, h("p", { class: "quiet" }, error.message));
+              if (!this.until.aborted && this.moment === null) replace(this.why, h("p", { class: "quiet" }, error.message));
             }
           }
 

@@ -76,6 +76,22 @@ enum LiveAnswer {
             writer.key(name)
             writer.column(found) { value($0.pool) }
         }
+        writer.key("outcomes")
+        writer.beginObject()
+        for outcome in Outcome.allCases where found.contains(where: { $0.pool.outcomes[outcome.rawValue] > 0 }) {
+            writer.key(outcome.name)
+            writer.column(found) { Double($0.pool.outcomes[outcome.rawValue]) }
+        }
+        writer.endObject()
+        writer.key("models")
+        writer.beginObject()
+        for model in Set(found.flatMap { $0.pool.models.map(\.model) }).sorted() {
+            writer.key(model)
+            writer.column(found) { entry in
+                entry.pool.models.first { $0.model == model }.map { Double($0.attempts) }
+            }
+        }
+        writer.endObject()
         writer.key("tenants")
         writer.beginObject()
         for tenant in shown(found.map(\.pool), query, scope) {
@@ -181,6 +197,20 @@ extension JSONWriter {
         field("oldest_seconds", finite: pool.oldestSeconds)
         field("refused_share", finite: pool.refusedShare)
         field("p95_ms", finite: pool.p95Milliseconds)
+        key("outcomes")
+        beginObject()
+        for outcome in Outcome.allCases where pool.outcomes[outcome.rawValue] > 0 {
+            key(outcome.name)
+            integer(Int64(pool.outcomes[outcome.rawValue]))
+        }
+        endObject()
+        key("models")
+        beginObject()
+        for (model, attempts) in pool.models {
+            key(model)
+            integer(Int64(attempts))
+        }
+        endObject()
         field("open_questions", report.openQuestions)
         // Sums over others are not for somebody who may see one tenant.
         field("tenants", scope.tenants == nil ? pool.tiers.reduce(0) { $0 + $1.tenants } : 0)

@@ -21,6 +21,10 @@ struct LiveSample: Sendable {
         /// Of the attempts of the last minute that the upstream refused for want of quota, 0 to 1.
         let refusedShare: Double
         let p95Milliseconds: Double?
+        /// Of the last minute, indexed by `Outcome.rawValue`.
+        let outcomes: [Int]
+        /// Attempts of the last minute, at most ``maxModels``, the most used first.
+        let models: [(model: String, attempts: Int)]
         /// Ascending by name.
         let tiers: [Tier]
         /// At most ``maxTenants``, largest demand first.
@@ -55,6 +59,7 @@ struct LiveSample: Sendable {
 
     /// As many as a plot can tell apart, and a small pool whole.
     static let maxTenants = 32
+    static let maxModels = 8
 
     init(number: Int, report: LoopReport) {
         self.number = number
@@ -110,6 +115,13 @@ extension LiveSample.Pool {
         }
         refusedShare = report.upstream.whole.share(of: .quota) ?? 0
         p95Milliseconds = report.upstream.whole.latency?.p95Milliseconds
+        outcomes = report.upstream.whole.outcomes
+        var attempts: [String: Int] = [:]
+        for channel in report.upstream.channels {
+            attempts[channel.model ?? "other models", default: 0] += channel.signals.attempts
+        }
+        models = attempts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(LiveSample.maxModels)
+            .map { (model: $0.key, attempts: $0.value) }
     }
 }
 

@@ -191,6 +191,8 @@ extension OpenAPIDocument {
                   "demand": {"$ref": "#/components/schemas/Rates"}, "consumed": {"$ref": "#/components/schemas/Rates"},
                   "waiting": {"type": "integer"}, "oldest_seconds": {"type": "number"},
                   "refused_share": {"type": "number"}, "p95_ms": {"type": ["number", "null"]},
+                  "outcomes": {"type": "object", "additionalProperties": {"type": "integer"}, "description": "Calls of the last minute by outcome, without those that are 0"},
+                  "models": {"type": "object", "additionalProperties": {"type": "integer"}, "description": "Attempts of the last minute, of the eight most used"},
                   "open_questions": {"type": "integer"}, "tenants": {"type": "integer"}, "starved": {"type": "integer"},
                   "tiers": {
                     "type": "array",
@@ -248,6 +250,8 @@ extension OpenAPIDocument {
             "oldest_seconds": {"type": "array", "items": {"type": ["number", "null"]}},
             "refused_share": {"type": "array", "items": {"type": ["number", "null"]}},
             "p95_ms": {"type": "array", "items": {"type": ["number", "null"]}},
+            "outcomes": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": ["number", "null"]}}, "description": "Calls of the last minute by outcome, without those that are 0 throughout"},
+            "models": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": ["number", "null"]}}, "description": "Attempts of the last minute"},
             "starved": {"type": "array", "items": {"type": ["number", "null"]}},
             "tenants": {
               "type": "object", "description": "By tenant: demand, assured, consumed of the resource",

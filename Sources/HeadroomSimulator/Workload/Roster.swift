@@ -6,6 +6,14 @@ import HeadroomModel
 /// that each tier has large and small tenants. A tenant's floor is 80, 60, 30 or 0 % of its own mean demand by its tier;
 /// all floors together are at most 60 % of the pool. Seven in ten tenants are interactive, the others batch.
 package struct Roster: Sendable {
+    /// Which seven in ten are interactive.
+    package enum Urgency: Sendable {
+        /// Drawn apart from the tiers.
+        case drawn
+        /// All but the free ones, as where people wait for what is paid for and the rest runs behind.
+        case byTier
+    }
+
     package struct Entry: Sendable {
         package let tenant: TenantID
         package let tier: String
@@ -25,7 +33,7 @@ package struct Roster: Sendable {
     private static let maxFloors = 0.6
 
     /// `capacity` names the resources that the pool limits; `seconds` is what `trace` lasts.
-    package init(trace: Trace, seconds: Double, capacity: Rates, seed: UInt64) {
+    package init(trace: Trace, seconds: Double, capacity: Rates, seed: UInt64, urgency: Urgency = .drawn) {
         var generator = SeededGenerator(seed: seed, stream: "roster")
         let demands = trace.totals.map { $0.rates(overSeconds: seconds, of: capacity.resources) }
         let costs = trace.totals.map { $0.seconds(of: capacity) }
@@ -40,7 +48,10 @@ package struct Roster: Sendable {
             generator.shuffle(&dealtUrgency)
             for (place, tenant) in ranked[first..<min(first + 10, ranked.count)].enumerated() {
                 tiers[tenant] = dealtTiers[place]
-                criticalities[tenant] = dealtUrgency[place]
+                switch urgency {
+                case .drawn: criticalities[tenant] = dealtUrgency[place]
+                case .byTier: criticalities[tenant] = dealtTiers[place].tier == "free" ? .batch : .interactive
+                }
             }
         }
 

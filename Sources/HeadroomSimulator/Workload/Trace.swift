@@ -84,6 +84,14 @@ extension Trace {
             tenants: present, rows: moved, hasSyntheticTenants: hasSyntheticTenants, hasDrawnLengths: hasDrawnLengths)
     }
 
+    /// The same under other names, in the order of ``tenants``.
+    package func named(_ names: [TenantID]) -> Trace {
+        precondition(names.count == tenants.count, "\(tenants.count) tenants cannot have \(names.count) names")
+        var copy = self
+        copy.tenants = names
+        return copy
+    }
+
     /// The tenant that ``folded(toLargest:)`` makes out of the rest.
     package static let others: TenantID = "others"
 

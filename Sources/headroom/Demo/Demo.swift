@@ -66,6 +66,8 @@ struct Demo {
         configuration.database = path
         configuration.policies = .fixed(plan.policy)
         configuration.comparison = { comparison.encoded() }
+        // The first line is the address, and the display is redrawn in place.
+        configuration.log = { level, message in if level == .error { Terminal.log(level, message) } }
         configuration.listen = ListenAddress(host: "127.0.0.1", port: UInt16(options.port))
         return try await Service(configuration)
     }

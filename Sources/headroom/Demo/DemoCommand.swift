@@ -7,7 +7,7 @@ enum DemoCommand {
 
         Starts the service on loopback with a database in a temporary directory, a simulated model provider, and four
         enforcement gateways. They poll allocations, enforce them, call the provider and post telemetry, all over HTTP.
-        The provider grants the mean demand of what is played; silently half of it from one third to two thirds of the
+        The provider grants the mean demand of what is played; silently half of it from a sixth to two thirds of the
         run.
         Beside it, the same arrivals go to a twin of the provider without Headroom, first come first served: the dashboard
         and the summary compare the two. After the summary the dashboard stays open until Ctrl-C, unless --seconds says

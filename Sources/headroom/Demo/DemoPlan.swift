@@ -40,7 +40,7 @@ struct DemoPlan: Sendable {
     let arrivals: [[Arrival]]
 
     /// From here on the provider grants half of its contract, and says nothing.
-    var dropSeconds: Double { seconds / 3 }
+    var dropSeconds: Double { seconds / 6 }
     var recoverySeconds: Double { seconds * 2 / 3 }
     static let dropFactor = 0.5
 
@@ -74,11 +74,27 @@ struct DemoPlan: Sendable {
         }
         self.seconds = seconds
         self.speed = speed
-        trace = played
         capacity = played.total.rates(overSeconds: seconds, of: [ResourceSet(.requests), ResourceSet(.tokens)])
             .map { max(1, $1.rounded()) }
-        roster = Roster(trace: played, seconds: seconds, capacity: capacity, seed: seed)
-        arrivals = DemoPlan.route(played, seed: seed)
+        let named = DemoPlan.named(played, seconds: seconds, capacity: capacity, seed: seed)
+        trace = named
+        roster = Roster(trace: named, seconds: seconds, capacity: capacity, seed: seed, urgency: .byTier)
+        arrivals = DemoPlan.route(named, seed: seed)
+    }
+
+    /// Invented tenants are called by their tier, the largest of it first: `critical-1`, `free-3`.
+    private static func named(_ trace: Trace, seconds: Double, capacity: Rates, seed: UInt64) -> Trace {
+        guard trace.hasSyntheticTenants else { return trace }
+        let roster = Roster(trace: trace, seconds: seconds, capacity: capacity, seed: seed, urgency: .byTier)
+        let costs = trace.totals.map { $0.seconds(of: capacity) }
+        var names = trace.tenants
+        var counts: [String: Int] = [:]
+        for index in names.indices.sorted(by: { (-costs[$0], $0) < (-costs[$1], $1) }) {
+            let tier = roster.entries[index].tier
+            counts[tier, default: 0] += 1
+            names[index] = TenantID(unchecked: "\(tier)-\(counts[tier] ?? 0)")
+        }
+        return trace.named(names)
     }
 
     /// Each tenant has its own uneven split over the gateways, by seed.
@@ -125,10 +141,10 @@ extension DemoPlan {
             "Trace: \(source), \(trace.rows.count) requests of \(trace.tenants.count) tenants in \(Int(seconds)) s "
                 + "(\(DemoText.decimal(Double(trace.rows.count) / seconds)) a second, speed \(DemoText.decimal(speed)))."
         ]
-        if trace.hasSyntheticTenants { lines.append("Its tenants are synthetic: the trace names none.") }
+        if trace.hasSyntheticTenants { lines.append("Its tenants are synthetic, called by their tier.") }
         if trace.hasDrawnLengths { lines.append("Some lengths are drawn: the trace does not tell all of them.") }
         lines += [
-            "Tiers, urgency and floors are invented, by seed \(seed).",
+            "Tiers and floors are invented, by seed \(seed); the free tier's work is batch, that of the others interactive.",
             "Provider: simulated, \(DemoText.rates(capacity)), which is the mean demand of what is played; half of it "
                 + "from second \(Int(dropSeconds)) to \(Int(recoverySeconds)), while its headers go on telling the contract.",
             "This demo calls a tenant starved after \(Int(DemoPlan.starvationSeconds)) s under 70 % of what it is due; "
