@@ -14,6 +14,13 @@ package struct PolicyDirectory: Sendable {
         try PolicyLoader.load(files: try marks().map { mark throws(PolicyError) in (mark.path, try read(mark)) })
     }
 
+    /// Each file's bytes, by its path in the directory.
+    package func texts() throws(PolicyError) -> [(path: String, bytes: [UInt8])] {
+        try marks().map { mark throws(PolicyError) in
+            (path: String(mark.path.dropFirst(path.count + 1)), bytes: try read(mark))
+        }
+    }
+
     /// The marks by which a changed file is noticed, without reading it.
     package struct FileMark: Equatable, Sendable {
         let path: String

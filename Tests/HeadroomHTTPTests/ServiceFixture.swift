@@ -1,6 +1,7 @@
 import HeadroomDecision
 import HeadroomEnforcement
 import HeadroomHTTP
+import HeadroomJSON
 import HeadroomMemoryStores
 import HeadroomModel
 import HeadroomWire
@@ -83,7 +84,25 @@ extension ServerSettings {
 extension MemoryDesk {
     var ports: PeoplePorts {
         PeoplePorts(
-            steering: self, contracts: self, records: self, alerts: self, rules: self, preview: OverridePreview.effects)
+            steering: self, contracts: self, records: self, alerts: self, rules: self, preview: OverridePreview.effects,
+            plan: { candidate, present, hours in
+                // Enough to see what would be replayed.
+                var writer = JSONWriter()
+                writer.beginObject()
+                writer.field("from", Timestamp(milliseconds: 0))
+                writer.field("step_seconds", hours)
+                for name in ["stretches", "tenants", "questions"] as [StaticString] { writer.field(name, []) }
+                writer.field("tiers", each: [candidate, present]) { writer, rules in
+                    writer.beginObject()
+                    writer.field("pool", rules.policy.name)
+                    writer.endObject()
+                }
+                writer.field("tenant_count", candidate.contracts.count)
+                writer.endObject()
+                return writer.bytes
+            },
+            share: { tenant, _, author, _ in (name: "share-\(tenant)-\(author)", secret: "secret") },
+            policyFiles: { [(path: "rules.json5", text: "{}")] })
     }
 }
 

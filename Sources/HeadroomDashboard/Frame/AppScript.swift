@@ -16,10 +16,13 @@ extension DashboardFile {
           { path: "", name: "Overview", load: () => import("/dashboard/overview.js") },
           { path: "pool", load: () => import("/dashboard/pool.js"), parent: "" },
           { path: "tenants", name: "Tenants", load: () => import("/dashboard/tenants.js") },
+          { path: "usage", name: "Use and queues", load: () => import("/dashboard/usage.js") },
           { path: "tenant", load: () => import("/dashboard/tenant.js"), parent: "tenants" },
+          { path: "levels", name: "Service levels", load: () => import("/dashboard/levels.js") },
           { path: "alerts", name: "Alerts", load: () => import("/dashboard/alerts.js"), counts: true },
           { path: "decisions", name: "Decisions", load: () => import("/dashboard/decisions.js"), counts: true },
           { path: "gateways", name: "Gateways", load: () => import("/dashboard/gateways.js") },
+          { path: "whatif", name: "What if", load: () => import("/dashboard/whatif.js"), roles: ["success", "sre", "admin"] },
           { path: "costs", name: "Costs", load: () => import("/dashboard/costs.js") },
           { path: "contracts", name: "Contracts", load: () => import("/dashboard/contracts.js") },
           { path: "audit", name: "Audit", load: () => import("/dashboard/audit.js"), roles: ["sre", "admin"] },
@@ -34,14 +37,27 @@ extension DashboardFile {
 
         async function start() {
           session.ended = () => { session.current = null; end(); signIn("The session has ended. Sign in again."); };
-          window.addEventListener("hashchange", () => session.current?.signed_in && showPage());
+          window.addEventListener("hashchange", () => {
+            if (location.hash.startsWith("#/share/")) location.reload();
+            else if (session.current?.signed_in) showPage();
+          });
           try {
             session.current = await get("/v1/session");
+            await takeShare();
           } catch (error) {
-            replace(frame, h("main", null, h("p", { class: "problem" }, `Headroom does not answer: ${error.message}`)));
+            if (session.current) signIn(`The link does not work any more: ${error.message}`);
+            else replace(frame, h("main", null, h("p", { class: "problem" }, `Headroom does not answer: ${error.message}`)));
             return;
           }
           if (session.current.signed_in) enter(); else signIn();
+        }
+
+        // A link to one tenant: its token signs in who is not, and leaves the address at once.
+        async function takeShare() {
+          const [, tenant, token] = location.hash.match(/^#\/share\/([^/]+)\/([^/?]+)/) ?? [];
+          if (!tenant) return;
+          history.replaceState(null, "", `#/tenant/${tenant}`);
+          if (!session.current.signed_in) session.current = await post("/v1/session", { token });
         }
 
         function signIn(said) {
@@ -61,7 +77,10 @@ extension DashboardFile {
 
         function enter() {
           const who = session.current;
-          const nav = h("nav", { class: "nav", "aria-label": "Pages" }, pages.filter((page) => page.name && (!page.roles || may(...page.roles)))
+          // Who may see some tenants only has a page for each, and no other.
+          const nav = who.tenants ? h("nav", { class: "nav", "aria-label": "Tenants" }, who.tenants.map((tenant) =>
+            h("a", { href: `#/tenant/${encodeURIComponent(tenant)}`, "data-path": `tenant/${tenant}` }, tenant)))
+            : h("nav", { class: "nav", "aria-label": "Pages" }, pages.filter((page) => page.name && (!page.roles || may(...page.roles)))
             .map((page) => h("a", { href: `#/${page.path}`, "data-path": page.path }, page.name,
               page.counts ? h("span", { class: "count", hidden: true }) : null)));
           const pulse = h("span", { class: "pulse" }, "connecting");
@@ -111,7 +130,7 @@ extension DashboardFile {
             say(pulse, live.fault ?? `generation ${state.generation ?? "–"} · a tick every ${duration(state.period_seconds)}`);
           }, frameLife.signal);
           begin();
-          watchSteering(banners, nav);
+          if (!who.tenants) watchSteering(banners, nav);
           showPage();
         }
 
@@ -134,8 +153,11 @@ extension DashboardFile {
         function takeRange() {
           const words = new URLSearchParams(location.hash.split("?")[1] ?? "");
           const [from, to, last] = ["from", "to", "last"].map((name) => Number(words.get(name)));
-          if (from > 0 && to > from) timeline.chosen = { from, to };
-          else if (spans.some(([value]) => Number(value) === last)) [timeline.span, timeline.chosen] = [last, null];
+          const { chosen, span } = timeline;
+          if (from > 0 && to > from) {
+            if (from !== Math.round(chosen?.from) || to !== Math.round(chosen?.to)) timeline.chosen = { from, to };
+          } else if (spans.some(([value]) => Number(value) === last)) [timeline.span, timeline.chosen] = [last, null];
+          return timeline.chosen !== chosen || timeline.span !== span;
         }
 
         function yesterday() {
@@ -161,15 +183,19 @@ extension DashboardFile {
         }
 
         function showPage() {
-          takeRange();
-          keepRange();
-          const [path = "", ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/");
-          const page = pages.find((candidate) => candidate.path === path) ?? pages[0];
           leave.abort();
+          if (takeRange()) timeline.changed(); else keepRange();
+          const [path = "", ...rest] = location.hash.replace(/^#\/?/, "").split("?")[0].split("/");
+          const own = session.current.tenants;
+          if (own && (path !== "tenant" || !own.includes(unescaped(rest[0] ?? "")))) {
+            location.hash = `#/tenant/${encodeURIComponent(own[0] ?? "")}`;
+            return;
+          }
+          const page = pages.find((candidate) => candidate.path === path) ?? pages[0];
           leave = new AbortController();
           const until = leave.signal;
           const main = document.getElementById("main");
-          const current = page.name ? page.path : page.parent;
+          const current = own ? `tenant/${unescaped(rest[0])}` : page.name ? page.path : page.parent;
           for (const link of document.querySelectorAll(".nav a")) {
             if (link.dataset.path === current) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
           }

@@ -45,12 +45,12 @@ extension DashboardFile {
           return element;
         }
 
-        // Asks in a dialog; resolves when it is closed.
+        // Asks in a dialog; resolves when it is closed. `stays`: it shows the answer, and a person closes it.
         export function ask(title, fields, label, send, options = {}) {
           return new Promise((done) => {
-            const cancel = h("button", { type: "button", onclick: () => dialog.close() }, "Cancel");
+            const cancel = h("button", { type: "button", onclick: () => dialog.close() }, options.stays ? "Close" : "Cancel");
             const dialog = h("dialog", { "aria-label": title, onclose: () => { dialog.remove(); done(); } }, h("h2", null, title),
-              form(fields, label, async (values) => { await send(values); dialog.close(); }, { besides: cancel, ...options }));
+              form(fields, label, async (values) => { const answer = await send(values); if (!options.stays) dialog.close(); return answer; }, { besides: cancel, ...options }));
             document.body.append(dialog);
             dialog.showModal();
           });

@@ -70,9 +70,9 @@ extension DashboardFile {
 
         export class Plot {
           // title: what it shows; unit: of all values; height in pixels; most: where the axis ends, if not by the values;
-          // pick: is called with the time of a click.
-          constructor({ title, unit, height = 190, most = null, show = compact, pick = null, until }) {
-            Object.assign(this, { title, unit, height, most, show, pick, data: null, width: 0 });
+          // pick: is called with the time of a click; window: of a plot that does not follow the page's time range.
+          constructor({ title, unit, height = 190, most = null, show = compact, pick = null, window = null, until }) {
+            Object.assign(this, { title, unit, height, most, show, pick, own: window, data: null, width: 0 });
             this.legend = h("ul", { class: "legend" });
             this.moment = h("span", { class: "moment" });
             const copy = h("button", { type: "button", class: "plain copy", title: "Copy these numbers as CSV", "aria-label": `Copy as CSV: ${title}`, onclick: () => copyText(this.csv(), copy) }, "CSV");
@@ -119,7 +119,7 @@ extension DashboardFile {
 
           paint() {
             if (!this.width || !this.element.isConnected) return;
-            const { from, to } = timeline.window();
+            const { from, to } = this.own ?? timeline.window();
             const data = this.data ?? { at: [], series: [], events: [] };
             const [first, last] = visible(data.at, from, to);
             this.first = first;
@@ -169,7 +169,7 @@ extension DashboardFile {
             }
             const nothing = last < first
               ? [h("text", { class: "no-data", x: (margin.left + right) / 2, y: (margin.top + bottom) / 2, "text-anchor": "middle" },
-                  data.at.length ? "nothing in this range" : "waiting for the first numbers")] : [];
+                  this.data && (data.at.length || timeline.chosen || timeline.span > 1800) ? "nothing in this range" : "waiting for the first numbers")] : [];
             this.cross = h("line", { class: "crosshair", y1: margin.top, y2: bottom, visibility: "hidden" });
             this.chosen = h("rect", { class: "chosen", y: margin.top, height: bottom - margin.top, visibility: "hidden" });
             this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
@@ -229,7 +229,7 @@ extension DashboardFile {
           }
 
           time(place) {
-            const { from, to } = timeline.window();
+            const { from, to } = this.own ?? timeline.window();
             return from + (place - margin.left) / (this.width - margin.right - margin.left) * (to - from);
           }
 
@@ -259,6 +259,7 @@ extension DashboardFile {
           }
 
           choose(one, other) {
+            if (this.own) return;
             timeline.choose({ from: Math.min(one, other), to: Math.max(one, other), of: timeline.window() });
             timeline.point(null);
           }

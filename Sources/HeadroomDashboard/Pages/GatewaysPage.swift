@@ -19,7 +19,7 @@ extension DashboardFile {
             replace(list, tableCard(`${gateways.length} ${gateways.length === 1 ? "gateway" : "gateways"}`, [
               { name: "Gateway", value: (row) => row.gateway, kind: "name" },
               { name: "State", value: (row) => state(row)[0], show: (row) => chip(...state(row)) },
-              { name: "Drift", number: true, value: (row) => row.drift_seconds, show: (row) => row.drift_seconds === null ? "–" : `${duration(row.drift_seconds)}${row.drift_generations ? `, ${row.drift_generations} gen.` : ""}` },
+              { name: "Drift", number: true, value: (row) => row.drift_seconds, show: (row) => row.drift_seconds === null ? "–" : row.drift_seconds === 0 ? "none" : `${duration(row.drift_seconds)}${row.drift_generations ? `, ${row.drift_generations} gen.` : ""}` },
               { name: "Applied", value: (row) => row.applied ?? "", show: (row) => h("span", { class: "mono" }, row.applied?.split(".")[1] ?? "–") },
               { name: "Sent", value: (row) => row.sent ?? "", show: (row) => h("span", { class: "mono" }, row.sent?.split(".")[1] ?? "–") },
               { name: "Last heard", value: (row) => row.last_seen, show: (row) => h("span", { class: "nowrap", title: moment(row.last_seen) }, row.last_seen ? relative(row.last_seen) : "–") },

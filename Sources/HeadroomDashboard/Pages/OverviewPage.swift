@@ -5,11 +5,11 @@ extension DashboardFile {
         // Overview: does anyone suffer, where, and what waits for a decision.
 
         import { card, chip, empty, figures, h, replace, say, tableCard } from "/dashboard/elements.js";
-        import { clock, compact, duration, main as mainRate, percent, reasons, units, whole } from "/dashboard/format.js";
+        import { clock, compact, duration, main as mainRate, nearly, percent, reasons, units, whole } from "/dashboard/format.js";
         import { live, onTick } from "/dashboard/live.js";
         import { onRange, Plot } from "/dashboard/plot.js";
         import { capacitySeries, columnsOf, poolEvents, stateChip, tierMeters, tightest } from "/dashboard/pool.js";
-        import { get, session } from "/dashboard/service.js";
+        import { get, query, session } from "/dashboard/service.js";
 
         export async function show(main, argument, until) {
           const verdict = h("section", { class: "verdict" });
@@ -18,7 +18,8 @@ extension DashboardFile {
           const pools = h("div", { class: "grid" });
           const short = h("div");
           const events = h("div");
-          replace(main, versus, verdict, numbers, pools, h("div", { class: "halves" }, short, events));
+          const levels = h("div");
+          replace(main, versus, verdict, numbers, levels, pools, h("div", { class: "halves" }, short, events));
           const cards = new Map();
           const seen = new IntersectionObserver((entries) => {
             for (const entry of entries) {
@@ -50,6 +51,23 @@ extension DashboardFile {
           }, until);
           onRange(() => { for (const own of cards.values()) if (own.isSeen) own.draw(); }, until);
           if (session.current.demo) compare(versus, until);
+          showLevels(levels, until);
+        }
+
+        // The last day of each tier, against its objective.
+        async function showLevels(element, until) {
+          while (!until.aborted) {
+            const answer = await get("/v1/slos" + query({ limit: 0 }), { signal: until }).catch(() => null);
+            if (until.aborted) return;
+            const known = answer?.tiers.filter((tier) => tier.windows["24h"]?.observed_seconds > 0) ?? [];
+            replace(element, known.length ? card(["Served as due, last day", h("a", { href: "#/levels" }, "Service levels")], h("dl", { class: "levels" }, known.map((tier) => {
+              const part = tier.windows["24h"].attainment;
+              const fast = tier.windows["1h"]?.burn ?? 0;
+              return h("div", null, h("dt", null, tier.tier), h("dd", null, h("span", { class: part < tier.objective ? "bad" : "good" }, nearly(part)), " ",
+                h("span", { class: "quiet" }, `of ${nearly(tier.objective)}`), fast > 1 ? [" ", chip(`burns ${fast < 10 ? fast.toFixed(1) : Math.round(fast)} ×`, fast > 10 ? "bad" : "warn")] : null));
+            }))) : null);
+            await new Promise((done) => setTimeout(done, 15000));
+          }
         }
 
         function judge(element, state) {
@@ -80,11 +98,10 @@ extension DashboardFile {
         function count(element, state) {
           const sum = (value) => state.pools.reduce((total, pool) => total + (value(pool) ?? 0), 0);
           const parts = state.pools.map((pool) => ({
-            served: mainRate(pool.consumed, pool.resource), wanted: mainRate(pool.demand, pool.resource),
-            capacity: mainRate(pool.capacity, pool.resource), nominal: mainRate(pool.nominal, pool.resource) }));
+            served: mainRate(pool.consumed, pool.resource), wanted: mainRate(pool.demand, pool.resource) }));
           const wanted = parts.reduce((total, part) => total + (part.wanted ? 1 : 0), 0);
           const met = wanted ? parts.reduce((total, part) => total + (part.wanted ? Math.min(1, part.served / part.wanted) : 0), 0) / wanted : null;
-          const lowest = parts.length ? Math.min(...parts.map((part) => part.nominal ? part.capacity / part.nominal : 1)) : null;
+          const lowest = parts.length ? Math.min(...state.pools.map(left)) : null;
           const questions = live.decisions ?? sum((pool) => pool.open_questions);
           const worst = Math.max(0, ...state.pools.map((pool) => pool.refused_share));
           replace(element, figures([
@@ -95,6 +112,11 @@ extension DashboardFile {
             ["Decisions", String(questions), "waiting", null, questions ? "warn" : null],
             ["Gateways", String(state.gateways.count), null, state.gateways.behind ? `${state.gateways.behind} behind, ${duration(state.gateways.worst_seconds)}` : "all up to date", state.gateways.behind ? "warn" : null],
           ]));
+        }
+
+        // Of the contract's capacity, in the resource that has lost most.
+        function left(pool) {
+          return Math.min(1, ...Object.keys(pool.nominal).map((resource) => pool.nominal[resource] ? pool.capacity[resource] / pool.nominal[resource] : 1));
         }
 
         class PoolCard {
@@ -114,11 +136,9 @@ extension DashboardFile {
             this.pool = pool;
             replace(this.chips, pool.starved ? chip(`${pool.starved} starved`, "bad") : null, stateChip(pool.state));
             const resource = pool.resource;
-            const capacity = mainRate(pool.capacity, resource);
-            const nominal = mainRate(pool.nominal, resource);
             const tight = tightest(pool);
             const full = tight && tight.resource !== resource && tight.part > .85 ? ` Its ${units[tight.resource].replace("/min", "")} run out first: ${percent(tight.part)} are used.` : "";
-            say(this.line, `Estimate ${percent(nominal ? capacity / nominal : null)} of nominal, ${reasons[pool.capacity_reason] ?? pool.capacity_reason}. ${pool.waiting ? `${compact(pool.waiting)} calls wait, the oldest for ${duration(pool.oldest_seconds)}.` : "No call waits."}${full}`);
+            say(this.line, `Estimate ${percent(left(pool))} of nominal, ${reasons[pool.capacity_reason] ?? pool.capacity_reason}. ${pool.waiting ? `${compact(pool.waiting)} calls wait, the oldest for ${duration(pool.oldest_seconds)}.` : "No call waits."}${full}`);
             tierMeters(this.tiers, pool);
             if (this.isSeen) this.draw();
           }

@@ -28,7 +28,8 @@ extension DashboardFile {
         // What a time range needs: ticks, where the service has them in memory, else what is stored. That is asked for
         // again once a minute, as it grows.
         export async function columnsOf(pool, tenants, until, range = timeline.range()) {
-          if (range.from >= live.begun - 5000 || range.to - range.from <= 1800000 && !timeline.chosen) return buffer(pool, Math.max(8, tenants));
+          // A young service's plots begin a minute ago at the latest.
+          if (range.from >= live.begun - 65000 || range.to - range.from <= 1800000 && !timeline.chosen) return buffer(pool, Math.max(8, tenants));
           const step = Math.max(60000, (range.to - range.from) / 300);
           tenants = Math.min(tenants, 10);
           const key = [pool, tenants, Math.floor(range.from / step), Math.floor(range.to / step)].join("|");
@@ -280,7 +281,7 @@ extension DashboardFile {
           ].map(([what, values, tenant]) => ({ what, tenant, inside: mean(values, inside), outside: mean(values, outside) }))
             .filter((row) => row.inside !== null && row.outside !== null)
             .map((row) => ({ ...row, change: row.outside ? row.inside / row.outside - 1 : row.inside ? Infinity : 0 }))
-            .filter((row) => Math.abs(row.change) >= (row.tenant ? .1 : .02))
+            .filter((row) => !row.tenant || Math.abs(row.change) >= .1)
             .sort((a, b) => Number(Boolean(a.tenant)) - Number(Boolean(b.tenant)) || (a.tenant ? Math.abs(b.inside - b.outside) - Math.abs(a.inside - a.outside) : 0)).slice(0, 24);
           const marked = (columns.events ?? poolEvents(name)).filter((event) => event.at >= from - 10000 && event.at <= to && event.kind !== "act");
           const events = [...marked, ...people].sort((a, b) => a.at - b.at);

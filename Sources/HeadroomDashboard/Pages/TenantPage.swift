@@ -4,9 +4,9 @@ extension DashboardFile {
         #"""
         // One tenant: what it asks for and gets, why its number is what it is, and raising or lowering it for a while.
 
-        import { card, chip, empty, figures, h, replace, say, tableCard } from "/dashboard/elements.js";
-        import { compact, constraints, duration, main as mainRate, moment, percent, rates, relative, units, whole } from "/dashboard/format.js";
-        import { endField, field, form, problem, reasonField, select } from "/dashboard/forms.js";
+        import { card, chip, copyText, empty, figures, h, replace, say } from "/dashboard/elements.js";
+        import { compact, constraints, duration, moment, money, percent, rates, relative, units } from "/dashboard/format.js";
+        import { ask, endField, field, form, problem, reasonField, select } from "/dashboard/forms.js";
         import { buffer, live, onTick, storedTenant } from "/dashboard/live.js";
         import { onRange, Plot, timeline } from "/dashboard/plot.js";
         import { poolEvents } from "/dashboard/pool.js";
@@ -15,11 +15,15 @@ extension DashboardFile {
         export async function show(main, [name], until) {
           if (!name) { location.hash = "#/tenants"; return; }
           live.want(32);
-          const head = h("div", { class: "head" }, h("div", null, h("h1", null, name), h("p")));
+          const isGuest = Boolean(session.current.tenants);
+          const head = h("div", { class: "head" }, h("div", null, h("h1", null, name), h("p")),
+            !isGuest && !session.current.open && may("success", "sre", "admin") ? h("button", { type: "button", onclick: () => shareLink(name) }, "Share this page") : null);
           const pools = h("div", { class: "stack" });
           const overrides = h("div");
           const steering = h("div");
-          replace(main, head, h("div", { class: "wide-left" }, pools, h("div", { class: "stack" }, overrides, steering)));
+          const costs = h("div");
+          replace(main, head, h("div", { class: "wide-left" }, pools, h("div", { class: "stack" }, costs, overrides, steering)));
+          showCosts(costs, name, until).catch(() => {});
           const parts = new Map();
           let policy = null;
           onRange(() => { for (const part of parts.values()) part.draw(); }, until);
@@ -116,7 +120,7 @@ extension DashboardFile {
           // older is stored.
           async draw() {
             const range = timeline.range();
-            if (range.from < live.begun - 5000 && (timeline.chosen || range.to - range.from > 1800000)) { await this.drawStored(range); return; }
+            if (range.from < live.begun - 65000 && (timeline.chosen || range.to - range.from > 1800000)) { await this.drawStored(range); return; }
             const columns = await buffer(this.pool, 32);
             if (this.until.aborted) return;
             const large = columns.resource === this.resource ? columns.tenants[this.tenant] : null;
@@ -203,6 +207,35 @@ extension DashboardFile {
               profile.flows.map((flow) => h("li", null, `${flow.criticality.replaceAll("_", " ")}: asks for ${rates(flow.demand)}, usually ${rates(flow.usual_demand)}.`)),
               profile.flags.map((flag) => h("li", { class: "warn" }, `Flagged since ${moment(flag.since)} as ${flag.kind.replaceAll("_", " ")}: ${Array.isArray(flag.evidence) ? flag.evidence.join("; ") : flag.evidence}`)))));
           }
+        }
+
+        // The month so far, and the contract's limit.
+        async function showCosts(element, name, until) {
+          const answer = await get("/v1/costs" + query({ by: "tenant" }), { signal: until });
+          const lines = answer.costs.filter((line) => line.key === name);
+          if (until.aborted || !lines.length) return;
+          const { tenants: [tenant] } = await get("/v1/tenants" + query({ tenant: name, limit: 1 }), { signal: until });
+          const limit = tenant?.contract?.cost;
+          replace(element, card("The month so far", lines.map((line) => h("div", { class: "share" },
+            h("span", null, line.currency ? `${money(line.cost_micros)} ${line.currency}` : "no price"),
+            h("span", { class: "quiet" }, limit && limit.currency === line.currency ? `of ${money(limit.most_micros)} a ${limit.period}` : `${compact(line.input_tokens + line.output_tokens)} tokens`),
+            limit && limit.currency === line.currency && limit.period === "month" ? h("div", { class: "meter", role: "img", "aria-label": percent(line.cost_micros / limit.most_micros), vars: { "--part": `${Math.min(100, 100 * line.cost_micros / limit.most_micros)}%`, "--tone": line.cost_micros > .8 * limit.most_micros ? "var(--c2)" : "var(--use)" } }, h("i")) : null))));
+        }
+
+        // MARK: A link for the tenant's own people
+
+        function shareLink(name) {
+          const made = h("div");
+          const ends = select("expires", [["86400", "1 day"], ["604800", "7 days"], ["2592000", "30 days"], ["7776000", "90 days"]], "604800");
+          return ask(`Share ${name}`, [h("p", { class: "quiet" }, "Who has the link sees this tenant's page and nothing of others, until it ends. The audit log notes who made it."), field("Ends after", ends), made],
+            "Make a link", async (values) => {
+              const answer = await post(`/v1/tenants/${encodeURIComponent(name)}/share`, { expires_in_seconds: Number(values.expires) });
+              const link = new URL(answer.path, location.origin).href;
+              const copy = h("button", { type: "button", onclick: () => copyText(link, copy) }, "Copy the link");
+              replace(made, h("div", { class: "stack tight" }, h("input", { class: "mono", readonly: true, value: link, "aria-label": "The link" }), h("div", { class: "row" }, copy),
+                h("p", { class: "quiet" }, `It ends ${moment(answer.until)}. Before that `, h("code", null, `headroom token revoke ${answer.name}`), " ends it.")));
+              return "It is shown this once.";
+            }, { stays: true });
         }
 
         // MARK: Overrides

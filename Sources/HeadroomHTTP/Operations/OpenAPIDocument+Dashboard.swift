@@ -88,6 +88,71 @@ extension OpenAPIDocument {
             }
           }
         },
+        "/v1/policy/files": {
+          "get": {
+            "summary": "The policy's files as they are written (roles sre, admin)",
+            "responses": {
+              "200": {
+                "description": "Texts by path in the policy directory",
+                "content": {"application/json": {"schema": {
+                  "type": "object", "required": ["files"],
+                  "properties": {"files": {"type": "object", "additionalProperties": {"type": "string"}}}
+                }}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/plan": {
+          "post": {
+            "summary": "What another policy, or other contracts, would have done in the last hours; nothing is set (roles success, sre, admin)",
+            "description": "Telemetry that is kept is replayed twice through the four actors: under the rules in force, and under those of the body. One replay runs at a time, for a minute at most; what takes longer is answered with 503.",
+            "requestBody": {
+              "required": true,
+              "content": {"application/json": {"schema": {
+                "type": "object", "required": ["hours"],
+                "properties": {
+                  "hours": {"type": "number", "minimum": 0.1, "maximum": 24},
+                  "files": {"type": "object", "additionalProperties": {"type": "string"}, "description": "The whole policy; without it that in force"},
+                  "contracts": {"type": "string", "description": "JSON as an import takes it: of tenants whose contract would be another"}
+                }
+              }}}
+            },
+            "responses": {
+              "200": {
+                "description": "As headroom plan --json tells it, the tenants that change most first",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/PlanAnswer"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
+        "/v1/tenants/{id}/share": {
+          "post": {
+            "summary": "A link by which its holder sees one tenant and nothing else (roles success, sre, admin)",
+            "description": "A viewer's token that is limited to the tenant, and to the pools of the caller where those are limited. headroom token revoke NAME ends it early.",
+            "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}}],
+            "requestBody": {
+              "required": true,
+              "content": {"application/json": {"schema": {
+                "type": "object", "required": ["expires_in_seconds"],
+                "properties": {"expires_in_seconds": {"type": "number", "minimum": 3600, "maximum": 7776000}}
+              }}}
+            },
+            "responses": {
+              "201": {
+                "description": "The secret stands behind the #, which browsers do not send",
+                "content": {"application/json": {"schema": {
+                  "type": "object", "required": ["name", "path", "until"],
+                  "properties": {
+                    "name": {"type": "string"}, "path": {"type": "string"}, "until": {"type": "string", "format": "date-time"}
+                  }
+                }}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
         "/v1/overrides/preview": {
           "post": {
             "summary": "What an override would do, with what everybody asks for now; nothing is stored (roles success, sre, admin)",
@@ -138,6 +203,34 @@ extension OpenAPIDocument {
 
     static let dashboardSchemas = encoded(
         #"""
+        "PlanAnswer": {
+          "type": "object",
+          "required": ["from", "step_seconds", "stretches", "tiers", "tenant_count", "tenants", "questions"],
+          "properties": {
+            "from": {"type": "string", "format": "date-time"},
+            "step_seconds": {"type": "number"},
+            "stretches": {"type": "array", "items": {"type": "object", "properties": {
+              "from": {"type": "string"}, "to": {"type": "string"},
+              "by_minute": {"type": "boolean", "description": "Lines are kept no longer; sums by minute stand in for them"}
+            }}},
+            "tiers": {"type": "array", "items": {"type": "object", "properties": {
+              "pool": {"type": "string"}, "tier": {"type": "string"}, "tenants": {"type": "integer"},
+              "demand": {"$ref": "#/components/schemas/Rates"},
+              "served_before": {"$ref": "#/components/schemas/Rates"}, "served_after": {"$ref": "#/components/schemas/Rates"}
+            }}},
+            "tenant_count": {"type": "integer"},
+            "tenants": {"type": "array", "items": {"type": "object", "description": "Means over the replay; the first ones with their course, one number a step", "properties": {
+              "tenant": {"type": "string"}, "pool": {"type": "string"}, "tier": {"type": "string"},
+              "demand": {"$ref": "#/components/schemas/Rates"},
+              "assured_before": {"$ref": "#/components/schemas/Rates"}, "assured_after": {"$ref": "#/components/schemas/Rates"},
+              "served_before": {"$ref": "#/components/schemas/Rates"}, "served_after": {"$ref": "#/components/schemas/Rates"},
+              "demand_series": {"type": "array", "items": {"type": "integer"}},
+              "assured_before_series": {"type": "array", "items": {"type": "integer"}},
+              "assured_after_series": {"type": "array", "items": {"type": "integer"}}
+            }}},
+            "questions": {"type": "array", "items": {"type": "object"}, "description": "What the candidate would have asked people"}
+          }
+        },
         "Session": {
           "type": "object",
           "properties": {

@@ -6,6 +6,16 @@ package typealias OverridePreviewing =
         _ report: PoolReport, _ pool: PoolPolicy, _ rules: Rules, _ other: Rules, _ now: Timestamp
     ) -> [Proposal.Effect]
 
+/// Replays the last hours of telemetry under other rules and under those in force, and tells the difference as JSON.
+package typealias PlanReplaying =
+    @Sendable (_ candidate: Rules, _ present: Rules, _ hours: Double) async throws -> [UInt8]
+
+/// Enters a viewer's token that is limited to one tenant, and to `pools` where there are some.
+package typealias TenantSharing =
+    @Sendable (
+        _ tenant: TenantID, _ pools: Set<PoolID>?, _ author: String, _ until: Timestamp
+    ) async throws -> (name: String, secret: String)
+
 /// The ports behind the calls of people (WireFormat §3).
 package struct PeoplePorts: Sendable {
     package var steering: any SteeringDesk
@@ -18,11 +28,19 @@ package struct PeoplePorts: Sendable {
     /// The result of the last walk along the audit log; `nil` before it has ended.
     package var auditVerification: @Sendable () async -> AuditVerification?
     package var preview: OverridePreviewing
+    /// `nil`: nothing is recorded here.
+    package var plan: PlanReplaying?
+    /// `nil`: no tokens are kept here.
+    package var share: TenantSharing?
+    /// The policy's files as they are written, by their path in the directory.
+    package var policyFiles: @Sendable () async throws -> [(path: String, text: String)]
 
     package init(
         steering: any SteeringDesk, contracts: any ContractDesk, records: any RecordReading, alerts: any AlertDesk,
         rules: any RuleSource, preview: @escaping OverridePreviewing,
-        auditVerification: @escaping @Sendable () async -> AuditVerification? = { nil }
+        auditVerification: @escaping @Sendable () async -> AuditVerification? = { nil },
+        plan: PlanReplaying? = nil, share: TenantSharing? = nil,
+        policyFiles: @escaping @Sendable () async throws -> [(path: String, text: String)] = { [] }
     ) {
         self.steering = steering
         self.contracts = contracts
@@ -31,6 +49,9 @@ package struct PeoplePorts: Sendable {
         self.rules = rules
         self.preview = preview
         self.auditVerification = auditVerification
+        self.plan = plan
+        self.share = share
+        self.policyFiles = policyFiles
     }
 }
 
@@ -51,7 +72,9 @@ extension Route {
             ).all
             + HistoryRoutes(records: ports.records, time: board.time).all
             + AlertRoutes(alerts: ports.alerts, time: board.time).all
-            + PolicyRoutes(rules: ports.rules).all
+            + PolicyRoutes(rules: ports.rules, files: ports.policyFiles).all
+            + PlanRoutes(rules: ports.rules, replay: ports.plan).all
+            + ShareRoutes(share: ports.share, time: board.time).all
             + GatewayRoutes(board: board).all
     }
 }

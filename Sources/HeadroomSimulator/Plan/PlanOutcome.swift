@@ -77,7 +77,7 @@ package struct PlanOutcome: Sendable {
     }
 
     /// The policy's, highest priority first.
-    var tierNames: [String] { policy.tiers.map(\.name) }
+    package var tierNames: [String] { policy.tiers.map(\.name) }
 
     func policyRate(of pool: PoolID, _ resource: Resource) -> Double { policy.pool(pool)?.nominal[resource] ?? 0 }
 

@@ -54,7 +54,8 @@ package struct PlanReplay: Sendable {
         self.baseline = baseline
     }
 
-    /// - Parameter progress: is told the part that is done, 0 to 1.
+    /// - Parameter progress: is given the part that is done, 0 to 1.
+    /// - Throws: `CancellationError` between two ticks, when its task is cancelled.
     package func run(progress: @Sendable (Double) -> Void) async throws -> PlanOutcome {
         guard let first = parts.first, let last = parts.last else { return PlanOutcome(rules: rules, parts: []) }
         let total = last.to.seconds(since: first.from)
@@ -65,6 +66,7 @@ package struct PlanReplay: Sendable {
             let period = part.source == .raw ? rules.policy.loop.periodSeconds : Self.secondsPerTickOfMinutes
             var now = part.from
             while now < part.to {
+                try Task.checkCancellation()
                 let next = min(part.to, now.adding(seconds: period))
                 let records = try await part.read(now, next)
                 for record in records where rules.policy.pool(record.pool) == nil { outcome.leaveOut(record.pool) }

@@ -41,7 +41,8 @@ enum PlanCommand {
         let rules = Rules(policy: policy, contracts: contracts)
 
         let end = CommandDatabase.now()
-        let past = RecordedPast(database: database, pools: policy.pools.map(\.pool))
+        let past = RecordedPast(
+            telemetry: database.telemetryReader, records: database.records, pools: policy.pools.map(\.pool))
         let parts = try await past.parts(from: end.adding(seconds: -hours * 3600), to: end)
         guard !parts.isEmpty else {
             throw CommandError("\(database.path): holds no telemetry of the last \(DemoText.decimal(hours)) hours")
@@ -50,7 +51,9 @@ enum PlanCommand {
         if let against = arguments["--against"] {
             baseline = .rules(Rules(policy: try self.policy(against), contracts: contracts))
         } else {
-            baseline = .published(try await past.published(from: parts[0].from, to: end))
+            baseline = .published(
+                try await database.snapshots.recent(since: parts[0].from, limit: .max)
+                    .map { (at: $0.issuedAt, pools: $0.pools) })
         }
         let replay = PlanReplay(parts, candidate: rules, baseline: baseline)
         let progress = PlanProgress()
@@ -66,7 +69,8 @@ enum PlanCommand {
         if let path = arguments["--html"] {
             try Terminal.write(PlanReport(outcome, title: title).html, to: path)
         }
-        Terminal.print(arguments.has("--json") ? outcome.json : text(outcome, title: title))
+        Terminal.print(
+            arguments.has("--json") ? String(decoding: outcome.encoded(), as: UTF8.self) : text(outcome, title: title))
         return 0
     }
 
@@ -114,70 +118,5 @@ private final class PlanProgress: Sendable {
         guard isDue, part > 0 else { return }
         let took = (now - begun) / .seconds(1)
         Terminal.error("\(Int(part * 100)) % replayed, about \(Int((took / part - took).rounded(.up))) s left")
-    }
-}
-
-extension PlanOutcome {
-    fileprivate var json: String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("stretches")
-        writer.beginArray()
-        for stretch in stretches {
-            writer.beginObject()
-            writer.field("from", stretch.from)
-            writer.field("to", stretch.to)
-            writer.field("by_minute", stretch.isByMinute)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.key("tenants")
-        writer.beginArray()
-        for tenant in tenants { write(tenant, to: &writer) }
-        writer.endArray()
-        writer.key("questions")
-        writer.beginArray()
-        for question in questions {
-            writer.beginObject()
-            writer.field("tenant", question.tenant.text)
-            writer.key("pool")
-            if let pool = question.pool { writer.string(pool.text) } else { writer.null() }
-            writer.field("kind", question.kind.name)
-            writer.field("at", question.authorship.at)
-            writer.key("from")
-            write(question.from.work(overSeconds: 60), of: question.pool, to: &writer)
-            writer.key("to")
-            write(question.to.work(overSeconds: 60), of: question.pool, to: &writer)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
-
-    private func write(_ tenant: Tenant, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("tenant", tenant.tenant.text)
-        writer.field("pool", tenant.pool.text)
-        writer.field("tier", tenant.tier)
-        for (name, work) in [
-            ("demand", tenant.demand), ("assured_before", tenant.before.assured),
-            ("assured_after", tenant.after.assured), ("served_before", tenant.before.served),
-            ("served_after", tenant.after.served),
-        ] {
-            writer.key(name)
-            write(work, of: tenant.pool, to: &writer)
-        }
-        writer.endObject()
-    }
-
-    /// Per minute, in the resources that the pool limits.
-    private func write(_ work: Work, of pool: PoolID?, to writer: inout JSONWriter) {
-        writer.beginObject()
-        for resource in pool.map(resources) ?? [] {
-            writer.key(resource.rateName)
-            writer.number(work[resource])
-        }
-        writer.endObject()
     }
 }

@@ -2,19 +2,19 @@ import HeadroomModel
 import HeadroomSimulator
 import HeadroomStorage
 
-/// The past as a database has it: every line as far back as they are kept, before that sums by minute; and what was
-/// published.
+/// The past as a database has it: every line as far back as they are kept, before that sums by minute.
 struct RecordedPast {
     /// A page of rows, and of roll-ups: bounds memory, not what is read.
     private static let pageSize = 20_000
 
-    let database: Database
+    let telemetry: TelemetryReader
+    let records: RecordReader
     /// Ascending.
     let pools: [PoolID]
 
     /// Ascending, of what there is in the span.
     func parts(from start: Timestamp, to end: Timestamp) async throws -> [PlanReplay.Part] {
-        let rawFrom = max(start, try await database.telemetryReader.oldestArrival() ?? end)
+        let rawFrom = max(start, try await telemetry.oldestArrival() ?? end)
         var parts: [PlanReplay.Part] = []
         if let first = try await firstMinute(from: start, to: rawFrom) {
             parts.append(
@@ -23,7 +23,7 @@ struct RecordedPast {
                 })
         }
         if rawFrom < end {
-            let lines = RecordedLines(database.telemetryReader, pageSize: Self.pageSize)
+            let lines = RecordedLines(telemetry, pageSize: Self.pageSize)
             parts.append(
                 PlanReplay.Part(source: .raw, from: rawFrom, to: end) { from, to in
                     try await lines.read(from: from, to: to)
@@ -32,17 +32,10 @@ struct RecordedPast {
         return parts
     }
 
-    /// Ascending by time.
-    func published(from start: Timestamp, to end: Timestamp) async throws -> [(at: Timestamp, pools: [PoolAllocation])]
-    {
-        try await database.snapshots.recent(since: start, limit: .max)
-            .map { (at: $0.issuedAt, pools: $0.pools) }
-    }
-
     private func firstMinute(from start: Timestamp, to end: Timestamp) async throws -> Timestamp? {
         var first: Timestamp?
         for pool in pools where start < end {
-            let rows = try await database.records.rollups(pool: pool, tenant: nil, from: start, to: end, limit: 1)
+            let rows = try await records.rollups(pool: pool, tenant: nil, from: start, to: end, limit: 1)
             first = [first, rows.first?.start].compactMap { $0 }.min()
         }
         return first
@@ -50,14 +43,14 @@ struct RecordedPast {
 
     /// A minute counts at its end, when a gateway would have reported it.
     private func minutes(from: Timestamp, to: Timestamp) async throws -> [TelemetryRecord] {
-        var records: [TelemetryRecord] = []
+        var lines: [TelemetryRecord] = []
         for pool in pools {
-            let rows = try await database.records.rollups(
+            let rows = try await records.rollups(
                 pool: pool, tenant: nil, from: from.adding(seconds: -60), to: to.adding(seconds: -60),
                 limit: Self.pageSize)
-            records += rows.map { .window($0.window) }
+            lines += rows.map { .window($0.window) }
         }
-        return records
+        return lines
     }
 }
 

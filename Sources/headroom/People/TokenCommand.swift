@@ -75,7 +75,7 @@ enum TokenCommand {
         let tenants: Set<TenantID>? = try identifiers("--tenants", arguments)
         let lifetime = try arguments.duration("--expires-in")
         let now = CommandDatabase.now()
-        let secret = newSecret()
+        let secret = AccessSecret.make()
         let database = try CommandDatabase.open(arguments)
         let token = try await database.tokens.create(
             name: name, role: role, secret: secret, gateways: gateways, pools: pools, tenants: tenants,
@@ -85,14 +85,6 @@ enum TokenCommand {
             "\(database.path): token \(name), role \(role.rawValue)\(end). Keep the secret: it is not stored.")
         Terminal.print(secret)
         return 0
-    }
-
-    /// 256 bits of the system's random source as `hr_` and base64url.
-    private static func newSecret() -> String {
-        var source = SystemRandomNumberGenerator()
-        let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &source) }
-        let text = Data(bytes).base64EncodedString()
-        return "hr_" + String(text.filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
     }
 
     /// `nil` when the option is not given.

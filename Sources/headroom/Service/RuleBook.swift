@@ -65,6 +65,21 @@ actor RuleBook: RuleSource {
 
     var policy: Policy { origin.policy }
 
+    /// By path in the directory, as they are written; of a policy without files, those that would state it.
+    func files() throws(PolicyError) -> [(path: String, text: String)] {
+        switch origin {
+        case .watched(let watcher):
+            return try watcher.directory.texts().map {
+                (path: $0.path, text: String(decoding: $0.bytes, as: UTF8.self))
+            }
+        case .fixed(let policy):
+            return [(path: "rules.json5", text: String(decoding: policy.encodedRules(), as: UTF8.self))]
+                + policy.pools.enumerated().map { index, pool in
+                    (path: "pools/\(index).json5", text: String(decoding: pool.encoded(), as: UTF8.self))
+                }
+        }
+    }
+
     /// Takes the policy directory as it is, files that were removed included: what a person asks for by SIGHUP.
     func reload() {
         guard case .watched(var watcher) = origin else { return }

@@ -109,7 +109,21 @@ final class Service: Sendable {
             people: PeoplePorts(
                 steering: database.steering, contracts: database.contracts, records: database.records,
                 alerts: database.alerts, rules: rules, preview: OverridePreview.effects,
-                auditVerification: { [audit = database.audit] in await audit.lastVerification }),
+                auditVerification: { [audit = database.audit] in await audit.lastVerification },
+                plan: { [planner = Planner(path: configuration.database, time: time)] candidate, present, hours in
+                    try await planner.replay(candidate, against: present, hours: hours)
+                },
+                share: { [tokens = database.tokens, access, time] tenant, pools, author, until in
+                    let secret = AccessSecret.make()
+                    // Unique for ever, and short enough for a name.
+                    let name = "share-\(tenant.text.prefix(80))-\(UInt32.random(in: .min ... .max))"
+                    _ = try await tokens.create(
+                        name: name, role: .viewer, secret: secret, pools: pools, tenants: [tenant], expires: until,
+                        by: author, at: time.now())
+                    access.replace(try await tokens.validTokens(at: time.now()))
+                    return (name: name, secret: secret)
+                },
+                policyFiles: { [rules] in try await rules.files() }),
             conditions: conditions, openAlerts: openAlerts, openMetrics: configuration.openMetrics,
             hasSecureCookies: configuration.tlsEndsAtProxy || certificate != nil, comparison: configuration.comparison)
         sinks = AlertSinks(
