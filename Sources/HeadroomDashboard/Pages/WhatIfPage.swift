@@ -68,7 +68,7 @@ extension DashboardFile {
           } }, "Replay");
 
           replace(main, h("div", { class: "head" }, h("div", null, h("h1", null, "What if"),
-            h("p", null, "Replays what was reported under other rules, and compares with the rules in force. Nothing is set; nobody is told."))),
+            h("p", null, "Replays what was reported under other rules, and compares with the rules in force. Nothing is set."))),
             h("div", { class: "halves" },
               isPolicy ? card(["Policy", copy, undo], h("div", { class: "stack tight" }, field("File", file), text, changed))
                 : card("Policy", empty("An SRE or an administrator may edit the policy here.")),
