@@ -1254,7 +1254,7 @@ class Headroom:
         self.sampled_at = {}
         self.characters_per_token = 4.0
         self.boot = os.urandom(8).hex()
-        self.snapshot, self.saved_at = {}, None
+        self.snapshot, self.saved_at, self.save_failed = {}, None, False
 
     def close(self):
         """Reports what is left and says goodbye, so that others have this part at once."""
@@ -1699,8 +1699,9 @@ class Headroom:
                 json.dump({"pools": self.snapshot}, file)
             os.replace(path, self._saved_path)
         except OSError as error:
-            # A full disk must not end the service that this is a precaution for.
-            log.warning("the snapshot was not saved: %s", error)
+            # A full disk must not end the service that this is a precaution for. Once is enough to say so.
+            log.log(logging.DEBUG if self.save_failed else logging.WARNING, "the snapshot was not saved: %s", error)
+            self.save_failed = True
 
     def _restore(self):
         """The last snapshot of any process under this base name, with its lease over: a process that starts while the service is away

@@ -56,7 +56,7 @@ enum GateBenchmark {
             ], count: 3)
         let cpu = (ownProcessorSeconds() - before) / numbers[0] * 1_000_000
         print(
-            "\(Int(numbers[0] / numbers[1])) slots a second over HTTP, p99 \(numbers[2]) ms, \(Int(cpu)) µs of processor each, "
+            "\(Int(numbers[0] / numbers[1])) slots a second taken and ended over HTTP, p99 \(numbers[2]) ms, \(Int(cpu)) µs of processor each, "
                 + "\(connections) connections")
     }
 

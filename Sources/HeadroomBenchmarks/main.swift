@@ -2,7 +2,7 @@ import Glibc
 
 /// The hot paths, timed next to what limits them. Build with `-c release`.
 ///
-///     HeadroomBenchmarks [--smoke] [fill | decision | fold | checkpoint | history | ingest | poll | draw | gate …]
+///     HeadroomBenchmarks [--smoke] [fill | decision | fold | checkpoint | history | ingest | poll | draw | gate | cache …]
 ///
 /// Without a name all run. `--smoke` runs each once at a small size, so that a change that breaks one is noticed.
 struct Benchmark {
@@ -20,6 +20,7 @@ let benchmarks = [
     Benchmark(name: "poll", run: PollBenchmark.run),
     Benchmark(name: "draw", run: DrawBenchmark.run),
     Benchmark(name: "gate", run: GateBenchmark.run),
+    Benchmark(name: "cache", run: CacheBenchmark.run),
 ]
 
 var arguments = Array(CommandLine.arguments.dropFirst())

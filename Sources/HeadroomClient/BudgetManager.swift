@@ -32,6 +32,10 @@ public final class BudgetManager: Sendable {
         public var draws = true
         /// What each agent task may use (``Call/task``); `nil`: tasks have no budgets.
         public var taskLimits: TaskLimits?
+        /// For ``TaskLimits/cost``; a call to a pool without a price costs nothing.
+        public var prices: [PoolID: TokenPrice] = [:]
+        /// Answers are kept and used again; `nil`: none are. They outlive the process where there is a directory.
+        public var cache: AnswerCache.Settings?
         /// Calls that wait or are on their way, per pool.
         public var maxCalls = 100_000
 
@@ -50,6 +54,8 @@ public final class BudgetManager: Sendable {
 
     package let settings: Settings
     package let reporter: Reporter
+    /// `nil` where the settings have none.
+    public let cache: AnswerCache?
     private let time: TimeSource
     /// Tells this process from others under its name.
     private let boot: String
@@ -90,6 +96,9 @@ public final class BudgetManager: Sendable {
         self.applied = applied
         let now = time.now()
         do {
+            cache = try settings.cache.map {
+                try AnswerCache($0, directory: settings.directory?.appending(path: "cache"), time: time)
+            }
             saved = Mutex(try settings.directory.map { try SavedSnapshot(directory: $0) })
             reporter = Reporter(
                 firstNumber: now.milliseconds,
@@ -103,7 +112,7 @@ public final class BudgetManager: Sendable {
         link = HeadroomLink(addresses: settings.addresses, token: settings.token)
         feed = AllocationFeed(
             gateway: settings.gateway, boot: boot, seed: seed, link: link, time: time)
-        tasks = settings.taskLimits.map { TaskBudgets(limits: $0) }
+        tasks = settings.taskLimits.map { TaskBudgets(limits: $0, prices: settings.prices) }
         // A draw that is not sent is asked for again.
         let (draws, drawing) = AsyncStream.makeStream(of: DrawRequest.self, bufferingPolicy: .bufferingNewest(256))
         self.draws = draws
@@ -159,6 +168,20 @@ public final class BudgetManager: Sendable {
     }
 
     package static let maxDiversions = 8
+
+    /// An answer to the question that was kept before, in place of the call. It is reported as `cached`, with the tokens
+    /// that it saves: it takes nothing from the pool and counts in no budget.
+    public func cachedAnswer(to question: CacheQuestion, for call: Call) -> CachedAnswer? {
+        guard let answer = cache?.answer(to: question) else { return nil }
+        reporter.append(
+            .call(
+                CallRecord(
+                    request: call.request, at: time.now(), gateway: settings.gateway, tenant: call.tenant,
+                    pool: call.pool, model: call.model ?? question.model, endpoint: call.endpoint,
+                    criticality: call.criticality, task: call.task, parent: call.parent, outcome: .cached,
+                    inputTokens: Int64(answer.inputTokens), outputTokens: Int64(answer.outputTokens))))
+        return answer
+    }
 
     // MARK: Headroom
 

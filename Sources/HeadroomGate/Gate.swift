@@ -25,6 +25,8 @@ package final class Gate: Sendable {
     /// A place in the queue is kept for a refused call at least so long, or the caller's patience.
     private static let placeSeconds = 60.0
     private static let maxBodyBytes = 1 << 20
+    /// A question, its answer and a vector in decimals.
+    private static let maxCacheBytes = 4 << 20
 
     package init(_ manager: BudgetManager, defaults: GateDefaults, boot: String, time: TimeSource) {
         self.manager = manager
@@ -102,6 +104,12 @@ package final class Gate: Sendable {
                 let slot = try slot(named: request.segment(2))
                 slot.budget.withdraw(slot.id)
                 return .now(LocalServer.Reply(HTTPResponse(status: 204, type: "application/json", body: [])))
+            },
+            Call(.post, "/v1/cache/lookup", bodyLimit: Self.maxCacheBytes) { [self] request throws(HTTPError) in
+                .now(LocalServer.Reply(try CacheRequest.lookup(request.takeBody(), defaults, manager)))
+            },
+            Call(.post, "/v1/cache", bodyLimit: Self.maxCacheBytes) { [self] request throws(HTTPError) in
+                .now(LocalServer.Reply(try CacheRequest.keep(request.takeBody(), defaults, manager)))
             },
             Call(.get, "/v1/state") { [self] _ in .now(LocalServer.Reply(GateStatus.state(of: self))) },
             Call(.get, "/metrics") { [self] _ in .now(LocalServer.Reply(GateStatus.metrics(of: self))) },

@@ -52,11 +52,7 @@ struct SlotRequest: Sendable {
         call.request = try fields.text("request")
         call.task = try fields.text("task")
         call.parent = try fields.text("parent")
-        switch try fields.text("work") {
-        case nil, "model": break
-        case "tool": call.work = .tool
-        case let text?: throw HTTPError(.badRequest, "work: \"\(text)\" must be model or tool")
-        }
+        call.work = try fields.work()
         call.isFinishing = try fields.text("step") == "finish"
         call.model = try fields.text("model")
         call.endpoint = try fields.text("endpoint")
@@ -78,8 +74,8 @@ struct SlotRequest: Sendable {
         self.init(call: call, heldSeconds: min(Self.maxHeldSeconds, left - wait))
     }
 
-    /// The members of the body, read by name.
-    private struct Fields {
+    /// The members of a body, read by name.
+    struct Fields {
         private let document: JSONNode
 
         init(_ document: JSONNode) {
@@ -88,6 +84,16 @@ struct SlotRequest: Sendable {
 
         /// `nil` for null too.
         private func node(_ key: String) -> JSONNode? { document[key].flatMap { $0.isNull ? nil : $0 } }
+
+        func any(_ key: String) -> JSONNode? { node(key) }
+
+        func work() throws(HTTPError) -> Call.WorkKind {
+            guard let text = try text("work") else { return .model }
+            guard let work = Call.WorkKind(rawValue: text) else {
+                throw HTTPError(.badRequest, "work: \"\(text)\" must be model or tool")
+            }
+            return work
+        }
 
         func text(_ key: String) throws(HTTPError) -> String? {
             guard let node = node(key) else { return nil }

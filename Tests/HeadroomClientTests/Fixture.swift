@@ -14,13 +14,16 @@ final class Fixture: Sendable {
     let manager: BudgetManager
     private let clock: Clock
 
-    init(directory: URL? = nil, taskLimits: TaskLimits? = nil) throws {
+    init(
+        directory: URL? = nil, taskLimits: TaskLimits? = nil, prices: [PoolID: TokenPrice] = [:]
+    ) throws {
         let clock = Clock()
         self.clock = clock
         // Nothing listens there, and nothing is sent before `run()`.
         var settings = BudgetManager.Settings(
             gateway: "gw-1", addresses: [URL(string: "http://127.0.0.1:1")!], directory: directory)
         settings.taskLimits = taskLimits
+        settings.prices = prices
         settings.draws = false
         manager = try BudgetManager(settings, time: TimeSource { clock.now.withLock { $0 } }, seed: 1)
     }

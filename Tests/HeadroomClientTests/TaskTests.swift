@@ -53,6 +53,28 @@ import Testing
         #expect(step(fixture, tokens: 200)?.exhausted == .taskBudget)
     }
 
+    @Test func `a task costs no more money than it may, by the pool's price of what it really used`() throws {
+        let fixture = try Fixture(
+            taskLimits: TaskLimits(cost: 1), prices: ["pool": TokenPrice(inputPerMillion: 2, outputPerMillion: 10)])
+        fixture.load(pool(rpm: 6e6, tpm: 6e9, tenants: [tenant("a", rpm: 6e6, tpm: 6e9)]))
+        var planned = call(tokens: 100_000)
+        planned.task = "t"
+        // 0.2 for the prompt, and 0.1 for the answer.
+        for _ in 0..<3 {
+            try fixture.manager.tryAdmit(planned).finish(.outcome(.ok, inputTokens: 100_000, outputTokens: 10_000))
+        }
+        #expect(throws: Refusal.self) { try fixture.manager.tryAdmit(planned) }
+        planned.inputTokens = 30_000
+        planned.maxOutputTokens = 0
+        planned.isFinishing = true
+        try fixture.manager.tryAdmit(planned).finish(.outcome(.ok, inputTokens: 30_000, outputTokens: 0))
+        do throws(Refusal) {
+            _ = try fixture.manager.tryAdmit(planned)
+            Issue.record("the task has spent its money")
+        } catch { #expect(error.exhausted == .cost, "\(error)") }
+        #expect(fixture.manager.state.escalations.first?.description.contains("which cost 0.9") == true)
+    }
+
     @Test func `a task starts no more tasks than it may`() throws {
         let fixture = try fixture(TaskLimits(fanOut: 2))
         for child in ["x", "y"] { #expect(step(fixture, child, parent: "t") == nil) }

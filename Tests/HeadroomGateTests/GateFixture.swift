@@ -42,6 +42,7 @@ final class GateFixture: Sendable {
         // Nothing listens there, and nothing is sent.
         var settings = BudgetManager.Settings(gateway: "gw-1", addresses: [URL(string: "http://127.0.0.1:1")!])
         settings.draws = false
+        settings.cache = AnswerCache.Settings()
         gate = Gate(
             try BudgetManager(settings, time: time, seed: 1), defaults: GateDefaults(pool: "pool"), boot: "b",
             time: time)

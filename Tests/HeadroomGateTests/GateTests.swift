@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HeadroomJSON
 import HeadroomModel
 import Testing
 
@@ -166,6 +167,46 @@ import Testing
             #expect(state["pools"]?["pool"]?["budget"]?["rpm"]?.number == 60)
             let metrics = try await fixture.ask("GET", "/metrics").text
             #expect(metrics.contains(#"headroom_gate_calls_total{pool="pool",result="assured"} 1"#))
+        }
+    }
+
+    @Test func `an answer that was kept is given again, to its tenant only, and reported`() async throws {
+        try await GateFixture.run(pool()) { fixture in
+            let question = #""model":"m","messages":[{"role":"user","content":"2+2?"}]"#
+            func lookUp(_ tenant: String, _ more: String) async throws -> JSONNode? {
+                let reply = try await fixture.ask(
+                    "POST", "/v1/cache/lookup", #"{"tenant":"\#(tenant)",\#(question)\#(more)}"#)
+                #expect(reply.status == 200, "\(reply.text)")
+                return reply["hit"].flatMap { $0.isNull ? nil : try? JSONNode.parse(Array(reply.text.utf8)) }
+            }
+            #expect(try await lookUp("a", "") == nil)
+            let kept = try await fixture.ask(
+                "POST", "/v1/cache",
+                #"{"tenant":"a",\#(question),"vector":[1,0.1],"answer":{"text":"four"},"input_tokens":9,"output_tokens":1}"#
+            )
+            #expect(kept["kept"] != nil && kept.text.contains("true"), "\(kept.text)")
+            let exact = try await lookUp("a", "")
+            #expect(exact?["hit"]?.string == "exact" && exact?["answer"]?["text"]?.string == "four")
+            #expect(try await lookUp("b", #","vector":[1,0.1]"#) == nil)
+            let reply = try await fixture.ask(
+                "POST", "/v1/cache/lookup",
+                #"{"tenant":"a","model":"m","question":"two plus two","vector":[1,0.12]}"#)
+            #expect(reply["hit"]?.string == "similar" && reply["input_tokens"]?.number == 9, "\(reply.text)")
+            var lines = ""
+            _ = await fixture.gate.manager.reporter.sendAll { batch in
+                lines += String(decoding: batch.bytes, as: UTF8.self)
+                return .unanswered
+            }
+            #expect(lines.components(separatedBy: #""outcome":"cached""#).count == 3, "\(lines)")
+            for (body, words) in [
+                ("{}", "tenant is missing"), (#"{"tenant":"a"}"#, "model is missing"),
+                (#"{"tenant":"a","model":"m"}"#, "question is missing"),
+                (#"{"tenant":"a","model":"m","question":"q","vector":["x"]}"#, "vector: must be"),
+                (#"{"tenant":"a","model":"m","question":"q"}"#, "answer is missing"),
+            ] {
+                let reply = try await fixture.ask("POST", "/v1/cache", body)
+                #expect(reply.status == 400 && reply.text.contains(words), "\(body): \(reply.text)")
+            }
         }
     }
 

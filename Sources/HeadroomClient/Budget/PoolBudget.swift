@@ -149,9 +149,11 @@ package final class PoolBudget: Sendable {
             let waiting = WaitingCall(
                 id: id, tenant: call.tenant, criticality: call.criticality, estimate: estimate, arrival: arrival,
                 eligibleAt: now, deadline: deadline)
-            if let refusal = tasks?.reserve(call, estimate, at: now) { return .answered(.refused(refusal), id: id) }
+            if let refusal = tasks?.reserve(call, estimate, in: pool, at: now) {
+                return .answered(.refused(refusal), id: id)
+            }
             guard state.gate.enqueue(waiting, at: now) else {
-                tasks?.settle(call, estimate: estimate, actual: .zero, at: now)
+                tasks?.settle(call, estimate: estimate, actual: .zero, in: pool, at: now)
                 return .answered(
                     .refused(
                         Refusal(
@@ -339,7 +341,7 @@ package final class PoolBudget: Sendable {
     @discardableResult
     private func forget(_ id: Int, actual: Work = .zero, _ state: inout State) -> Entry? {
         guard let entry = state.entries.removeValue(forKey: id) else { return nil }
-        tasks?.settle(entry.call, estimate: entry.estimate, actual: actual, at: time.now())
+        tasks?.settle(entry.call, estimate: entry.estimate, actual: actual, in: pool, at: time.now())
         if entry.sentAt == nil, entry.verdict == nil { state.waiting -= 1 }
         return entry
     }

@@ -9,11 +9,29 @@ public struct TaskLimits: Equatable, Sendable {
     public var tokens: Int?
     /// Tasks that one task may start.
     public var fanOut: Int?
+    /// Money, in the unit of the prices (``BudgetManager/Settings/prices``).
+    public var cost: Double?
 
-    public init(calls: Int? = nil, tokens: Int? = nil, fanOut: Int? = nil) {
+    public init(calls: Int? = nil, tokens: Int? = nil, fanOut: Int? = nil, cost: Double? = nil) {
         self.calls = calls
         self.tokens = tokens
         self.fanOut = fanOut
+        self.cost = cost
+    }
+}
+
+/// What a pool's tokens cost, for each million of them.
+public struct TokenPrice: Equatable, Sendable {
+    public var inputPerMillion: Double
+    public var outputPerMillion: Double
+
+    public init(inputPerMillion: Double, outputPerMillion: Double) {
+        self.inputPerMillion = inputPerMillion
+        self.outputPerMillion = outputPerMillion
+    }
+
+    func cost(of work: Work) -> Double {
+        (work[.inputTokens] * inputPerMillion + work[.outputTokens] * outputPerMillion) / 1_000_000
     }
 }
 
@@ -39,6 +57,7 @@ final class TaskBudgets: Sendable {
         var parent: Key?
         var calls = 0.0
         var tokens = 0.0
+        var cost = 0.0
         var children = 0
         var usedAt: Timestamp
         var isEscalated = false
@@ -61,18 +80,22 @@ final class TaskBudgets: Sendable {
     private static let maxEscalations = 100
 
     private let limits: TaskLimits
+    private let prices: [PoolID: TokenPrice]
     private let state = Mutex(State())
 
-    init(limits: TaskLimits) {
+    init(limits: TaskLimits, prices: [PoolID: TokenPrice] = [:]) {
         self.limits = limits
+        self.prices = prices
     }
 
     /// The last ones, oldest first.
     var escalations: [Escalation] { state.withLock { $0.escalations } }
 
     /// Takes what the call is expected to cost from the budgets of its task and of those above. A refusal says what to do.
-    func reserve(_ call: Call, _ estimate: Work, at now: Timestamp) -> Refusal? {
+    /// - Parameter pool: where the call goes.
+    func reserve(_ call: Call, _ estimate: Work, in pool: PoolID, at now: Timestamp) -> Refusal? {
         guard let key = Self.key(of: call) else { return nil }
+        let cost = prices[pool]?.cost(of: estimate) ?? 0
         return state.withLock { state in
             let isNew = state.accounts[key] == nil
             if isNew { open(key, parent: call.parent, &state, at: now) }
@@ -82,27 +105,30 @@ final class TaskBudgets: Sendable {
                 return refusal
             }
             for ancestor in lineage {
-                let share = share(of: ancestor, adding: estimate, state)
+                let (share, isCost) = share(of: ancestor, adding: estimate, cost, state)
                 guard let reason = Self.objection(to: call, isBranch: isNew && ancestor != key, at: share) else {
                     continue
                 }
                 if share > 1 { escalate(ancestor, &state) }
                 if isNew { state.accounts[key] = nil }
                 return Refusal(
-                    call.fallback == .fail ? .fail : .fallback, exhausted: .taskBudget,
+                    call.fallback == .fail ? .fail : .fallback, exhausted: isCost ? .cost : .taskBudget,
                     "the task \(ancestor.task) has used \(Int((share * 100).rounded(.down))) % of its budget: \(reason)"
                 )
             }
             if isNew, let parent = lineage.dropFirst().first { state.accounts[parent]?.children += 1 }
-            add(estimate, to: lineage, &state, at: now)
+            add(estimate, cost, to: lineage, &state, at: now)
             return nil
         }
     }
 
     /// What the call really cost replaces what was taken.
-    func settle(_ call: Call, estimate: Work, actual: Work, at now: Timestamp) {
+    func settle(_ call: Call, estimate: Work, actual: Work, in pool: PoolID, at now: Timestamp) {
         guard let key = Self.key(of: call) else { return }
-        state.withLock { state in add(actual - estimate, to: Self.lineage(of: key, state), &state, at: now) }
+        let cost = prices[pool].map { $0.cost(of: actual) - $0.cost(of: estimate) } ?? 0
+        state.withLock { state in
+            add(actual - estimate, cost, to: Self.lineage(of: key, state), &state, at: now)
+        }
     }
 
     private static func key(of call: Call) -> Key? { call.task.map { Key(tenant: call.tenant, task: $0) } }
@@ -146,17 +172,22 @@ final class TaskBudgets: Sendable {
         return nil
     }
 
-    private func share(of key: Key, adding estimate: Work, _ state: State) -> Double {
-        guard let account = state.accounts[key] else { return 0 }
+    /// The largest part of a budget that would be used, and whether it is that of money.
+    private func share(
+        of key: Key, adding estimate: Work, _ cost: Double, _ state: State
+    ) -> (share: Double, isCost: Bool) {
+        guard let account = state.accounts[key] else { return (0, false) }
         let calls = limits.calls.map { (account.calls + estimate[.requests]) / Double(max(1, $0)) } ?? 0
         let tokens = limits.tokens.map { (account.tokens + estimate[.tokens]) / Double(max(1, $0)) } ?? 0
-        return max(calls, tokens)
+        let money = limits.cost.map { $0 > 0 ? (account.cost + cost) / $0 : 2 } ?? 0
+        return (max(calls, tokens, money), money > max(calls, tokens))
     }
 
-    private func add(_ work: Work, to lineage: [Key], _ state: inout State, at now: Timestamp) {
+    private func add(_ work: Work, _ cost: Double, to lineage: [Key], _ state: inout State, at now: Timestamp) {
         for key in lineage {
             state.accounts[key]?.calls += work[.requests]
             state.accounts[key]?.tokens += work[.tokens]
+            state.accounts[key]?.cost += cost
             state.accounts[key]?.usedAt = now
         }
     }
@@ -165,8 +196,12 @@ final class TaskBudgets: Sendable {
     private func escalate(_ key: Key, _ state: inout State) {
         guard let account = state.accounts[key], !account.isEscalated else { return }
         state.accounts[key]?.isEscalated = true
-        let used = "\(Int(account.calls)) calls and \(Int(account.tokens)) tokens"
-        let may = [limits.calls.map { "\($0) calls" }, limits.tokens.map { "\($0) tokens" }].compactMap { $0 }
+        let cost = limits.cost.map { _ in ", which cost \((account.cost * 100).rounded() / 100)" } ?? ""
+        let used = "\(Int(account.calls)) calls and \(Int(account.tokens)) tokens\(cost)"
+        let may = [
+            limits.calls.map { "\($0) calls" }, limits.tokens.map { "\($0) tokens" },
+            limits.cost.map { "\($0) of money" },
+        ].compactMap { $0 }
         state.escalations.append(
             Escalation(
                 tenant: key.tenant, task: key.task,

@@ -11,6 +11,8 @@ enum GateCommand {
     static let help = """
         usage: headroom gate [--listen HOST:PORT | --unix PATH] [--url URL]… [--name NAME] [--directory DIR]
                              [--pool POOL] [--tenant TENANT] [--task-calls N] [--task-tokens N] [--task-fan-out N]
+                             [--task-cost X --price POOL=INPUT,OUTPUT]… [--cache-megabytes N [--cache-similarity X]
+                             [--cache-seconds N] [--cache-tools] [--cache-group TENANT,TENANT…]…]
 
         Enforces Headroom's allocations for programs in any language. A program asks it for a slot before each call to the
         model, and says afterwards how the call ended. When Headroom is away, the last allocations' fallback is enforced.
@@ -26,6 +28,16 @@ enum GateCommand {
           --task-calls N, --task-tokens N
                                 what an agent task may use, with the tasks that it starts; without them there is no limit
           --task-fan-out N      tasks that one task may start
+          --task-cost X         money that a task may cost, in the unit of the prices
+          --price POOL=INPUT,OUTPUT
+                                what a million tokens cost; once for each pool
+
+          --cache-megabytes N   keeps answers, to use them again; without it there is no cache
+          --cache-similarity X  how alike two questions are at least (0.95); 1: only the same question
+          --cache-seconds N     how long an answer is used (3600)
+          --cache-tools         also for tool work
+          --cache-group TENANT,TENANT…
+                                tenants that use each other's answers; others have only their own
 
         The token of role gateway, where Headroom asks for one, is taken from HEADROOM_TOKEN.
 
@@ -33,6 +45,8 @@ enum GateCommand {
           POST /v1/slots/ID/done    how the call ended
           DELETE /v1/slots/ID       the call was not sent
           GET /check                the same for proxies that only ask: 200 or 429, with ?deny=403 for nginx
+          POST /v1/cache/lookup     an answer that was kept, or {"hit":null}
+          POST /v1/cache            keeps an answer
           GET /v1/state, /metrics   what it enforces, and why
 
         Example:
@@ -41,11 +55,12 @@ enum GateCommand {
 
     static func run(_ arguments: [String]) async throws -> Int32 {
         let arguments = try Arguments(
-            arguments,
+            arguments, flags: ["--cache-tools"],
             options: [
                 "--listen": "HOST:PORT", "--unix": "PATH", "--url": "URL", "--name": "NAME", "--directory": "DIR",
                 "--pool": "POOL", "--tenant": "TENANT", "--task-calls": "N", "--task-tokens": "N",
-                "--task-fan-out": "N",
+                "--task-fan-out": "N", "--task-cost": "X", "--price": "POOL=INPUT,OUTPUT", "--cache-megabytes": "N",
+                "--cache-similarity": "X", "--cache-seconds": "N", "--cache-group": "TENANT,TENANT",
             ])
         let listen = try address(arguments)
         var settings = BudgetManager.Settings(
@@ -55,8 +70,11 @@ enum GateCommand {
         let limits = TaskLimits(
             calls: try arguments.integer("--task-calls", in: 1...1_000_000_000),
             tokens: try arguments.integer("--task-tokens", in: 1...1_000_000_000_000),
-            fanOut: try arguments.integer("--task-fan-out", in: 0...1_000_000))
+            fanOut: try arguments.integer("--task-fan-out", in: 0...1_000_000),
+            cost: try arguments.number("--task-cost", in: 0...1e12))
         if limits != TaskLimits() { settings.taskLimits = limits }
+        settings.prices = try prices(arguments)
+        settings.cache = try cache(arguments)
         let defaults = GateDefaults(tenant: try name("--tenant", arguments), pool: try name("--pool", arguments))
 
         let timeline = Timeline(wall: { Int64(Date().timeIntervalSince1970 * 1000) })
@@ -138,6 +156,49 @@ enum GateCommand {
             }
             return url
         }
+    }
+
+    private static func prices(_ arguments: Arguments) throws(UsageError) -> [PoolID: TokenPrice] {
+        var prices: [PoolID: TokenPrice] = [:]
+        for text in arguments.all("--price") {
+            let parts = text.split(separator: "=", maxSplits: 1)
+            let numbers = parts.last.map { $0.split(separator: ",").compactMap { Double($0) } } ?? []
+            guard parts.count == 2, let pool = PoolID(String(parts[0])), numbers.count == 2,
+                numbers.allSatisfy({ $0 >= 0 && $0.isFinite })
+            else {
+                throw UsageError(
+                    "--price \"\(text)\": must be as openai:gpt-4o=2.5,10, for a million tokens in and out")
+            }
+            prices[pool] = TokenPrice(inputPerMillion: numbers[0], outputPerMillion: numbers[1])
+        }
+        return prices
+    }
+
+    private static func cache(_ arguments: Arguments) throws(UsageError) -> AnswerCache.Settings? {
+        guard let megabytes = try arguments.integer("--cache-megabytes", in: 1...1_000_000) else { return nil }
+        var policy = CachePolicy()
+        if let similarity = try arguments.number("--cache-similarity", in: 0.5...1) { policy.similarity = similarity }
+        if let seconds = try arguments.integer("--cache-seconds", in: 1...31_536_000) {
+            policy.timeToLive = .seconds(seconds)
+        }
+        if arguments.has("--cache-tools") { policy.work.insert(.tool) }
+        var settings = AnswerCache.Settings(policy: policy)
+        settings.maxBytes = megabytes << 20
+        settings.maxAnswers = 1_000_000
+        for (index, text) in arguments.all("--cache-group").enumerated() {
+            for name in text.split(separator: ",") {
+                guard let tenant = TenantID(String(name)) else {
+                    throw UsageError("--cache-group \"\(text)\": \(name) must be \(TenantID.rule)")
+                }
+                guard settings.policies[tenant] == nil else {
+                    throw UsageError("--cache-group \"\(text)\": \(name) is in another group already")
+                }
+                var shared = policy
+                shared.group = String(index + 1)
+                settings.policies[tenant] = shared
+            }
+        }
+        return settings
     }
 
     private static func name<Kind>(_ option: String, _ arguments: Arguments) throws(UsageError) -> Identifier<Kind>? {
