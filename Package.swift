@@ -73,6 +73,7 @@ let package = Package(
                 .embedInCode("../../migrations/0018_create_pool_history.sql"),
                 .embedInCode("../../migrations/0019_create_alert.sql"),
                 .embedInCode("../../migrations/0020_add_checkpoint_floats.sql"),
+                .embedInCode("../../migrations/0021_add_service_levels.sql"),
             ]),
         library(
             "HeadroomHTTP",

@@ -71,6 +71,7 @@ package struct AlertObservation: Sendable {
     package var disk: Disk?
     /// The end of the certificate that is served; `nil` without TLS.
     package var certificateEnds: Timestamp?
+    package var levels = LevelRecords()
 
     package init(
         at: Timestamp, rules: Rules, report: LoopReport? = nil, gateways: [Gateway] = [], delays: [String] = [],

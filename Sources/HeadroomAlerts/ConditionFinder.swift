@@ -27,6 +27,7 @@ package struct ConditionFinder: Sendable {
             reversals = reversals.filter { names.contains($0.key) }
             traffic = traffic.filter { names.contains($0.key) }
         }
+        findLevels(seen, &found)
         findGateways(seen, &found)
         findQuestions(seen, &found)
         findService(seen, &found)

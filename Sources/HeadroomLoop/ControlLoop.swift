@@ -46,6 +46,7 @@ package actor ControlLoop {
             report.hasBacklog = try await stage(.read) {
                 try await self.memory.read(under: rules.policy, at: now)
             }
+            if !report.hasBacklog { report.caughtUpAt = now }
             failures += await failing(.read) { try await self.memory.forgetErased(at: now) }
 
             let capacities = await observer.estimate(at: now)
@@ -59,6 +60,7 @@ package actor ControlLoop {
                 try await self.publisher.publish(decision, classified: classified, under: rules.policy, at: now)
             }
             report.describe(capacities, classified, decision, published, rules.steering)
+            if report.isLedgerWritable { report.confirmedAt = now }
 
             events.note(report, policy: rules.policy.label, at: now)
             await memory.note(report.pools, at: now)

@@ -14,6 +14,7 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         package var explanations: [Explanation] = []
         package var rollups: [Rollup] = []
         package var pools: [PoolRollup] = []
+        package var levels = LevelRecords()
         package var events: [PoolEvent] = []
         /// Ascending by id.
         package var alerts: [Alert] = []
@@ -334,6 +335,10 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
                 return use
             }
         }
+    }
+
+    package func levels(at now: Timestamp) async throws(StorageError) -> LevelRecords {
+        try read { $0.levels }
     }
 
     package func snapshot(generation: Int64) async throws(StorageError) -> Snapshot? {

@@ -28,6 +28,9 @@ extension Policy {
         if var section = root.object("breaker") { section.read(BreakerPolicy.fields, into: &breaker) }
         if var section = root.object("trust") { section.read(TrustPolicy.fields, into: &trust) }
         if let section = root.object("alerts") { alerts.read(section) }
+        if var section = root.object("service_levels") {
+            section.read(ServiceLevelPolicy.fields, into: &serviceLevels)
+        }
         root.end()
     }
 }
@@ -46,6 +49,9 @@ extension TierPolicy {
         if let share { ceilingShare = share }
         if let wait = section.number("longest_wait_seconds", in: 0.1...86_400, unit: "seconds") {
             longestWaitSeconds = wait
+        }
+        if let share = section.number("satisfied_share", in: 0.01...0.9999, unit: "part of the time") {
+            satisfiedShare = share
         }
         section.end()
     }

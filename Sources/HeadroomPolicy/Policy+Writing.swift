@@ -32,6 +32,7 @@ extension Policy {
         writer.section("breaker", breaker, BreakerPolicy.fields)
         writer.section("trust", trust, TrustPolicy.fields)
         writer.alerts(alerts)
+        writer.section("service_levels", serviceLevels, ServiceLevelPolicy.fields)
         writer.endObject()
         return writer.bytes
     }
@@ -58,6 +59,7 @@ extension JSONWriter {
             field("ceiling_share", share)
         }
         field("longest_wait_seconds", tier.longestWaitSeconds)
+        field("satisfied_share", tier.satisfiedShare)
         endObject()
     }
 

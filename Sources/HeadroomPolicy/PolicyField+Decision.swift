@@ -74,5 +74,17 @@ extension AlertPolicy {
         PolicyField("silent_seconds", \.silentSeconds, 1...86_400, "seconds"),
         PolicyField("disk_share", \.diskShare, 0...0.9, "part of the disk"),
         PolicyField("certificate_days", \.certificateDays, 0...365, "days"),
+        PolicyField("fast_burn", \.fastBurn, 1...10_000, "times as fast as may be"),
+        PolicyField("slow_burn", \.slowBurn, 1...10_000, "times as fast as may be"),
+        PolicyField("least_missed_seconds", \.leastMissedSeconds, 0...3600, "seconds"),
+    ]
+}
+
+extension ServiceLevelPolicy {
+    static let fields: [PolicyField<ServiceLevelPolicy>] = [
+        PolicyField("published_seconds", \.publishedSeconds, 0.1...3600, "seconds"),
+        PolicyField("decision_seconds", \.decisionSeconds, 0.1...3600, "seconds"),
+        PolicyField("ingest_seconds", \.ingestSeconds, 0.1...3600, "seconds"),
+        PolicyField("share", \.share, 0.01...0.99999, "part of the time"),
     ]
 }

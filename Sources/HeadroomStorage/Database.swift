@@ -24,6 +24,7 @@ package final class Database: Sendable {
     package let steering: SteeringStore
     package let decisions: DecisionStore
     package let alerts: AlertStore
+    package let ownLevels: OwnLevelStore
     package let checkpoints: RollupStore
     /// The migrations that opening it applied.
     package let applied: [String]
@@ -73,6 +74,7 @@ package final class Database: Sendable {
         steering = SteeringStore(connection: writer, coding: coding, time: time)
         decisions = try DecisionStore(connection: writer)
         alerts = AlertStore(connection: writer, time: time)
+        ownLevels = OwnLevelStore(connection: writer)
         checkpoints = try RollupStore(connection: writer)
         let reader = try SQLiteConnection(
             path: path, access: .readOnly, executor: DiskExecutor(label: "headroom.records"))
@@ -111,6 +113,7 @@ package final class Database: Sendable {
         try await checkpoints.pruneUses(at: now)
         deleted += try await steering.prune(before: before(hours: policy.minuteDays * 24))
         deleted += try await alerts.prune(before: before(hours: policy.minuteDays * 24))
+        deleted += try await ownLevels.prune(before: before(hours: policy.minuteDays * 24))
         // One that a kill interrupted.
         if try await contracts.continueErasures() { deleted += 1 }
         return deleted

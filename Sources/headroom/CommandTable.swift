@@ -36,6 +36,9 @@ enum CommandTable {
         Command(
             name: "alerts", summary: "what a person should look at", help: AlertsCommand.help, run: AlertsCommand.run),
         Command(
+            name: "slo", summary: "service levels: how far they were kept, and how fast they burn",
+            help: LevelsCommand.help, run: LevelsCommand.run),
+        Command(
             name: "freeze", summary: "keep the numbers of a pool, or of all", help: FreezeCommand.help,
             run: FreezeCommand.run),
         Command(

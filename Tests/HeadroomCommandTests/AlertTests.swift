@@ -143,5 +143,35 @@ import Testing
         }
     }
 
+    @Test func `a tenant that waits burns its tier's service level, and the command shows it beside Headroom's own`()
+        async throws
+    {
+        let house = try House()
+        try house.writeRules(
+            "telemetry: { checkpoint_seconds: 1 }, alerts: { fast_burn: 10, least_missed_seconds: 0.1 }")
+        try await RunningService.run(house) { service in
+            let client = service.client
+            let names = #""gateway":"gw-1","tenant":"acme","pool":"\#(House.pool)""#
+            let queue =
+                #"{"type":"queue",\#(names),"criticality":"batch","depth":500,"tokens":500000,"oldest_age_ms":90000}"#
+            let reply = try await client.poll("/v1/alerts?kind=slo_burn") { _ in
+                _ = try await client.post([queue])
+            } until: {
+                Self.open("slo_burn", $0)?["pool"]?.string == House.pool
+            }
+            let alert = try #require(Self.open("slo_burn", reply), "\(reply.text)")
+            #expect(
+                alert["sentence"]?.string?.hasPrefix(
+                    "acme (standard) was satisfied in test:model for 0 % of the last hour")
+                    == true, "\(reply.text)")
+            let slo = try await HeadroomProgram.run(["slo", "--url", "http://127.0.0.1:\(client.port)"])
+            let lines = slo.output.split(separator: "\n")
+            let acme = try #require(lines.first { $0.hasPrefix("acme ") }, "\(slo.output)\(slo.errors)")
+            #expect(acme.contains("0 % (20)") && acme.contains("90 s of 60 s"), "\(acme)")
+            #expect(lines.contains { $0.hasPrefix("ingest ") && $0.contains("99.9 %") }, "\(slo.output)")
+            #expect(try await client.metric(#"headroom_slo_attainment{tier="standard",window="1h"}"#) == 0)
+        }
+    }
+
     private static func text(_ node: JSONNode?) -> String { node?.number.map { String(Int($0)) } ?? "" }
 }

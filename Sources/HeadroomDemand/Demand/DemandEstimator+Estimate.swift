@@ -66,7 +66,10 @@ extension DemandEstimator {
                     // The ceiling is the tenant's, and so is the time: each is counted once, with its most urgent work.
                     sums.ceilingTokens += most[.tokens]
                     sums.ceilingRequests += most[.requests]
-                    if isFirst { sums.activeSeconds += seconds }
+                    if isFirst {
+                        sums.activeSeconds += seconds
+                        if finding != nil { sums.missedSeconds += seconds }
+                    }
                     // As is its starvation.
                     if isFirst, let finding, !finding.isFirst { sums.starve(for: seconds, by: finding.starvation) }
                 }

@@ -12,6 +12,7 @@ package struct Metrics {
     private let conditions: [(kind: ServiceConditions.Kind, reason: String?)]
     private let alerts: [(kind: AlertKind, count: Int)]
     private let sinks: [SinkMetrics.Row]
+    private let levels: (tiers: [LevelMetrics.Row], own: [LevelMetrics.Row])
     private let auditHead: (sequence: Int64, hash: String)?
     private let failedSignIns: Int
     private let slowedAddresses: Int
@@ -24,6 +25,7 @@ package struct Metrics {
         draws: [(pool: PoolID, result: DrawIntake.Result, count: Int)] = [], longPolls: Int = 0,
         conditions: [(kind: ServiceConditions.Kind, reason: String?)] = [],
         alerts: [(kind: AlertKind, count: Int)] = [], sinks: [SinkMetrics.Row] = [],
+        levels: LevelMetrics = LevelMetrics(),
         auditHead: (sequence: Int64, hash: String)? = nil, failedSignIns: Int = 0, slowedAddresses: Int = 0,
         now: Timestamp
     ) {
@@ -36,6 +38,7 @@ package struct Metrics {
         self.conditions = conditions
         self.alerts = alerts
         self.sinks = sinks
+        self.levels = levels.rows
         self.auditHead = auditHead
         self.failedSignIns = failedSignIns
         self.slowedAddresses = slowedAddresses
@@ -84,6 +87,7 @@ package struct Metrics {
         }
         text.family("headroom_alert_notifications_waiting", .gauge, "Messages that wait for a webhook to take them.")
         for row in sinks { text.sample(row.waiting, ["sink": row.sink]) }
+        renderLevels(&text)
         if let auditHead {
             text.family(
                 "headroom_audit_head_info", .gauge,
@@ -241,6 +245,29 @@ package struct Metrics {
         for (tenant, allowance) in rows where allowance.terms.most > 0 {
             text.sample(
                 Double(allowance.terms.most) / unit, ["tenant": tenant.text, "currency": allowance.terms.currency])
+        }
+    }
+
+    private func renderLevels(_ text: inout MetricsText) {
+        let families: [(String, String, String, [LevelMetrics.Row])] = [
+            ("headroom_slo_attainment", "headroom_slo_burn", "tier", levels.tiers),
+            ("headroom_service_slo_attainment", "headroom_service_slo_burn", "level", levels.own),
+        ]
+        for (attainment, burn, label, rows) in families {
+            text.family(attainment, .gauge, "The part of the window in which the service level was kept.")
+            for row in rows {
+                for window in LevelWindow.allCases {
+                    guard let value = row.windows[window].attainment else { continue }
+                    text.sample(value, [label: row.name, "window": window.rawValue])
+                }
+            }
+            text.family(burn, .gauge, "How many times faster the service level is missed than it may be.")
+            for row in rows {
+                for window in LevelWindow.allCases {
+                    guard let value = row.windows[window].burn(objective: row.objective) else { continue }
+                    text.sample(value, [label: row.name, "window": window.rawValue])
+                }
+            }
         }
     }
 

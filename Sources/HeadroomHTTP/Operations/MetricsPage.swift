@@ -51,6 +51,7 @@ actor MetricsPage {
             telemetry: counters.all, refusals: counters.refusals, draws: draws?.all ?? [],
             longPolls: board.waitingCount,
             conditions: conditions.all, alerts: alerts.counts, sinks: alerts.sinks.rows,
+            levels: alerts.levels,
             auditHead: conditions.auditHead, failedSignIns: signIns.total,
             slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
             now: now)

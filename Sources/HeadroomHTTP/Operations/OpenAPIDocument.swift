@@ -7,15 +7,13 @@ package enum OpenAPIDocument {
         opening
         + members([
             gatewayPaths, drawPaths, tracePaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths,
-            alertPaths,
+            alertPaths, levelPaths,
             operationsPaths, dashboardPaths,
         ])
         + middle
         + members([
             operationsSchemas, schemas, drawSchemas, traceSchemas, snapshotSchemas, telemetrySchemas,
-            steeringSchemas, reportSchemas,
-            alertSchemas,
-            dashboardSchemas,
+            steeringSchemas, reportSchemas, alertSchemas, dashboardSchemas, levelSchemas,
         ])
         + closing
 

@@ -5,6 +5,7 @@ import Synchronization
 package final class OpenAlerts: Sendable {
     private let open = Mutex<[AlertKind: Int]>([:])
     package let sinks = SinkMetrics()
+    package let levels = LevelMetrics()
 
     package init() {}
 
@@ -46,4 +47,37 @@ package final class SinkMetrics: Sendable {
     package func set(_ rows: [Row]) { all.withLock { $0 = rows } }
 
     package var rows: [Row] { all.withLock { $0 } }
+}
+
+/// How service levels were kept, by tier and for Headroom itself, for `/metrics`.
+package final class LevelMetrics: Sendable {
+    struct Row: Sendable {
+        /// The tier's name, or one of ``OwnLevel``.
+        var name: String
+        var objective: Double
+        var windows: LevelWindows
+    }
+
+    private let all = Mutex<(tiers: [Row], own: [Row])>(([], []))
+
+    package init() {}
+
+    package func set(_ records: LevelRecords, under rules: Rules) {
+        var byTier: [String: LevelWindows] = [:]
+        for level in records.tenants {
+            byTier[rules.tier(of: level.tenant, in: level.pool).name, default: LevelWindows()].add(level.windows)
+        }
+        let tiers = rules.policy.tiers.compactMap { tier in
+            byTier[tier.name].map { Row(name: tier.name, objective: tier.satisfiedShare, windows: $0) }
+        }
+        let own = OwnLevel.allCases.compactMap { level in
+            records.own[level].map {
+                Row(name: level.rawValue, objective: rules.policy.serviceLevels.share, windows: $0)
+            }
+        }
+        all.withLock { $0 = (tiers, own) }
+    }
+
+    /// In the order of the policy, and of ``OwnLevel``.
+    var rows: (tiers: [Row], own: [Row]) { all.withLock { $0 } }
 }

@@ -63,6 +63,7 @@ extension Route {
             + PoolSteeringRoutes(steering: ports.steering, rules: ports.rules, time: board.time).all
             + PoolRoutes(board: board, steering: ports.steering).all
             + GenerationRoutes(records: ports.records, time: board.time).all
+            + LevelRoutes(records: ports.records, rules: ports.rules, board: board).all
             + CostRoutes(records: ports.records, rules: ports.rules, time: board.time).all
             + TenantRoutes(board: board, contracts: ports.contracts).all
             + ContractRoutes(contracts: ports.contracts, rules: ports.rules, time: board.time).all

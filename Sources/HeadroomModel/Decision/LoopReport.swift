@@ -23,6 +23,10 @@ public struct LoopReport: Sendable {
     public var publishedAt: Timestamp?
     /// The last decision that was made, published or not.
     public var decidedAt: Timestamp?
+    /// The last tick that made sure that what is published is what was decided.
+    public var confirmedAt: Timestamp?
+    /// The last tick that read all telemetry there was: no line that waits was taken before.
+    public var caughtUpAt: Timestamp?
     /// False while decreases are published from memory because the ledger cannot be written.
     public var isLedgerWritable: Bool
     /// Rows of telemetry that wait to be read when the tick ended.

@@ -21,6 +21,11 @@ public struct AlertPolicy: Equatable, Sendable {
     /// Part of the disk that is free.
     public var diskShare: Double
     public var certificateDays: Double
+    /// A service level is missed so many times faster than it may be: over the last hour, and over the last day.
+    public var fastBurn: Double
+    public var slowBurn: Double
+    /// Less than this missed in the hour is no evidence.
+    public var leastMissedSeconds: Double
     /// Names unique.
     public var sinks: [AlertSinkPolicy]
     public var addresses: AddressRules
@@ -29,6 +34,7 @@ public struct AlertPolicy: Equatable, Sendable {
         closeSeconds: Double = 120, capacityShare: Double = 0.8, latencyFactor: Double = 3, costShare: Double = 0.8,
         waitingSeconds: Double = 900, endingSeconds: Double = 1800, reversalsPerHour: Double = 60, topTiers: Int = 2,
         silentSeconds: Double = 300, diskShare: Double = 0.1, certificateDays: Double = 14,
+        fastBurn: Double = 14.4, slowBurn: Double = 3, leastMissedSeconds: Double = 60,
         sinks: [AlertSinkPolicy] = [], addresses: AddressRules = AddressRules()
     ) {
         self.closeSeconds = closeSeconds
@@ -42,6 +48,9 @@ public struct AlertPolicy: Equatable, Sendable {
         self.silentSeconds = silentSeconds
         self.diskShare = diskShare
         self.certificateDays = certificateDays
+        self.fastBurn = fastBurn
+        self.slowBurn = slowBurn
+        self.leastMissedSeconds = leastMissedSeconds
         self.sinks = sinks
         self.addresses = addresses
     }

@@ -24,6 +24,7 @@ public struct Policy: Equatable, Sendable {
     public var breaker: BreakerPolicy
     public var trust: TrustPolicy
     public var alerts: AlertPolicy
+    public var serviceLevels: ServiceLevelPolicy
     /// Ascending by id.
     public var pools: [PoolPolicy]
 
@@ -38,7 +39,8 @@ public struct Policy: Equatable, Sendable {
         telemetry: TelemetryPolicy = TelemetryPolicy(), dampening: DampeningPolicy = DampeningPolicy(),
         guardrails: GuardrailPolicy = GuardrailPolicy(), overrideLimits: OverrideLimits = OverrideLimits(),
         credit: CreditPolicy = CreditPolicy(), breaker: BreakerPolicy = BreakerPolicy(),
-        trust: TrustPolicy = TrustPolicy(), alerts: AlertPolicy = AlertPolicy(), pools: [PoolPolicy] = []
+        trust: TrustPolicy = TrustPolicy(), alerts: AlertPolicy = AlertPolicy(),
+        serviceLevels: ServiceLevelPolicy = ServiceLevelPolicy(), pools: [PoolPolicy] = []
     ) {
         self.name = name
         self.digest = digest
@@ -59,6 +61,7 @@ public struct Policy: Equatable, Sendable {
         self.breaker = breaker
         self.trust = trust
         self.alerts = alerts
+        self.serviceLevels = serviceLevels
         self.pools = pools
     }
 
@@ -75,20 +78,27 @@ public struct TierPolicy: Equatable, Sendable {
     public var ceilingShare: Double?
     /// A call of such a tenant that waits for longer is a sign of starvation.
     public var longestWaitSeconds: Double
+    /// The tier's service level: the part of the time in which such a tenant wants something that it must be satisfied.
+    /// Below 1.
+    public var satisfiedShare: Double
 
-    public init(name: String, weight: Double, ceilingShare: Double? = nil, longestWaitSeconds: Double = 60) {
+    public init(
+        name: String, weight: Double, ceilingShare: Double? = nil, longestWaitSeconds: Double = 60,
+        satisfiedShare: Double = 0.95
+    ) {
         self.name = name
         self.weight = weight
         self.ceilingShare = ceilingShare
         self.longestWaitSeconds = longestWaitSeconds
+        self.satisfiedShare = satisfiedShare
     }
 
     /// Weights and ceilings of the study behind ControlLaw.
     public static let standardTiers = [
-        TierPolicy(name: "critical", weight: 8, longestWaitSeconds: 15),
-        TierPolicy(name: "premium", weight: 4, ceilingShare: 0.7, longestWaitSeconds: 30),
+        TierPolicy(name: "critical", weight: 8, longestWaitSeconds: 15, satisfiedShare: 0.99),
+        TierPolicy(name: "premium", weight: 4, ceilingShare: 0.7, longestWaitSeconds: 30, satisfiedShare: 0.98),
         TierPolicy(name: "standard", weight: 2, ceilingShare: 0.5, longestWaitSeconds: 60),
-        TierPolicy(name: "free", weight: 1, ceilingShare: 0.25, longestWaitSeconds: 120),
+        TierPolicy(name: "free", weight: 1, ceilingShare: 0.25, longestWaitSeconds: 120, satisfiedShare: 0.9),
     ]
 }
 

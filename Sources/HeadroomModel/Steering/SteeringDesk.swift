@@ -112,6 +112,9 @@ public protocol RecordReading: Sendable {
     /// Served use of each tenant, pool and criticality in whole hours, in rows that begin at `from`: requests, and
     /// input, cached input and output tokens.
     func usage(from: Timestamp, to: Timestamp) async throws(StorageError) -> [Rollup]
+    /// How tenants fared, and Headroom itself, in whole minutes, hours and days up to `now`: the one that runs counts as
+    /// far as it has come.
+    func levels(at now: Timestamp) async throws(StorageError) -> LevelRecords
     /// Those issued in the range that are still kept, the newest first, at most `limit`.
     func generations(from: Timestamp, to: Timestamp, limit: Int) async throws(StorageError) -> [GenerationSummary]
     /// `nil`: it was not published, or is no longer kept.

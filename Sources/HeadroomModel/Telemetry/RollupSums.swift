@@ -25,6 +25,9 @@ public struct RollupSums: Equatable, Sendable {
     public var waitedSeconds = 0.0
     /// Seconds in which a tenant wanted something.
     public var activeSeconds = 0.0
+    /// Of these, seconds in which it was not satisfied: it got clearly less than it was due, or its calls waited for longer
+    /// than its tier's should.
+    public var missedSeconds = 0.0
     /// Of these seconds, rate × time: demand, the assured rate, and the ceiling.
     public var demandTokens = 0.0
     public var demandRequests = 0.0
@@ -65,6 +68,7 @@ public struct RollupSums: Equatable, Sendable {
         waits.addSaturating(other.waits)
         waitedSeconds += other.waitedSeconds
         activeSeconds += other.activeSeconds
+        missedSeconds += other.missedSeconds
         demandTokens += other.demandTokens
         demandRequests += other.demandRequests
         assuredTokens += other.assuredTokens

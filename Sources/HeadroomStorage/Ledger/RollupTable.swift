@@ -27,7 +27,7 @@ package enum RollupSpan: Int64, CaseIterable, Comparable, Sendable {
 /// once, since a row has so many.
 private struct SumsColumns {
     /// Of a row that begins with the sums.
-    static let count: Int32 = 25
+    static let count: Int32 = 26
 
     private let counts: [SQLiteStatement.Parameter]
     private let amounts: [SQLiteStatement.Parameter]
@@ -41,7 +41,7 @@ private struct SumsColumns {
         let amountNames: [StaticString] = [
             ":waited_s", ":active_s", ":demand_tokens", ":demand_requests", ":assured_tokens",
             ":assured_requests", ":ceiling_tokens", ":ceiling_requests", ":starved_for_delivery_s",
-            ":starved_for_shortage_s", ":oldest_queued_s",
+            ":starved_for_shortage_s", ":oldest_queued_s", ":missed_s",
         ]
         counts = countNames.map(statement.parameter)
         amounts = amountNames.map(statement.parameter)
@@ -73,6 +73,7 @@ private struct SumsColumns {
         statement.bind(amounts[8], sums.starvedForDeliverySeconds)
         statement.bind(amounts[9], sums.starvedForShortageSeconds)
         statement.bind(amounts[10], sums.oldestQueuedSeconds)
+        statement.bind(amounts[11], sums.missedSeconds)
     }
 
     /// - Parameter first: the column of `ok`; the others follow it in the order of ``bind(_:to:)``.
@@ -103,6 +104,7 @@ private struct SumsColumns {
             $0.starvedForDeliverySeconds = row.double(first + 22)
             $0.starvedForShortageSeconds = row.double(first + 23)
             $0.oldestQueuedSeconds = row.double(first + 24)
+            $0.missedSeconds = row.double(first + 25)
         }
     }
 }
@@ -145,12 +147,12 @@ struct RollupTable {
             ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
             cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
             demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
-            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s)
+            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, missed_s)
         VALUES (:span_s, :pool_id, :start_ms, :tenant_id, :criticality,
             :ok, :quota, :overload, :error, :ramp, :billing, :retries, :denied, :denied_tokens, :input_tokens,
             :cached_input_tokens, :output_tokens, :counted_tokens, :waits, :waited_s, :active_s, :demand_tokens,
             :demand_requests, :assured_tokens, :assured_requests, :ceiling_tokens, :ceiling_requests,
-            :starved_for_delivery_s, :starved_for_shortage_s, :oldest_queued_s)
+            :starved_for_delivery_s, :starved_for_shortage_s, :oldest_queued_s, :missed_s)
         ON CONFLICT DO UPDATE SET
             ok = ok + excluded.ok, quota = quota + excluded.quota, overload = overload + excluded.overload,
             error = error + excluded.error, ramp = ramp + excluded.ramp, billing = billing + excluded.billing,
@@ -165,7 +167,8 @@ struct RollupTable {
             ceiling_tokens = ceiling_tokens + excluded.ceiling_tokens, ceiling_requests = ceiling_requests +
             excluded.ceiling_requests, starved_for_delivery_s = starved_for_delivery_s +
             excluded.starved_for_delivery_s, starved_for_shortage_s = starved_for_shortage_s +
-            excluded.starved_for_shortage_s, oldest_queued_s = max(oldest_queued_s, excluded.oldest_queued_s)
+            excluded.starved_for_shortage_s, oldest_queued_s = max(oldest_queued_s, excluded.oldest_queued_s),
+            missed_s = missed_s + excluded.missed_s
         """
 
     /// The first and the last start; one row, of NULL where there is none.
@@ -182,7 +185,7 @@ struct RollupTable {
             ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
             cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
             demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
-            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s
+            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, missed_s
         FROM step CROSS JOIN rollup ON span_s = :span_s AND pool_id = :pool_id
             AND rollup.start_ms = step.start_ms AND tenant_id = :tenant_id
         ORDER BY rollup.start_ms, criticality LIMIT :limit
@@ -192,7 +195,7 @@ struct RollupTable {
             ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
             cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
             demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
-            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s
+            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, missed_s
         FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
         ORDER BY start_ms, tenant_id, criticality LIMIT :limit
         """
@@ -258,7 +261,7 @@ struct PoolRollupTable {
             ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
             cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
             demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
-            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s,
+            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, missed_s,
             observed_s, queue_depth,
             nominal_requests, nominal_tokens, nominal_input_tokens, nominal_output_tokens, estimated_requests,
             estimated_tokens, estimated_input_tokens, estimated_output_tokens, budget_requests, budget_tokens,
@@ -267,7 +270,7 @@ struct PoolRollupTable {
             :ok, :quota, :overload, :error, :ramp, :billing, :retries, :denied, :denied_tokens, :input_tokens,
             :cached_input_tokens, :output_tokens, :counted_tokens, :waits, :waited_s, :active_s, :demand_tokens,
             :demand_requests, :assured_tokens, :assured_requests, :ceiling_tokens, :ceiling_requests,
-            :starved_for_delivery_s, :starved_for_shortage_s, :oldest_queued_s,
+            :starved_for_delivery_s, :starved_for_shortage_s, :oldest_queued_s, :missed_s,
             :observed_s, :queue_depth,
             :nominal_requests, :nominal_tokens, :nominal_input_tokens, :nominal_output_tokens,
             :estimated_requests, :estimated_tokens, :estimated_input_tokens, :estimated_output_tokens,
@@ -287,6 +290,7 @@ struct PoolRollupTable {
             excluded.ceiling_requests, starved_for_delivery_s = starved_for_delivery_s +
             excluded.starved_for_delivery_s, starved_for_shortage_s = starved_for_shortage_s +
             excluded.starved_for_shortage_s, oldest_queued_s = max(oldest_queued_s, excluded.oldest_queued_s),
+            missed_s = missed_s + excluded.missed_s,
             observed_s = observed_s + excluded.observed_s, queue_depth = max(queue_depth, excluded.queue_depth),
             nominal_requests = ifnull(nominal_requests + excluded.nominal_requests, ifnull(nominal_requests,
             excluded.nominal_requests)), nominal_tokens = ifnull(nominal_tokens + excluded.nominal_tokens,
@@ -319,7 +323,7 @@ struct PoolRollupTable {
             ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
             cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
             demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
-            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s,
+            starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, missed_s,
             observed_s, queue_depth,
             nominal_requests, nominal_tokens, nominal_input_tokens, nominal_output_tokens, estimated_requests,
             estimated_tokens, estimated_input_tokens, estimated_output_tokens, budget_requests, budget_tokens,

@@ -38,5 +38,6 @@ package struct Migration: Sendable {
         Migration(fileName: "0018_create_pool_history.sql", sql: PackageResources._018_create_pool_history_sql),
         Migration(fileName: "0019_create_alert.sql", sql: PackageResources._019_create_alert_sql),
         Migration(fileName: "0020_add_checkpoint_floats.sql", sql: PackageResources._020_add_checkpoint_floats_sql),
+        Migration(fileName: "0021_add_service_levels.sql", sql: PackageResources._021_add_service_levels_sql),
     ]
 }

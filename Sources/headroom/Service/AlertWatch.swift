@@ -13,6 +13,8 @@ import HeadroomWire
 actor AlertWatch {
     /// As often as a person could act on it.
     private static let lookSeconds = 5.0
+    /// Service levels are read so often at most: a month of many tenants takes a tenth of a second.
+    private static let levelSeconds = 60.0
 
     private let board: SnapshotBoard
     private let counters: TelemetryCounters
@@ -26,6 +28,10 @@ actor AlertWatch {
 
     private var finder = ConditionFinder()
     private var engine = AlertEngine()
+    private var ownLevels = OwnLevelBook()
+    /// As of the last time that they were read: they change with the roll-ups.
+    private var levels = LevelRecords()
+    private var levelsReadAt: Timestamp?
     private var openKeys: Set<AlertKey> = []
     /// Not stored yet; of each alert the newest.
     private var unsaved: [AlertKey: Alert] = [:]
@@ -73,6 +79,7 @@ actor AlertWatch {
             erasedThrough = erased.last?.id ?? erasedThrough
             let rules = try await rules.current().holding(at: now)
             let policy = rules.policy.alerts
+            try await followLevels(rules, at: now)
             await sinks.follow(policy, open: restored)
             let seen = observation(rules, failingSinks: await sinks.troubles, at: now)
             let changed = engine.step(finder.find(in: seen), closingAfter: policy.closeSeconds, at: now)
@@ -91,6 +98,18 @@ actor AlertWatch {
             if !isFailing { log(.error, "alerts cannot be stored, and will be at the next try: \(error)") }
             isFailing = true
         }
+    }
+
+    /// Takes in how Headroom itself does; as often as the loop stores roll-ups, stores that and reads all levels.
+    private func followLevels(_ rules: Rules, at now: Timestamp) async throws {
+        ownLevels.note(board.newestReport, under: rules.policy, at: now)
+        let pause = min(Self.levelSeconds, rules.policy.telemetry.checkpointSeconds)
+        guard levelsReadAt.map({ now.seconds(since: $0) >= pause }) ?? true else { return }
+        try await database.ownLevels.add(ownLevels.minutes)
+        ownLevels.removeAll()
+        levels = try await database.records.levels(at: now)
+        levelsReadAt = now
+        open.levels.set(levels, under: rules)
     }
 
     /// Goes on with what was open when the process before ended.
@@ -126,12 +145,14 @@ actor AlertWatch {
         if let failure = counters.storageFailure {
             troubles.append(.init(name: "storage", sentence: "Telemetry is refused: \(failure)", isFatal: true))
         }
-        return AlertObservation(
+        var seen = AlertObservation(
             at: now, rules: rules, report: report,
             gateways: board.drifts().map { .init(presence: $0.gateway, driftSeconds: $0.seconds) },
             delays: board.loop.delays(at: now), unknownNames: unknownNames(rules, report, at: now),
             troubles: troubles, failingSinks: failingSinks, disk: disk(),
             certificateEnds: certificate?.ends)
+        seen.levels = levels
+        return seen
     }
 
     /// A tenant may be raised shortly before it is first seen.

@@ -1,0 +1,100 @@
+import HeadroomModel
+
+// Service levels that are missed so fast that what a month allows will not last (Google's SRE workbook, chapter 5:
+// alerting on burn rates over two windows).
+extension ConditionFinder {
+    func findLevels(_ seen: AlertObservation, _ found: inout FoundConditions) {
+        for level in seen.levels.tenants {
+            let tier = seen.rules.tier(of: level.tenant, in: level.pool)
+            guard let burn = Burn(level.windows, objective: tier.satisfiedShare, seen.policy) else { continue }
+            found.add(AlertKey(.sloBurn, pool: level.pool), isFiring: burn.isFiring) {
+                seen.member(
+                    named: level.tenant.text, tenant: level.tenant, burn.severity,
+                    "\(level.tenant) (\(tier.name)) was satisfied in \(level.pool) for \(burn.kept) of the last "
+                        + "\(burn.window.words); its tier's should be for \(GroupedNumber.percent(tier.satisfiedShare)). "
+                        + "It burns \(burn.words).",
+                    seen.report?.starvationAdvice(for: level, seen.rules))
+            }
+        }
+        for level in OwnLevel.allCases {
+            let share = seen.rules.policy.serviceLevels.share
+            guard let windows = seen.levels.own[level], let burn = Burn(windows, objective: share, seen.policy) else {
+                continue
+            }
+            found.add(AlertKey(.sloBurn), isFiring: burn.isFiring) {
+                let limit = GroupedNumber.duration(seconds: level.limitSeconds(under: seen.rules.policy))
+                return seen.member(
+                    named: level.rawValue, burn.severity,
+                    "\(level.words) was at most \(limit) old for \(burn.kept) of the last \(burn.window.words); it should "
+                        + "be for \(GroupedNumber.percent(share)). It burns \(burn.words).",
+                    AlertRecommendation("See /readyz and headroom status: which stage of the loop is late, or fails?"))
+            }
+        }
+    }
+}
+
+/// A level that is missed too fast, or was just now.
+private struct Burn {
+    let window: LevelWindow
+    let isFiring: Bool
+    let severity: AlertSeverity
+    private let times: Double
+    private let attainment: Double
+
+    /// The hour's fast burn is asked to go on in its last minutes, the day's slow one in its last hour: what is over closes
+    /// soon. Half of either keeps an alert open.
+    init?(_ windows: LevelWindows, objective: Double, _ policy: AlertPolicy) {
+        func burn(_ window: LevelWindow) -> Double { windows[window].burn(objective: objective) ?? 0 }
+        let isEvident = windows[.hour].missedSeconds >= policy.leastMissedSeconds
+        if burn(.hour) >= policy.fastBurn / 2, burn(.recent) >= 1 {
+            window = .hour
+            severity = .critical
+            isFiring = isEvident && burn(.hour) >= policy.fastBurn && burn(.recent) >= policy.fastBurn
+        } else if burn(.day) >= policy.slowBurn / 2, burn(.hour) >= 1 {
+            window = .day
+            severity = .warning
+            isFiring = isEvident && burn(.day) >= policy.slowBurn && burn(.hour) >= policy.slowBurn
+        } else {
+            return nil
+        }
+        times = burn(window)
+        attainment = windows[window].attainment ?? 1
+    }
+
+    var kept: String { GroupedNumber.percent(attainment) }
+    /// In a sentence: `29 times as fast as it may`.
+    var words: String { "\(GroupedNumber.plain((times * 10).rounded() / 10)) times as fast as it may" }
+}
+
+extension LevelWindow {
+    /// Behind `the last`.
+    fileprivate var words: String {
+        switch self {
+        case .recent: "5 minutes"
+        case .hour: "hour"
+        case .day: "24 hours"
+        case .month: "30 days"
+        }
+    }
+}
+
+extension OwnLevel {
+    /// Before `was at most 10 s old`.
+    fileprivate var words: String {
+        switch self {
+        case .published: "What is published"
+        case .decision: "The last decision"
+        case .ingest: "Telemetry that waits to be read"
+        }
+    }
+}
+
+extension LoopReport {
+    /// What a person can do for a tenant that is in the report.
+    fileprivate func starvationAdvice(for level: TenantLevel, _ rules: Rules) -> AlertRecommendation? {
+        guard let pool = pools.first(where: { $0.pool == level.pool }),
+            let tenant = pool.tenants.first(where: { $0.tenant == level.tenant })
+        else { return nil }
+        return StarvationAdvice(tenant: tenant, pool: pool, rules: rules).recommendation
+    }
+}

@@ -1,0 +1,100 @@
+extension OpenAPIDocument {
+    static let levelPaths = encoded(
+        #"""
+        "/v1/slos": {
+          "get": {
+            "summary": "Service levels: attainment and burn of tenants, tiers and Headroom itself (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"$ref": "#/components/parameters/Tenant"}, {"$ref": "#/components/parameters/Pool"},
+              {"name": "tier", "in": "query", "description": "Only tenants that are in this tier now", "schema": {"type": "string"}},
+              {"name": "limit", "in": "query", "description": "Tenants that are listed; the tiers' sums are of all",
+               "schema": {"type": "integer", "minimum": 0, "maximum": 10000, "default": 200}}
+            ],
+            "responses": {
+              "200": {
+                "description": "As of the last roll-up, a minute ago at most. A tenant is satisfied while it gets what it is due and no call of it waits for longer than its tier's should",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ServiceLevels"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        }
+        """#)
+
+    static let levelSchemas = encoded(
+        #"""
+        "ServiceLevels": {
+          "type": "object",
+          "required": ["at", "tiers", "tenant_count", "tenants", "service"],
+          "properties": {
+            "at": {"type": "string", "format": "date-time"},
+            "tiers": {
+              "type": "array",
+              "description": "In the policy's order; of the tenants that the token may see",
+              "items": {
+                "type": "object",
+                "required": ["tier", "longest_wait_seconds", "objective", "tenants", "windows"],
+                "properties": {
+                  "tier": {"type": "string"},
+                  "longest_wait_seconds": {"type": "number"},
+                  "objective": {"type": "number", "description": "The part of the time in which a tenant wants something that it must be satisfied"},
+                  "tenants": {"type": "integer", "description": "Tenants × pools"},
+                  "windows": {"$ref": "#/components/schemas/LevelWindows"}
+                }
+              }
+            },
+            "tenant_count": {"type": "integer", "description": "Tenants × pools, also those that are not listed"},
+            "tenants": {
+              "type": "array",
+              "description": "Those that burn fastest over the last hour or day first",
+              "items": {
+                "type": "object",
+                "required": ["tenant", "pool", "tier", "longest_wait_seconds", "objective", "windows"],
+                "properties": {
+                  "tenant": {"type": "string"},
+                  "pool": {"type": "string"},
+                  "tier": {"type": "string"},
+                  "longest_wait_seconds": {"type": "number"},
+                  "objective": {"type": "number"},
+                  "windows": {"$ref": "#/components/schemas/LevelWindows"}
+                }
+              }
+            },
+            "service": {
+              "type": "array",
+              "description": "Headroom itself; empty where tenant, pool or tier is asked for",
+              "items": {
+                "type": "object",
+                "required": ["level", "limit_seconds", "age_seconds", "objective", "windows"],
+                "properties": {
+                  "level": {"enum": ["published", "decision", "ingest"]},
+                  "limit_seconds": {"type": "number", "description": "The most that its age may be"},
+                  "age_seconds": {"type": ["number", "null"], "description": "Now; null before the first"},
+                  "objective": {"type": "number"},
+                  "windows": {"$ref": "#/components/schemas/LevelWindows"}
+                }
+              }
+            }
+          }
+        },
+        "LevelWindows": {
+          "type": "object",
+          "required": ["5m", "1h", "24h", "30d"],
+          "properties": {
+            "5m": {"$ref": "#/components/schemas/LevelWindow"}, "1h": {"$ref": "#/components/schemas/LevelWindow"},
+            "24h": {"$ref": "#/components/schemas/LevelWindow"}, "30d": {"$ref": "#/components/schemas/LevelWindow"}
+          }
+        },
+        "LevelWindow": {
+          "type": "object",
+          "required": ["observed_seconds", "missed_seconds", "attainment", "burn"],
+          "properties": {
+            "observed_seconds": {"type": "number"},
+            "missed_seconds": {"type": "number"},
+            "attainment": {"type": ["number", "null"], "description": "null: nothing was looked at"},
+            "burn": {"type": ["number", "null"], "description": "How many times faster the level is missed than it may be"},
+            "longest_wait_seconds": {"type": "number", "description": "Of a queued call; not of Headroom's own levels"}
+          }
+        }
+        """#)
+}

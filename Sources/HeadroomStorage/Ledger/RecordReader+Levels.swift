@@ -1,0 +1,86 @@
+import HeadroomModel
+
+extension RecordReader {
+    package func levels(at now: Timestamp) throws(StorageError) -> LevelRecords {
+        try connection.reading {
+            LevelRecords(tenants: try tenantLevels(at: now), own: try ownLevels(at: now))
+        }
+    }
+
+    private func tenantLevels(at now: Timestamp) throws(StorageError) -> [TenantLevel] {
+        var pools: [Int64] = []
+        try connection.statement("SELECT id FROM name WHERE kind = 1 ORDER BY text").forEachRow {
+            pools.append($0.integer(0))
+        }
+        var levels: [TenantLevel] = []
+        for pool in pools {
+            var windows: [Int64: LevelWindows] = [:]
+            for window in LevelWindow.allCases {
+                try connection.statement(Self.selectTenants)
+                    .bind(":span_s", window.span.rawValue).bind(":pool_id", pool)
+                    .bind(":from_ms", window.start(at: now).milliseconds).bind(":to_ms", now.milliseconds)
+                    .forEachRow { row in
+                        windows[row.integer(0), default: LevelWindows()][window] = LevelSums(
+                            observedSeconds: row.double(1), missedSeconds: row.double(2),
+                            longestWaitSeconds: row.double(3))
+                    }
+            }
+            guard !windows.isEmpty else { continue }
+            let name = PoolID(unchecked: try names.text(pool))
+            var own: [TenantLevel] = []
+            for (tenant, windows) in windows {
+                own.append(
+                    TenantLevel(tenant: TenantID(unchecked: try names.text(tenant)), pool: name, windows: windows))
+            }
+            levels += own.sorted { $0.tenant < $1.tenant }
+        }
+        return levels
+    }
+
+    private func ownLevels(at now: Timestamp) throws(StorageError) -> [OwnLevel: LevelWindows] {
+        var own: [OwnLevel: LevelWindows] = [:]
+        for window in LevelWindow.allCases {
+            try connection.statement(Self.selectOwn)
+                .bind(":from_ms", window.start(at: now).milliseconds).bind(":to_ms", now.milliseconds)
+                .forEachRow { row in
+                    guard let level = OwnLevel(rawValue: row.text(0)) else { return }
+                    own[level, default: LevelWindows()][window] = LevelSums(
+                        observedSeconds: row.double(1), missedSeconds: row.double(2))
+                }
+        }
+        return own
+    }
+
+    private static let selectTenants: StaticString = """
+        SELECT tenant_id, total(active_s), total(missed_s), max(oldest_queued_s) FROM rollup
+        WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
+        GROUP BY tenant_id HAVING total(active_s) > 0
+        """
+    private static let selectOwn: StaticString = """
+        SELECT level, total(observed_s), total(missed_s) FROM own_level
+        WHERE start_ms >= :from_ms AND start_ms < :to_ms GROUP BY level
+        """
+}
+
+extension LevelWindow {
+    /// The rows that add up to it.
+    fileprivate var span: RollupSpan {
+        switch self {
+        case .recent, .hour: .minute
+        case .day: .hour
+        case .month: .day
+        }
+    }
+
+    /// Of its first row: the one that runs is the last of 5, 60, 24 or 30.
+    fileprivate func start(at now: Timestamp) -> Timestamp {
+        let rows: Int64 =
+            switch self {
+            case .recent: 5
+            case .hour: 60
+            case .day: 24
+            case .month: 30
+            }
+        return Timestamp(milliseconds: span.start(of: now).milliseconds - (rows - 1) * span.milliseconds)
+    }
+}

@@ -1,0 +1,81 @@
+import HeadroomHTTP
+import HeadroomJSON
+import HeadroomModel
+import Testing
+
+@Suite struct LevelRouteTests {
+    private static let tokens = [
+        AccessToken.sample("viewer", .viewer), .sample("acme", .viewer, tenants: ["acme"]),
+        .sample("gw", .gateway, gateways: ["gw-1"]),
+    ]
+
+    private static func level(_ tenant: TenantID, missed: Double, pool: PoolID = "openai:gpt-4o") -> TenantLevel {
+        var windows = LevelWindows()
+        windows[.hour] = LevelSums(observedSeconds: 1000, missedSeconds: missed, longestWaitSeconds: 42)
+        windows[.month] = LevelSums(observedSeconds: 10_000, missedSeconds: missed)
+        return TenantLevel(tenant: tenant, pool: pool, windows: windows)
+    }
+
+    private static func setUp(_ fixture: ServiceFixture) {
+        var own = LevelWindows()
+        own[.day] = LevelSums(observedSeconds: 1000, missedSeconds: 10)
+        fixture.desk.change { state in
+            state.contracts = [Contract(tenant: "acme", tier: "premium"), Contract(tenant: "beta", tier: "premium")]
+            state.levels = LevelRecords(
+                tenants: [
+                    level("acme", missed: 0), level("beta", missed: 100), level("free", missed: 10),
+                    level("free", missed: 20, pool: "azure:gpt-4o"),
+                ], own: [.published: own])
+        }
+        var report = LoopReport(at: fixture.clock.now)
+        report.confirmedAt = fixture.clock.now.adding(seconds: -3)
+        fixture.board.report(report)
+    }
+
+    @Test func `tiers are sums of their tenants, and tenants come by their burn`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            Self.setUp(fixture)
+            let reply = try await Person("viewer", fixture).get("/v1/slos?limit=2")
+            let answer = reply.json
+            #expect(SchemaCheck.openAPI.faults(in: reply, to: "GET", "/v1/slos") == [], "\(reply.text)")
+            let premium = try #require(answer["tiers"]?.array?.first { $0["tier"]?.string == "premium" })
+            #expect(premium["tenants"]?.number == 2 && premium["objective"]?.number == 0.98)
+            let hour = premium["windows"]?["1h"]
+            #expect(hour?["observed_seconds"]?.number == 2000 && hour?["missed_seconds"]?.number == 100)
+            #expect(hour?["attainment"]?.number == 0.95 && hour?["longest_wait_seconds"]?.number == 42)
+            #expect(abs((hour?["burn"]?.number ?? 0) - 2.5) < 1e-9)
+            #expect(premium["windows"]?["24h"]?["attainment"]?.number == nil)
+            #expect(answer["tenant_count"]?.number == 4)
+            #expect(answer["tenants"]?.array?.map { $0["tenant"]?.string } == ["beta", "free"])
+            #expect(answer["tenants"]?[1]?["pool"]?.string == "azure:gpt-4o")
+            let own = answer["service"]?.array ?? []
+            #expect(own.map { $0["level"]?.string } == ["published", "decision", "ingest"])
+            #expect(own[0]["age_seconds"]?.number == 3 && own[0]["limit_seconds"]?.number == 10)
+            #expect(own[0]["windows"]?["24h"]?["burn"]?.number.map { abs($0 - 10) < 1e-9 } == true)
+            #expect(own[1]["age_seconds"]?.number == nil)
+        }
+    }
+
+    @Test func `a reader sees what the token may see, and asks for part of it`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            Self.setUp(fixture)
+            let acme = try Person("acme", fixture)
+            let own = try await acme.get("/v1/slos")
+            #expect(!own.text.contains("beta") && own.json["tenant_count"]?.number == 1)
+            #expect(try await acme.get("/v1/slos?tenant=beta").status == 403)
+            #expect(try await Person("gw", fixture).get("/v1/slos").status == 403)
+            let viewer = try Person("viewer", fixture)
+            let some: [(String, [String])] = [
+                ("tenant=free&pool=azure:gpt-4o", ["free"]), ("tier=premium", ["beta", "acme"]), ("tenant=nobody", []),
+            ]
+            for (query, tenants) in some {
+                let answer = try await viewer.get("/v1/slos?\(query)").json
+                #expect(answer["tenants"]?.array?.map { $0["tenant"]?.string } == tenants, "\(query)")
+                #expect(answer["service"]?.array?.isEmpty == true)
+            }
+            for query in ["tier=gold", "limit=-1", "window=1h"] {
+                #expect(try await viewer.get("/v1/slos?\(query)").status == 400, "\(query)")
+            }
+        }
+    }
+}
