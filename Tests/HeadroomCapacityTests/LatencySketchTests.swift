@@ -46,12 +46,4 @@ import Testing
         }
         #expect(LatencySketch().quantile(0.5) == nil)
     }
-
-    @Test func `what fades weighs less`() throws {
-        var sketch = LatencySketch()
-        for _ in 0..<100 { sketch.add(milliseconds: 100) }
-        sketch.fade(by: 0.01)
-        for _ in 0..<10 { sketch.add(milliseconds: 1000) }
-        #expect(try #require(sketch.quantile(0.5)) > 900)
-    }
 }

@@ -49,6 +49,32 @@ import Testing
         #expect(report(at: 300).upstream.whole.attempts == 0)
     }
 
+    @Test mutating func `a p95 four times the usual is far over its baseline for five minutes, and usual in the end`()
+        throws
+    {
+        /// Fifty calls in ten seconds, and then what p95 is of its baseline.
+        func factor(_ estimator: inout CapacityEstimator, at second: Int, p95: Double) -> Double? {
+            let latency = WindowRecord.Latency(
+                count: 50, p50Milliseconds: 0.8 * p95, p95Milliseconds: p95, p99Milliseconds: p95)
+            estimator.fold(
+                .window(
+                    WindowRecord(
+                        start: Self.after(Double(second) - 10), seconds: 10, gateway: "gw-1", tenant: "acme",
+                        pool: Self.pool, requests: 50, ok: 50, latency: latency)), at: Self.after(Double(second)))
+            return estimator.estimate(at: Self.after(Double(second))).upstream.whole.latency.map {
+                $0.p95Milliseconds / $0.baselineP95Milliseconds
+            }
+        }
+        // Five minutes as usual, then four times as slow for an hour, and nothing refused.
+        var factors: [Int: Double] = [:]
+        for second in stride(from: 10, through: 3_900, by: 10) {
+            factors[second] = factor(&estimator, at: second, p95: second <= 300 ? 400 : 1600)
+        }
+        #expect(abs(try #require(factors[300]) - 1) < 0.01)
+        #expect(try #require(factors[390]) > 3.5 && #require(factors[600]) > 3)
+        #expect(try #require(factors[3_900]) < 1.5)
+    }
+
     @Test mutating func `model and endpoint are told apart, at most sixteen, and the rest are one`() {
         for n in 0..<40 { fold(n + 1, at: 1, model: "model-\(n % 20)", endpoint: n < 20 ? "chat" : "embeddings") }
         let channels = report(at: 2).upstream.channels

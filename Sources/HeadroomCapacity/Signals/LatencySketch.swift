@@ -32,12 +32,6 @@ public struct LatencySketch: Equatable, Sendable {
         total += other.total
     }
 
-    /// Older latencies weigh `factor` of what they did.
-    public mutating func fade(by factor: Double) {
-        for bucket in counts.indices { counts[bucket] *= Float(factor) }
-        total *= factor
-    }
-
     /// In milliseconds; `nil` while it is empty. `part` is 0 to 1.
     public func quantile(_ part: Double) -> Double? {
         let whole = counts.reduce(0.0) { $0 + Double($1) }
@@ -82,101 +76,5 @@ extension LatencySketch {
             counts[bucket] = count
             total += Double(count)
         }
-    }
-}
-
-/// The latencies of the last minute beside a slow-moving baseline.
-///
-/// The last 30 to 60 s are two sketches in turn. What leaves them enters the baseline, whose weight halves in
-/// ``baselineHalfLife``: a p95 that stays elsewhere is the baseline after some minutes, since a twentieth of the weight
-/// is all that a p95 needs.
-struct LatencyHistory: Equatable, Sendable {
-    private static let turnSeconds: Int64 = 30
-    private static let baselineHalfLife = 3600.0
-    /// p95 says little on fewer calls.
-    private static let leastCalls = 50.0
-    /// Times the baseline. A provider at its limit is twice as slow as an idle one; three times is trouble.
-    private static let farOver = 3.0
-
-    private var current = LatencySketch()
-    private var previous = LatencySketch()
-    private var baseline = LatencySketch()
-    private var turn: Int64
-
-    init(at now: Timestamp) {
-        turn = now.second / LatencyHistory.turnSeconds
-    }
-
-    mutating func add(milliseconds: Double, weight: Double = 1) {
-        current.add(milliseconds: milliseconds, weight: weight)
-    }
-
-    /// Only its quantiles are known: a weight beside each that gives them back.
-    mutating func add(_ latency: WindowRecord.Latency) {
-        let count = Double(max(0, latency.count))
-        guard count > 0 else { return }
-        current.add(milliseconds: latency.p50Milliseconds, weight: count * 0.72)
-        current.add(milliseconds: latency.p95Milliseconds, weight: count * 0.26)
-        current.add(milliseconds: latency.p99Milliseconds, weight: count * 0.02)
-    }
-
-    mutating func advance(to now: Timestamp) {
-        let turns = now.second / LatencyHistory.turnSeconds - turn
-        guard turns > 0 else { return }
-        turn += turns
-        baseline.fade(
-            by: decay(Double(turns * LatencyHistory.turnSeconds), halfLife: LatencyHistory.baselineHalfLife))
-        baseline.merge(previous)
-        if turns > 1 { baseline.merge(current) }
-        previous = turns == 1 ? current : LatencySketch()
-        current = LatencySketch()
-    }
-
-    /// Another model version: what was usual says nothing any more.
-    mutating func startOver() {
-        baseline = LatencySketch()
-        previous = LatencySketch()
-    }
-
-    var report: UpstreamReport.Latency? {
-        let recent = recent
-        guard let p50 = recent.quantile(0.5), let p95 = recent.quantile(0.95), let p99 = recent.quantile(0.99) else {
-            return nil
-        }
-        return UpstreamReport.Latency(
-            p50Milliseconds: p50, p95Milliseconds: p95, p99Milliseconds: p99,
-            baselineP95Milliseconds: baseline.quantile(0.95) ?? p95)
-    }
-
-    /// p95 lies far over its baseline, on enough calls of both.
-    var isFarOverBaseline: Bool {
-        let recent = recent
-        guard recent.total >= Self.leastCalls, baseline.total >= 2 * Self.leastCalls,
-            let p95 = recent.quantile(0.95), let usual = baseline.quantile(0.95)
-        else { return false }
-        return p95 > Self.farOver * usual
-    }
-
-    private var recent: LatencySketch {
-        var recent = current
-        recent.merge(previous)
-        return recent
-    }
-}
-
-extension LatencyHistory {
-    func write(to writer: inout ByteWriter) {
-        writer.write(turn)
-        current.write(to: &writer)
-        previous.write(to: &writer)
-        baseline.write(to: &writer)
-    }
-
-    init(from reader: inout ByteReader) throws(ByteCodingError) {
-        turn = try reader.read()
-        guard abs(turn) < 1 << 40 else { throw .outOfRange }
-        current = try LatencySketch(from: &reader)
-        previous = try LatencySketch(from: &reader)
-        baseline = try LatencySketch(from: &reader)
     }
 }
