@@ -117,7 +117,8 @@ actor LoopMemory {
         let rollups = await classifier.unstoredRollups()
         let priced = Set(rules.contracts.values.lazy.filter { $0.cost != nil }.map(\.tenant))
         try await checkpoints.save(
-            checkpoint, rollups: rollups, capacities: capacities.rollups, priced: priced, erasedThrough: erased)
+            checkpoint, rollups: rollups, capacities: capacities.rollups, uses: await classifier.unstoredUses(),
+            priced: priced, erasedThrough: erased)
         capacities.removeAll()
         spend?.add(rollups.filter { priced.contains($0.tenant) }.map(TenantUse.init))
         await classifier.forgetRollups()

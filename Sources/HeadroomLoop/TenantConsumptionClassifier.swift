@@ -29,7 +29,7 @@ package actor TenantConsumptionClassifier {
     }
 
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
-    private static let version: UInt32 = 0x434C_0001  // "CL", 1
+    private static let version: UInt32 = 0x434C_0002  // "CL", 2
 
     private var pools = PoolTable<Watched>()
     private var rules: Rules
@@ -38,6 +38,7 @@ package actor TenantConsumptionClassifier {
     private var restoredAt = Timestamp(milliseconds: 0)
     /// Of pools that left the policy.
     private var settled: [Rollup] = []
+    private var settledUses: [ModelUse] = []
 
     package init() {
         rules = Rules(policy: Policy())
@@ -55,7 +56,10 @@ package actor TenantConsumptionClassifier {
                     policy: pool, demand: DemandEstimator(pool: pool, settings: settings, at: now),
                     starvation: StarvationWatch(settings: policy.starvation))
         }
-        for (_, watched) in left { settled += watched.demand.unstoredRollups() }
+        for (_, watched) in left {
+            settled += watched.demand.unstoredRollups()
+            settledUses += watched.demand.unstoredUses()
+        }
         for place in pools.indices {
             let pool = byName[pools.pools[place]]!
             pools[place].policy = pool
@@ -86,6 +90,7 @@ package actor TenantConsumptionClassifier {
     /// Forgets whoever has one of these names.
     package func erase(_ fingerprints: Set<UInt64>, at now: Timestamp) {
         settled.removeAll { fingerprints.contains($0.tenant.text.fingerprint) }
+        settledUses.removeAll { fingerprints.contains($0.tenant.text.fingerprint) }
         for place in pools.indices {
             let erased = pools[place].demand.erase(fingerprints, at: now)
             pools[place].clocks.remove(erased)
@@ -139,9 +144,15 @@ package actor TenantConsumptionClassifier {
         settled + pools.indices.flatMap { pools[$0].demand.unstoredRollups() }
     }
 
-    /// They are stored.
+    /// What of their use names a model or a kind of task.
+    package func unstoredUses() -> [ModelUse] {
+        settledUses + pools.indices.flatMap { pools[$0].demand.unstoredUses() }
+    }
+
+    /// They are stored, roll-ups and uses.
     package func forgetRollups() {
         settled = []
+        settledUses = []
         for place in pools.indices { pools[place].demand.forgetRollups() }
     }
 

@@ -20,6 +20,7 @@ package final class MemoryCheckpoints: CheckpointStore {
         var checkpoint: Checkpoint?
         var rollups: [MinuteKey: Rollup] = [:]
         var capacities: [PoolRollup] = []
+        var modelUses: [ModelUse] = []
         var uses: [DayKey: TenantUse] = [:]
         var erased: [ErasedTenant] = []
         var erasures: Int64 = 0
@@ -58,6 +59,9 @@ package final class MemoryCheckpoints: CheckpointStore {
     /// In the order in which they were saved; several of one minute where a minute was saved in parts.
     package var capacities: [PoolRollup] { state.withLock { $0.capacities } }
 
+    /// In the order in which they were saved; several of one hour where an hour was saved in parts.
+    package var modelUses: [ModelUse] { state.withLock { $0.modelUses } }
+
     /// As if the tenant had been erased from storage; the loop has yet to learn of it.
     package func erase(_ tenant: TenantID) {
         state.withLock { state in
@@ -80,15 +84,18 @@ package final class MemoryCheckpoints: CheckpointStore {
     }
 
     package func save(
-        _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup], priced: Set<TenantID>,
-        erasedThrough: Int64
+        _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup], uses: [ModelUse],
+        priced: Set<TenantID>, erasedThrough: Int64
     ) async throws(StorageError) {
         if isFull { throw .madeToFail }
         state.withLock { state in
             state.checkpoint = checkpoint
             state.erased.removeAll { $0.id <= erasedThrough }
             for rollup in rollups where keepsHistory { state.add(rollup) }
-            if keepsHistory { state.capacities += capacities }
+            if keepsHistory {
+                state.capacities += capacities
+                state.modelUses += uses
+            }
             for rollup in rollups where priced.contains(rollup.tenant) { state.add(TenantUse(rollup)) }
         }
         onSave(checkpoint.cursor)

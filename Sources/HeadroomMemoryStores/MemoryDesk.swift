@@ -15,6 +15,7 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         package var rollups: [Rollup] = []
         package var pools: [PoolRollup] = []
         package var levels = LevelRecords()
+        package var uses: [ModelUse] = []
         package var events: [PoolEvent] = []
         /// Ascending by id.
         package var alerts: [Alert] = []
@@ -327,10 +328,10 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         }
     }
 
-    package func usage(from: Timestamp, to: Timestamp) async throws(StorageError) -> [Rollup] {
+    package func usage(from: Timestamp, to: Timestamp) async throws(StorageError) -> [ModelUse] {
         try read { state in
-            state.rollups.filter { from <= $0.start && $0.start < to && $0.ok > 0 }.map { rollup in
-                var use = rollup
+            state.uses.filter { from <= $0.start && $0.start < to }.map { use in
+                var use = use
                 use.start = from
                 return use
             }

@@ -256,10 +256,12 @@ public protocol CheckpointStore: Sendable {
     /// In one transaction, so that every row counts once in the roll-ups: adds `rollups` to the minutes, hours and days
     /// that they belong to, with their sums to those of their pools, and those of tenants in `priced` to what is priced.
     /// The checkpoint knows nobody who was erased up to `erasedThrough`.
-    /// - Parameter capacities: the pools' capacities; their own sums are empty.
+    /// - Parameters:
+    ///   - capacities: the pools' capacities; their own sums are empty.
+    ///   - uses: what of the use in `rollups` names a model or a kind of task.
     func save(
-        _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup], priced: Set<TenantID>,
-        erasedThrough: Int64
+        _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup], uses: [ModelUse],
+        priced: Set<TenantID>, erasedThrough: Int64
     ) async throws(StorageError)
 }
 

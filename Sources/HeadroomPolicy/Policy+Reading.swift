@@ -73,6 +73,9 @@ extension PoolPrice {
     fileprivate init?(_ node: JSONNode, key: String, file: CheckedFile) {
         guard var section = CheckedObject(node, key: key, file: file) else { return nil }
         section.require("currency", "what the money is in, as USD")
+        let model = section.text(
+            "model", "a model's name, or how names begin with * behind it, as gpt-4o*",
+            isRight: { !$0.isEmpty && $0.utf8.count <= 200 && !$0.dropLast().contains("*") })
         let currency = section.currency("currency")
         let input = section.money("input_micros_per_million")
         let cached = section.money("cached_input_micros_per_million")
@@ -87,7 +90,7 @@ extension PoolPrice {
         }
         guard let currency else { return nil }
         self.init(
-            from: from, until: until, currency: currency, perMillionInputTokens: input ?? 0,
+            model: model, from: from, until: until, currency: currency, perMillionInputTokens: input ?? 0,
             // Where the provider has no price of its own for cached input, it costs what input costs.
             perMillionCachedInputTokens: cached ?? input ?? 0, perMillionOutputTokens: output ?? 0,
             perRequest: request ?? 0)
@@ -137,7 +140,8 @@ extension PoolPolicy {
             if prices.contains(where: price.overlaps) {
                 section.file.report(
                     .outOfRange, key: key, offset: node.offset,
-                    "holds at the same time as a price before it: end that one with until, or begin this one with from")
+                    "holds at the same time as a price before it of the same model: end one with until or begin one with from"
+                )
             }
             prices.append(price)
         }

@@ -65,6 +65,7 @@ extension JSONWriter {
 
     fileprivate mutating func price(_ price: PoolPrice) {
         beginObject()
+        if let model = price.model { field("model", model) }
         field("currency", price.currency)
         field("input_micros_per_million", price.perMillionInputTokens)
         field("cached_input_micros_per_million", price.perMillionCachedInputTokens)

@@ -41,6 +41,32 @@ import Testing
         #expect(found.retry == PoolAllocation.Retry(afterMilliseconds: 1000, jitterMilliseconds: 10_000))
     }
 
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func `the period is that of the waves, and who only tries again now and then takes no part`(
+        seed: UInt64
+    ) throws {
+        let pool = ClassifiedPool()
+        var random = SplitMix64(seed: seed)
+        func retry(_ second: Double, by tenant: TenantID) {
+            pool.call(second, by: tenant, request: "\(tenant)-\(second)", attempt: 2)
+        }
+        for second in 0..<300 {
+            for tenant in Self.tenants { pool.call(Double(second), by: tenant) }
+            pool.call(Double(second), by: "lone")
+            // One that tries again at any moment.
+            if second % 3 == 0 { retry(Double(second) + .random(in: 0..<1, using: &random), by: "lone") }
+            // Waves of different heights every ten seconds, each up to a second early or late.
+            guard second % 10 == 5 else { continue }
+            let wave = Double(second) + .random(in: -1...1, using: &random)
+            for tenant in Self.tenants {
+                for n in 0..<Int.random(in: 4...16, using: &random) { retry(wave + Double(n) / 50, by: tenant) }
+            }
+        }
+        let storm = try #require(pool.demand(at: 300).retryStorm)
+        #expect(abs(storm.periodSeconds - 10) <= 1, "seed \(seed): \(storm)")
+        #expect(Set(storm.tenants) == Set(Self.tenants), "seed \(seed): \(storm)")
+    }
+
     @Test func `as many retries at any moment are none`() {
         let pool = storm(isInStep: false)
         let found = pool.demand(at: 420)

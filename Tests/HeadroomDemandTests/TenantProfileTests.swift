@@ -138,14 +138,32 @@ import Testing
         pool.task(200, "open", .progress, requests: 20, tokens: 30_000)
         let found = try #require(pool.tenant(at: 201))
         let cost = try #require(found.profile?.tasks)
-        #expect(abs(cost.requests - 8.0 / 3) < 0.01, "\(cost)")
-        #expect(abs(cost.tokens - 8000.0 / 3) < 10, "\(cost)")
-        #expect(abs(cost.fanOut - 2.0 / 3) < 0.01, "\(cost)")
+        #expect(abs(cost.requests - 8) < 0.01, "\(cost)")
+        #expect(abs(cost.tokens - 8000) < 10, "\(cost)")
+        #expect(abs(cost.fanOut - 2) < 0.01, "\(cost)")
         #expect(abs(try #require(cost.completion) - 55.0 / 60) < 0.01, "\(cost)")
         #expect(cost.open == 1)
         let needed = try #require(found.midTask)
         // Believed as far as its tasks complete: 56 of 61.
         #expect(abs(needed[.requests] - 20 * 56 / 61) < 0.1, "\(needed)")
+    }
+
+    @Test func `a task costs what its whole tree costs, also when only its children make calls`() throws {
+        // One task starts five, which make two calls each; half of the roots are reported, and end before or after these.
+        for isReported in [false, true] {
+            let pool = ClassifiedPool()
+            for n in 0..<10 {
+                let start = Double(n) * 20
+                if isReported { pool.task(start, "t\(n)", .started) }
+                for call in 0..<10 { pool.call(start + Double(call), task: "t\(n).\(call % 5)", parent: "t\(n)") }
+                if isReported, n % 2 == 0 { pool.task(start + 10, "t\(n)", .completed) }
+                for child in 0..<5 { pool.task(start + 11, "t\(n).\(child)", .completed, parent: "t\(n)") }
+                if isReported, n % 2 == 1 { pool.task(start + 12, "t\(n)", .completed) }
+            }
+            pool.call(700)
+            let cost = try #require(pool.tenant(at: 701)?.profile?.tasks)
+            #expect(abs(cost.requests - 10) < 0.01 && abs(cost.fanOut - 5) < 0.01 && cost.open == 0, "\(cost)")
+        }
     }
 
     @Test func `tasks that nobody mentions any more end`() throws {

@@ -132,7 +132,7 @@ import Testing
                     id: "i", request: "r", at: at, gateway: "g", tenant: "t", pool: "p", model: "m", endpoint: "e",
                     criticality: .batch, task: "k", parent: "q", attempt: 2, outcome: outcome, status: 200,
                     latencyMilliseconds: 1.5, queuedMilliseconds: 2, inputTokens: 3, outputTokens: 4,
-                    cachedInputTokens: 1, maxTokens: 9, countedTokens: 6))
+                    cachedInputTokens: 1, maxTokens: 9, countedTokens: 6, taskKind: "review"))
         }
         let tasks = TaskRecord.State.allCases.map { state in
             TelemetryRecord.task(

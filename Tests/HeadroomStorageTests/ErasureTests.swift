@@ -61,6 +61,11 @@ import Testing
         try await checkpoints.save(
             Checkpoint(at: start, cursor: cursor, observer: [], classifier: []),
             rollups: (0..<200).flatMap { minute in [gone, "stays"].map { rollup(minute: minute * 60, $0) } },
+            uses: [gone, "stays"].map {
+                ModelUse(
+                    start: hourStart, tenant: $0, pool: pool, criticality: .batch, model: "m",
+                    sums: UseSums(requests: 1))
+            },
             priced: [gone, "stays"])
         _ = try await TokenStore(connection: database.writer)
             .create(name: "theirs", role: .viewer, secret: "s", tenants: [gone], at: start)
@@ -76,6 +81,7 @@ import Testing
         #expect(try await past.rollups(pool: pool, tenant: nil, from: hourStart, to: to, limit: 999).count == 200)
         #expect(try database.number("SELECT count(*) FROM rollup WHERE span_s < 86400") == 400)
         #expect(try database.number("SELECT total(ok) FROM rollup WHERE span_s = 86400") == 200)
+        #expect(try database.number("SELECT count(*) FROM use_sum") == 2)
         // The sums of the pool stay.
         #expect(try database.number("SELECT total(ok) FROM pool_rollup WHERE span_s = 86400") == 400)
         #expect(Set(try await RollupStore(connection: database.writer).uses(since: 0).map(\.tenant)) == ["stays"])

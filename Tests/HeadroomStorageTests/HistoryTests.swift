@@ -115,11 +115,52 @@ import Testing
             )
             let hours = Int64(max(0, min(to, 80) - from))
             let acme = uses.filter { $0.tenant == "acme" }
-            #expect(acme.reduce(0) { $0 + $1.ok } == hours, "\(from) \(to)")
-            #expect(acme.reduce(0) { $0 + $1.inputTokens } == 10 * hours, "\(from) \(to)")
-            #expect(acme.reduce(0) { $0 + $1.cachedInputTokens } == 5 * hours, "\(from) \(to)")
-            #expect(uses.filter { $0.pool == "other:pool" }.reduce(0) { $0 + $1.inputTokens } == 4 * hours)
+            #expect(acme.reduce(0) { $0 + $1.sums.requests } == hours, "\(from) \(to)")
+            #expect(acme.reduce(0) { $0 + $1.sums.inputTokens } == 10 * hours, "\(from) \(to)")
+            #expect(acme.reduce(0) { $0 + $1.sums.cachedInputTokens } == 5 * hours, "\(from) \(to)")
+            #expect(uses.filter { $0.pool == "other:pool" }.reduce(0) { $0 + $1.sums.inputTokens } == 4 * hours)
         }
+    }
+
+    @Test func `use by model and kind of task adds up to all use, and the rest was reported without either`()
+        async throws
+    {
+        func sums(_ requests: Int64) -> UseSums {
+            UseSums(requests: requests, inputTokens: 10 * requests, outputTokens: requests)
+        }
+        func use(_ hour: Int, _ model: String?, _ kind: String?, _ requests: Int64) -> ModelUse {
+            ModelUse(
+                start: hourStart.adding(seconds: Double(hour) * 3_600), tenant: "acme", pool: pool,
+                criticality: .interactive, model: model, taskKind: kind, sums: sums(requests))
+        }
+        var all = (0..<30).map { rollup(minute: $0 * 60, ok: 10) }
+        for place in all.indices {
+            all[place].inputTokens = 100
+            all[place].outputTokens = 10
+        }
+        let uses = (0..<30).flatMap { [use($0, "a", nil, 3), use($0, "a", "review", 2), use($0, nil, "review", 1)] }
+        // In two parts of the same hours, as two checkpoints are.
+        for part in [uses.prefix(50), uses.dropFirst(50)] {
+            try await store.save(
+                Checkpoint(at: start, cursor: .start, observer: [], classifier: []),
+                rollups: part.count == 50 ? all : [],
+                uses: Array(part))
+        }
+        for (from, to) in [(0, 30), (2, 3), (1, 28)] {
+            let found = try await records.usage(
+                from: hourStart.adding(seconds: Double(from) * 3_600), to: hourStart.adding(seconds: Double(to) * 3_600)
+            )
+            var byLabel: [String: UseSums] = [:]
+            for use in found { byLabel["\(use.model ?? "-") \(use.taskKind ?? "-")", default: UseSums()].add(use.sums) }
+            let hours = Int64(to - from)
+            #expect(
+                byLabel == [
+                    "a -": sums(3 * hours), "a review": sums(2 * hours), "- review": sums(hours),
+                    "- -": sums(4 * hours),
+                ], "\(from) \(to)")
+        }
+        while try await store.prune(.hour, before: hourStart.adding(seconds: 5 * 3_600), limit: 3) > 0 {}
+        #expect(try database.number("SELECT count(DISTINCT start_ms) FROM use_sum WHERE span_s = 3600") == 25)
     }
 
     @Test func `events are those of the pool and of all, acts those that change something, and both go in time`()

@@ -77,7 +77,7 @@ import Testing
         let old = try SQLiteConnection(
             path: directory.file("headroom.db"), access: .readWrite, executor: DiskExecutor(label: "old"))
         try old.executor.performAndWait {
-            try Migrator(connection: old, migrations: Migration.all.filter { $0.number <= 20 }).migrate(at: start)
+            _ = try Migrator(connection: old, migrations: Migration.all.filter { $0.number <= 20 }).migrate(at: start)
             try old.execute(
                 """
                 INSERT INTO rollup (span_s, pool_id, start_ms, tenant_id, criticality, ok, quota, overload, error, retries,

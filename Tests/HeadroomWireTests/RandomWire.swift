@@ -24,7 +24,7 @@ enum RandomWire {
                     outcome: Outcome.allCases.randomElement(using: &generator)!, status: some(429),
                     latencyMilliseconds: some(duration()), queuedMilliseconds: some(duration()),
                     inputTokens: some(count()), outputTokens: some(count()), cachedInputTokens: some(count()),
-                    maxTokens: some(count()), countedTokens: some(count())))
+                    maxTokens: some(count()), countedTokens: some(count()), taskKind: some(text())))
         case 1:
             let outcomes = (0..<4).map { _ in Int64.random(in: 0...1000, using: &generator) }
             let requests = outcomes.reduce(0, +)

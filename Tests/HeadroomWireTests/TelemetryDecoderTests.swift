@@ -8,7 +8,7 @@ private let now: Int64 = 1_793_000_000_000
 @Suite struct TelemetryDecoderTests {
     @Test func `reads each kind of line that the format shows`() throws {
         let lines = [
-            #"{"type":"call","id":"gw-1:000417","request":"r-77","at":1793000000000,"gateway":"gw-1","tenant":"acme","pool":"openai:gpt-4o","model":"gpt-4o-2024-11-20","endpoint":"chat","criticality":"interactive","task":"t-9","parent":"t-4","attempt":1,"outcome":"ok","status":200,"latency_ms":812.5,"queued_ms":20,"input_tokens":1200,"output_tokens":300,"cached_input_tokens":800,"max_tokens":4096,"counted_tokens":700}"#,
+            #"{"type":"call","id":"gw-1:000417","request":"r-77","at":1793000000000,"gateway":"gw-1","tenant":"acme","pool":"openai:gpt-4o","model":"gpt-4o-2024-11-20","endpoint":"chat","criticality":"interactive","task":"t-9","parent":"t-4","task_kind":"code-review","attempt":1,"outcome":"ok","status":200,"latency_ms":812.5,"queued_ms":20,"input_tokens":1200,"output_tokens":300,"cached_input_tokens":800,"max_tokens":4096,"counted_tokens":700}"#,
             #"{"type":"window","start":1792999990000,"seconds":10,"gateway":"gw-1","tenant":"acme","pool":"openai:gpt-4o","criticality":"batch","requests":42,"ok":40,"quota":2,"overload":0,"error":0,"retries":2,"denied":5,"denied_tokens":7000,"input_tokens":50000,"output_tokens":9000,"latency_ms":{"count":40,"p50":700,"p95":1900,"p99":2500}}"#,
             #"{"type":"queue","at":1793000000000,"gateway":"gw-1","tenant":"acme","pool":"openai:gpt-4o","criticality":"interactive","depth":12,"tokens":18000,"oldest_age_ms":5300}"#,
             #"{"type":"response","at":"2026-10-26T07:33:20Z","request":"r-77","gateway":"gw-1","pool":"openai:gpt-4o","model":"m","endpoint":"chat","provider":"openai","status":429,"headers":{"x-ratelimit-remaining-tokens":"0","retry-after":7,"set-cookie":["a","b"],"x":null},"body":"{\"error\":1}"}"#,
@@ -23,7 +23,7 @@ private let now: Int64 = 1_793_000_000_000
                     model: "gpt-4o-2024-11-20", endpoint: "chat", criticality: .interactive, task: "t-9",
                     parent: "t-4", attempt: 1, outcome: .ok, status: 200, latencyMilliseconds: 812.5,
                     queuedMilliseconds: 20, inputTokens: 1200, outputTokens: 300, cachedInputTokens: 800,
-                    maxTokens: 4096, countedTokens: 700)),
+                    maxTokens: 4096, countedTokens: 700, taskKind: "code-review")),
             .window(
                 WindowRecord(
                     start: at.adding(seconds: -10), seconds: 10, gateway: "gw-1", tenant: "acme",

@@ -9,7 +9,7 @@ extension DemandEstimator {
         }
         endSilentTasks(at: now)
         let waves = storm.waves(through: now.second)
-        storm.review(waves, tenants: waves == nil ? [] : retrying(at: now), at: now)
+        storm.review(waves, tenants: waves.map { retrying(in: $0, at: now) } ?? [], at: now)
         var result = PoolDemand(
             pool: pool.pool, untracked: untracked, retryStorm: storm.storm, retry: storm.retry)
         result.tenants.reserveCapacity(order.count)
@@ -100,8 +100,16 @@ extension DemandEstimator {
         rollups.rollups(of: pool.pool) { profiles[Int($0)].tenant }
     }
 
-    /// They are stored.
-    public mutating func forgetRollups() { rollups.removeAll() }
+    /// What of their use names a model or a kind of task.
+    public func unstoredUses() -> [ModelUse] {
+        uses.uses(of: pool.pool) { profiles[Int($0)].tenant }
+    }
+
+    /// They are stored, roll-ups and uses.
+    public mutating func forgetRollups() {
+        rollups.removeAll()
+        uses.removeAll()
+    }
 
     /// While the estimator is younger than the window, it divides by its age; otherwise all tenants would look small.
     private func observedSeconds(at now: Timestamp) -> Int {
@@ -111,7 +119,7 @@ extension DemandEstimator {
     private mutating func endSilentTasks(at now: Timestamp) {
         for silenced in tasks.sweep(at: now) {
             let index = Int(silenced.place)
-            silenced.end(in: &profiles[index].tasks)
+            tasks.end(silenced, in: &profiles[index].tasks)
             // A task that waits for want of room has a reason to be silent.
             if silenced.wasReported, profiles[index].watch.isGranted {
                 profiles[index].watch.note(TaskBook.ClaimOutcome(broken: 1))
@@ -119,9 +127,10 @@ extension DemandEstimator {
         }
     }
 
-    /// Tenants that tried again lately, most often first.
-    private func retrying(at now: Timestamp) -> [TenantID] {
-        order.map { (profiles[Int($0)].tenant, profiles[Int($0)].retried.value(at: now, halfLife: Self.retryHalfLife)) }
+    /// Tenants that tried again lately and with the waves, most often first.
+    private func retrying(in waves: RetryStormWatch.Waves, at now: Timestamp) -> [TenantID] {
+        order.filter { waves.hold(profiles[Int($0)].retrySeconds) }
+            .map { (profiles[Int($0)].tenant, profiles[Int($0)].retried.value(at: now, halfLife: Self.retryHalfLife)) }
             .filter { $0.1 >= 2 }
             .sorted { ($1.1, $0.0) < ($0.1, $1.0) }
             .map(\.0)

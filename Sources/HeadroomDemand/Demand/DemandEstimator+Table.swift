@@ -74,6 +74,7 @@ extension DemandEstimator {
         let leaving = Set(idle)
         let names = profiles.map(\.tenant)
         rollups.settle(leaving, of: pool.pool) { names[Int($0)] }
+        uses.settle(leaving, of: pool.pool) { names[Int($0)] }
         tasks.remove(leaving)
         for place in idle {
             release(place)
@@ -96,6 +97,7 @@ extension DemandEstimator {
             release(place)
             places[name] = nil
             rollups.erase(place, name)
+            uses.erase(place, name)
             profiles[Int(place)] = TenantProfile(TenantID(unchecked: ""), at: now)
         }
         tasks.remove(Set(erased))
@@ -125,6 +127,12 @@ extension DemandEstimator {
         }
         gatewayNumbers[gateway] = number
         return number
+    }
+
+    /// Whether the call's time is its own, as far as its gateway's other calls tell.
+    mutating func noteEnd(of call: CallRecord) -> Bool {
+        guard let number = gatewayNumbers[call.gateway] else { return true }
+        return gatewayArrivals[Int(number)].noteEnd(at: call.at)
     }
 
     mutating func noteArrivals(_ cost: Double, of index: Int, from gateway: GatewayID, at now: Timestamp) {

@@ -68,6 +68,7 @@ public struct DemandEstimator: Sendable {
     var tasks: TaskBook
     var storm: RetryStormWatch
     var rollups = RollupBook()
+    var uses = UseBook()
     var begun: Timestamp
     var untracked = UntrackedTenants()
     var evictedAt: Timestamp?
@@ -132,6 +133,7 @@ public struct DemandEstimator: Sendable {
     private mutating func fold(_ call: CallRecord, at instant: Timestamp, isLate: Bool, readAt now: Timestamp) {
         guard let place = place(of: call.tenant, from: call.gateway, at: instant, readAt: now) else { return }
         rollups.add(to: instant.minute, tenant: place, call.criticality) { $0.count(call) }
+        uses.add(call, tenant: place, at: instant)
         // Calls that the gateway answered by itself are no work for the upstream.
         guard !isLate, call.outcome != .cached else { return }
         let index = Int(place)
@@ -151,9 +153,12 @@ public struct DemandEstimator: Sendable {
         if isRetry {
             profiles[index].flows[flow].retries &+= 1
             profiles[index].retried.add(1, at: instant, halfLife: Self.retryHalfLife)
+            profiles[index].retrySeconds.note(call.startedAt.second)
         }
         let isFirst = call.request.map { requests.insert($0, at: instant.second) } ?? !isRetry
-        let isResent = isFirst && !isRetry && isAgain(call, index, at: arrival)
+        let hasOwnTime = noteEnd(of: call)
+        let isResent = isFirst && !isRetry && isAgain(call, index, at: arrival, hasOwnTime: hasOwnTime)
+        if isResent { profiles[index].retrySeconds.note(arrival.second) }
         storm.note(isRetry: isRetry || isResent, at: isRetry ? call.startedAt.second : arrival.second)
         // Only after the look for repeated work, or each call would be found to repeat itself.
         if call.outcome == .ok {

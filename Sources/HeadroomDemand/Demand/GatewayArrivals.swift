@@ -7,6 +7,9 @@ struct GatewayArrivals: Sendable {
     /// Of about the last hour: what fallbacks follow.
     private var hourly: Fading
     private var since: Timestamp
+    /// The end of the call that it reported last, and how often the next one had the same, of the last 32 or so.
+    private var lastEnd: Timestamp?
+    private var sameEnds: Float = 0
 
     /// As ``MinuteSeries/halfLifeMinutes``: what arrived an hour ago counts half.
     private static let halfLife = MinuteSeries.halfLifeMinutes * 60
@@ -23,6 +26,13 @@ struct GatewayArrivals: Sendable {
     mutating func add(_ cost: Float, at now: Timestamp, latelyHalfLife: Double) {
         lately.add(cost, at: now, halfLife: latelyHalfLife)
         hourly.add(cost, at: now, halfLife: Self.halfLife)
+    }
+
+    /// A call that it reported. False where its calls have the time of the report, to the millisecond, in place of their own.
+    mutating func noteEnd(at end: Timestamp) -> Bool {
+        sameEnds += ((end == lastEnd ? 1 : 0) - sameEnds) / 32
+        lastEnd = end
+        return sameEnds < 0.25
     }
 
     /// The arrivals since the gateway is known, each second weighted by its age, and the sum of those weights.

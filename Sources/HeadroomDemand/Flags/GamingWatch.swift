@@ -71,10 +71,11 @@ struct GamingWatch: Sendable {
     // MARK: Evidence
 
     /// New work, and whether the same had just been denied or served.
-    mutating func noteArrival(wasDenied: Bool, wasServed: Bool, at instant: Timestamp, _ settings: Settings) {
+    /// - Parameter instant: `nil` where only the time of the gateway's report is known: its rhythm is not the tenant's.
+    mutating func noteArrival(wasDenied: Bool, wasServed: Bool, at instant: Timestamp?, _ settings: Settings) {
         if wasDenied { resent += 1 }
         if wasServed { repeated += 1 }
-        notePhase(of: instant, settings)
+        if let instant { notePhase(of: instant, settings) }
     }
 
     mutating func noteDenied(afterSeconds seconds: Double) {
@@ -183,20 +184,20 @@ struct GamingWatch: Sendable {
     private func resentDenials(_ strength: Float) -> String? {
         guard isBeyondChance(calls: 3 * strength, deviations: 4 * strength, share: 0.4 * strength) else { return nil }
         return "\(whole(resent)) of \(whole(denied)) denied calls came again at once as new work; by chance "
-            + "it would have been \(whole(chance * denied))"
+            + "it would have been \(whole(chance * denied)), as often as its served calls come again"
     }
 
     private func vanishingDemand(_ strength: Float) -> String? {
         let gone = dropped - ended
         guard gone >= 30 * strength, gone >= 0.5 * strength * dropped else { return nil }
         return "\(whole(dropped)) calls left its queues while there was room for them, and only \(whole(ended)) calls "
-            + "were made or denied"
+            + "were made or denied; a queue that is meant is made or denied call by call"
     }
 
     private func unfinishedTasks(_ strength: Float) -> String? {
         guard claimsBroken >= 2.4 * strength, claimsBroken >= 4 * strength * claimsKept else { return nil }
         return "\(whole(claimsBroken)) claims of tasks that they are mid-way came to nothing; "
-            + "\(whole(claimsKept)) tasks completed"
+            + "\(whole(claimsKept)) tasks completed, where honest agents complete most of what they report"
     }
 
     private func loopSynchronised(_ strength: Float, _ settings: Settings) -> String? {
@@ -209,7 +210,7 @@ struct GamingWatch: Sendable {
         // Chance puts a quarter into two of eight parts, and a timer of another period does not hit every period.
         guard most >= (0.7 + 0.15 * strength) * sum, Float(spiky) >= 19 * strength else { return nil }
         return "\(whole(100 * most / sum)) % of its calls arrived within the same quarter of the loop's "
-            + "\(settings.periodSeconds) s, in spikes in \(spiky) of the last 32 periods"
+            + "\(settings.periodSeconds) s, where chance puts 25 %, in spikes in \(spiky) of the last 32 periods"
     }
 
     private func interactiveJump(_ mix: Mix, usual: Mix, _ strength: Float) -> String? {

@@ -4,8 +4,8 @@ import HeadroomModel
 ///
 /// Retries and attempts are counted by the second of their arrival, over two minutes. It is a storm when retries are a
 /// fifth of all attempts, come from three tenants or more, and come in waves: their variance over seconds is at least
-/// four times their mean (chance, a Poisson process, makes it about once). The period is the lag at which the seconds
-/// are most like themselves.
+/// four times their mean (chance, a Poisson process, makes it about once). The period is the shortest lag at which the
+/// seconds are like themselves: waves of ten seconds are like themselves after twenty and thirty as well.
 struct RetryStormWatch: Sendable {
     /// The attempts in one second.
     private struct Attempts: Sendable {
@@ -86,6 +86,17 @@ struct RetryStormWatch: Sendable {
         var periodSeconds: Double
         /// Of all attempts.
         var share: Double
+        /// Those of the last minute that a wave lies in; the lowest bit is `last`.
+        var seconds: UInt64
+        var last: Int64
+
+        /// Most of the retries came with a wave, and not only as many as chance brings.
+        func hold(_ retries: RetrySeconds) -> Bool {
+            let own = retries.seconds(through: last)
+            let all = own.nonzeroBitCount
+            let inside = (own & seconds).nonzeroBitCount
+            return all >= 2 && 10 * inside >= 6 * all
+        }
     }
 
     func waves(through second: Int64) -> Waves? {
@@ -104,13 +115,62 @@ struct RetryStormWatch: Sendable {
         let deviations = counts.map { $0.retries - mean }
         let variance = deviations.reduce(0) { $0 + $1 * $1 } / Float(counts.count)
         guard variance >= RetryStormWatch.minDispersion * mean else { return nil }
-        var best = (lag: 1, likeness: -Float.infinity)
-        for lag in 2...30 {
+        return Waves(
+            periodSeconds: Double(Self.period(of: deviations)), share: Double(retries / attempts),
+            seconds: Self.mask(deviations.prefix(64).map { $0 > variance.squareRoot() / 2 }), last: last)
+    }
+
+    /// Each lag counts with its neighbours, since waves are a second or two early or late. The best one of the shortest hill
+    /// that is nearly as high as the highest.
+    private static func period(of deviations: [Float]) -> Int {
+        let likeness: [Float] = (0...31).map { lag in
             let pairs = deviations.count - lag
-            let likeness =
-                (0..<pairs).reduce(Float(0)) { $0 + deviations[$1] * deviations[$1 + lag] } / Float(pairs)
-            if likeness > best.likeness * (best.likeness > 0 ? 1.05 : 1) { best = (lag, likeness) }
+            var sum: Float = 0
+            for place in 0..<pairs { sum += deviations[place] * deviations[place + lag] }
+            return sum / Float(pairs)
         }
-        return Waves(periodSeconds: Double(best.lag), share: Double(retries / attempts))
+        let smooth: [(lag: Int, height: Float)] = (1...30).map { lag in
+            (lag, likeness[lag - 1] + 2 * likeness[lag] + likeness[lag + 1])
+        }
+        // The first lags are the width of a wave itself: a hill has lower ground in front of it.
+        let valley = smooth.firstIndex { $0.height < smooth[0].height / 2 } ?? 0
+        let hills = smooth.indices.dropFirst(valley).filter { place in
+            let next = place + 1 < smooth.count ? smooth[place + 1].height : -.infinity
+            return place > 0 && smooth[place].height > smooth[place - 1].height && smooth[place].height >= next
+        }
+        let highest = hills.map { smooth[$0].height }.max() ?? 0
+        return hills.first { smooth[$0].height >= 0.6 * highest }.map { smooth[$0].lag } ?? 1
+    }
+
+    /// The newest second is the lowest bit.
+    private static func mask(_ seconds: [Bool]) -> UInt64 {
+        var mask: UInt64 = 0
+        for (place, isInside) in seconds.enumerated() where isInside { mask |= 1 << UInt64(place) }
+        return mask
+    }
+}
+
+/// The seconds of the last minute in which one tenant tried again.
+struct RetrySeconds: Sendable {
+    /// The lowest bit is the newest.
+    private var bits: UInt64 = 0
+    private var newest: Int64 = 0
+
+    mutating func note(_ second: Int64) {
+        let ahead = second - newest
+        if ahead > 0 {
+            bits = ahead < 64 ? bits << UInt64(ahead) : 0
+            newest = second
+            bits |= 1
+        } else if ahead > -64 {
+            bits |= 1 << UInt64(-ahead)
+        }
+    }
+
+    /// The lowest bit is `last`.
+    func seconds(through last: Int64) -> UInt64 {
+        let ahead = last - newest
+        if ahead >= 0 { return ahead < 64 ? bits << UInt64(ahead) : 0 }
+        return -ahead < 64 ? bits >> UInt64(-ahead) : 0
     }
 }

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// One tenant's tasks: sums over those that ended, and over those in progress.
+/// One tenant's tasks: means over the trees of tasks that ended, and sums over the tasks in progress.
 struct TaskTally: Sendable {
     /// A mean over the last hundred tasks or so.
     private static let memory: Float = 100
@@ -27,12 +27,8 @@ struct TaskTally: Sendable {
     /// How far its claims are believed: the mean of a Beta distribution that starts from one completed task.
     var trust: Double { Double((completed + 1) / (reported + 1)) }
 
-    fileprivate mutating func end(_ task: TaskBook.Task, isCompleted: Bool) {
-        ended = min(TaskTally.memory, ended + 1)
-        let step = 1 / ended
-        requests += (task.requests - requests) * step
-        tokens += (task.tokens - tokens) * step
-        fanOut += (Float(task.children) - fanOut) * step
+    /// A task that is not in progress any more.
+    fileprivate mutating func close(_ task: TaskBook.Task, isCompleted: Bool) {
         if task.isTold {
             let kept: Float = reported < TaskTally.memory ? 1 : 1 - 1 / TaskTally.memory
             reported = reported * kept + 1
@@ -42,12 +38,22 @@ struct TaskTally: Sendable {
         remainingRequests -= task.remainingRequests
         remainingTokens -= task.remainingTokens
     }
+
+    /// A task that no other one started, with all that the tasks below it came to.
+    fileprivate mutating func count(_ tree: TaskBook.Task) {
+        ended = min(TaskTally.memory, ended + 1)
+        let step = 1 / ended
+        requests += (tree.requests - requests) * step
+        tokens += (tree.tokens - tokens) * step
+        fanOut += (Float(tree.children) - fanOut) * step
+    }
 }
 
 /// The agents' tasks in progress in one pool: bounded, since anyone can name a task.
 ///
-/// A task begins with the first line that names it, and ends when a line says so or when nothing has named it for a few
-/// minutes. A claim of what it still needs is checked against what happens: one that has had half as much again as it
+/// A task begins with the first line that names it, as its own or as another one's parent, and ends when a line says so or
+/// when nothing has named it, or a task below it, for a few minutes. The cost of a task that another one started is part of
+/// that one's: only whole trees are averaged, each when the last of it has ended. A claim of what it still needs is checked against what happens: one that has had half as much again as it
 /// asked for and asks for no less, or twice as much and still asks for half of it, or that nothing has come of although
 /// there was room, is broken.
 struct TaskBook: Sendable {
@@ -58,6 +64,10 @@ struct TaskBook: Sendable {
         var requests: Float = 0
         var tokens: Float = 0
         var children: UInt16 = 0
+        /// Of these, trees that have not ended.
+        var openChildren: UInt16 = 0
+        /// It has ended itself, and waits for its children.
+        var isOver = false
         var isTold = false
         var remainingRequests: Int64 = 0
         var remainingTokens: Int64 = 0
@@ -76,12 +86,9 @@ struct TaskBook: Sendable {
     /// A task that ended without a word.
     struct Silenced {
         let place: Int32
-        fileprivate let task: Task
-
         /// It had reported its course before.
-        var wasReported: Bool { task.isTold }
-
-        func end(in tally: inout TaskTally) { tally.end(task, isCompleted: false) }
+        let wasReported: Bool
+        fileprivate let key: UInt64
     }
 
     /// Claims that were found kept or broken.
@@ -124,8 +131,8 @@ struct TaskBook: Sendable {
         var task = tasks[key]!
         task.isTold = true
         if record.state == .completed || record.state == .failed {
-            tasks[key] = nil
-            tally.end(task, isCompleted: record.state == .completed)
+            tasks[key] = task
+            end(key, isCompleted: record.state == .completed, in: &tally)
             return ClaimOutcome(kept: record.state == .completed ? 1 : 0)
         }
         // At most a million calls and 10¹² tokens: a claim beyond it says nothing.
@@ -140,14 +147,33 @@ struct TaskBook: Sendable {
         return ClaimOutcome(broken: isBroken ? 1 : 0)
     }
 
-    /// Takes out what nothing has named for long, oldest first.
+    /// Those that nothing has named for long, oldest first: ``end(_:in:)`` takes each out.
     mutating func sweep(at now: Timestamp) -> [Silenced] {
         guard now.seconds(since: sweptAt) >= 10 else { return [] }
         sweptAt = now
-        let silent = tasks.filter { now.seconds(since: $0.value.last) > TaskBook.silenceSeconds }
+        return tasks.filter { !$0.value.isOver && now.seconds(since: $0.value.last) > TaskBook.silenceSeconds }
             .sorted { ($0.value.last, $0.key) < ($1.value.last, $1.key) }
-        for (key, _) in silent { tasks[key] = nil }
-        return silent.map { Silenced(place: $0.value.tenant, task: $0.value) }
+            .map { Silenced(place: $0.value.tenant, wasReported: $0.value.isTold, key: $0.key) }
+    }
+
+    mutating func end(_ silenced: Silenced, in tally: inout TaskTally) {
+        end(silenced.key, isCompleted: false, in: &tally)
+    }
+
+    /// Its part of the tree is complete once all tasks below it have ended; then it goes to the task above it.
+    private mutating func end(_ key: UInt64, isCompleted: Bool, in tally: inout TaskTally) {
+        guard tasks[key]?.isOver == false else { return }
+        tally.close(tasks[key]!, isCompleted: isCompleted)
+        tasks[key]!.isOver = true
+        var next = key
+        while let tree = tasks[next], tree.isOver, tree.openChildren == 0 {
+            tasks[next] = nil
+            guard tasks[tree.parent] != nil else { return tally.count(tree) }
+            tasks[tree.parent]!.requests += tree.requests
+            tasks[tree.parent]!.tokens += tree.tokens
+            tasks[tree.parent]!.openChildren &-= 1
+            next = tree.parent
+        }
     }
 
     /// Forgets the tasks of tenants that left the table.
@@ -159,18 +185,47 @@ struct TaskBook: Sendable {
         _ name: String, parent: String?, of tenant: Owner, at now: Timestamp, in tally: inout TaskTally
     ) -> UInt64? {
         let key = TaskBook.key(name, of: tenant)
-        if tasks[key] != nil {
-            tasks[key]!.last = max(tasks[key]!.last, now)
-            return key
+        if tasks[key] == nil {
+            guard hasRoom(tally) else { return nil }
+            // One that is its own parent has none.
+            var parentKey = parent.map { TaskBook.key($0, of: tenant) } ?? 0
+            if parentKey == key { parentKey = 0 }
+            if parentKey != 0, tasks[parentKey] == nil {
+                // Most agents name the task that started others only there.
+                if hasRoom(tally) {
+                    begin(parentKey, parent: 0, of: tenant, at: now, in: &tally)
+                } else {
+                    parentKey = 0
+                }
+            }
+            if parentKey != 0, tasks[parentKey]!.openChildren < .max {
+                tasks[parentKey]!.openChildren += 1
+                tasks[parentKey]!.children = max(tasks[parentKey]!.children &+ 1, tasks[parentKey]!.children)
+            } else {
+                parentKey = 0
+            }
+            begin(key, parent: parentKey, of: tenant, at: now, in: &tally)
         }
-        guard tasks.count < TaskBook.maxOpen, tally.open < TaskBook.maxOfOneTenant else { return nil }
-        let parentKey = parent.map { TaskBook.key($0, of: tenant) } ?? 0
-        tasks[key] = Task(tenant: tenant.place, parent: parentKey, last: now, claimedAt: now)
+        // A tree lives as long as any of it does; deeper ones than this are no agent's.
+        var next = key
+        for _ in 0..<16 {
+            guard next != 0, tasks[next] != nil else { break }
+            tasks[next]!.last = max(tasks[next]!.last, now)
+            next = tasks[next]!.parent
+        }
+        // It goes on after it was said to have ended.
+        return tasks[key]!.isOver ? nil : key
+    }
+
+    private func hasRoom(_ tally: TaskTally) -> Bool {
+        tasks.count < TaskBook.maxOpen && tally.open < TaskBook.maxOfOneTenant
+    }
+
+    private mutating func begin(
+        _ key: UInt64, parent: UInt64, of tenant: Owner, at now: Timestamp, in tally: inout TaskTally
+    ) {
+        tasks[key] = Task(tenant: tenant.place, parent: parent, last: now, claimedAt: now)
         tally.open += 1
-        if parentKey != 0, let children = tasks[parentKey]?.children {
-            tasks[parentKey]!.children = children &+ (children < .max ? 1 : 0)
-        }
-        return key
     }
 
     private static func key(_ name: String, of tenant: Owner) -> UInt64 {
@@ -234,6 +289,8 @@ extension TaskBook {
             writer.write(task.last)
             writer.write(SIMD4(task.requests, task.tokens, task.claim, task.had))
             writer.write(task.children)
+            writer.write(task.openChildren)
+            writer.write(task.isOver)
             writer.write(task.isTold)
             writer.write(task.remainingRequests)
             writer.write(task.remainingTokens)
@@ -243,7 +300,7 @@ extension TaskBook {
 
     init(from reader: inout ByteReader, tenants: Int) throws(ByteCodingError) {
         self.init(at: try reader.readTimestamp())
-        for _ in 0..<(try reader.readCount(leastBytes: 71)) {
+        for _ in 0..<(try reader.readCount(leastBytes: 74)) {
             let key: UInt64 = try reader.read()
             let tenant: Int32 = try reader.read()
             let parent: UInt64 = try reader.read()
@@ -253,6 +310,8 @@ extension TaskBook {
             let sums = try reader.readAmounts()
             (task.requests, task.tokens, task.claim, task.had) = (sums.x, sums.y, sums.z, sums.w)
             task.children = try reader.read()
+            task.openChildren = try reader.read()
+            task.isOver = try reader.readBool()
             task.isTold = try reader.readBool()
             task.remainingRequests = try reader.read()
             task.remainingTokens = try reader.read()

@@ -58,6 +58,8 @@ struct TenantProfile: Sendable {
     var evidence: Fading
     /// A minute or so of attempts beyond the first.
     var retried: Fading
+    /// Of calls; windows do not say when.
+    var retrySeconds = RetrySeconds()
     /// Ascending by gateway's name, then criticality; bounded.
     var queues: [Queue] = []
     /// Ascending by gateway's name; bounded.

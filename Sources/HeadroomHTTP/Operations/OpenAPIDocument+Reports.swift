@@ -249,31 +249,39 @@ extension OpenAPIDocument {
         },
         "Costs": {
           "type": "object",
-          "required": ["from", "to", "by", "costs", "totals"],
+          "required": ["from", "to", "by", "costs", "totals", "provider_totals", "projected_until"],
           "properties": {
             "from": {"type": "string", "format": "date-time"},
             "to": {"type": "string", "format": "date-time"},
-            "by": {"enum": ["tenant", "pool", "criticality"]},
+            "by": {"enum": ["tenant", "pool", "model", "criticality", "task-kind"]},
             "costs": {
               "type": "array",
               "items": {
                 "type": "object",
                 "properties": {
-                  "key": {"type": "string", "description": "The tenant, the pool or the criticality"},
+                  "key": {"type": ["string", "null"], "description": "The tenant, the pool, the model, the criticality or the kind of task; null: the use was reported without one"},
                   "currency": {"type": ["string", "null"], "description": "null: the use has no price"},
-                  "cost_micros": {"type": ["integer", "null"]},
+                  "cost_micros": {"type": ["integer", "null"], "description": "At the price of the tenant's contract, or else the provider's"},
+                  "provider_currency": {"type": ["string", "null"], "description": "null: the pool has no price for it"},
+                  "provider_micros": {"type": ["integer", "null"], "description": "At the pool's price: the provider's bill"},
                   "requests": {"type": "integer"}, "input_tokens": {"type": "integer"},
                   "cached_input_tokens": {"type": "integer", "description": "Among input_tokens"},
                   "output_tokens": {"type": "integer"}
                 }
               }
             },
-            "totals": {
-              "type": "array",
-              "items": {
-                "type": "object",
-                "properties": {"currency": {"type": "string"}, "cost_micros": {"type": "integer"}}
-              }
+            "totals": {"$ref": "#/components/schemas/CostTotals"},
+            "provider_totals": {"$ref": "#/components/schemas/CostTotals"},
+            "projected_until": {"type": ["string", "null"], "format": "date-time", "description": "The end of the month that is asked for from its start and goes on; null for any other time"}
+          }
+        },
+        "CostTotals": {
+          "type": "array",
+          "items": {
+            "type": "object",
+            "properties": {
+              "currency": {"type": "string"}, "cost_micros": {"type": "integer"},
+              "projected_micros": {"type": ["integer", "null"], "description": "At projected_until, if the spending of the last 24 hours goes on"}
             }
           }
         },

@@ -123,11 +123,11 @@ extension OpenAPIDocument {
               {"name": "from", "in": "query", "schema": {"type": "string"},
                "description": "RFC 3339 or milliseconds since 1970; whole hours count. By default the month that to lies in"},
               {"name": "to", "in": "query", "schema": {"type": "string"}, "description": "Now by default"},
-              {"name": "by", "in": "query", "required": true, "schema": {"enum": ["tenant", "pool", "criticality"]}}
+              {"name": "by", "in": "query", "required": true, "schema": {"enum": ["tenant", "pool", "model", "criticality", "task-kind"]}}
             ],
             "responses": {
               "200": {
-                "description": "Money in millionths of the currency's unit; the lines add up to the totals",
+                "description": "Money in millionths of the currency's unit; the lines add up to the totals, which are the same whatever by says",
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Costs"}}}
               },
               "default": {"$ref": "#/components/responses/Problem"}

@@ -1,5 +1,7 @@
-/// The provider's price for a pool's tokens, for a time. All money is in whole millionths of the currency's unit.
+/// The provider's price for a pool's tokens, or for those of some of its models, for a time. All money is in whole millionths of the currency's unit.
 public struct PoolPrice: Equatable, Sendable {
+    /// A model's name, or how names begin, with `*` behind it; `nil`: every model without a price of its own.
+    public var model: String?
     /// `nil`: since ever.
     public var from: Timestamp?
     /// The first moment at which it does not hold any more; `nil`: until another one follows.
@@ -13,9 +15,11 @@ public struct PoolPrice: Equatable, Sendable {
     public var perRequest: Int64
 
     public init(
-        from: Timestamp? = nil, until: Timestamp? = nil, currency: String, perMillionInputTokens: Int64 = 0,
+        model: String? = nil, from: Timestamp? = nil, until: Timestamp? = nil, currency: String,
+        perMillionInputTokens: Int64 = 0,
         perMillionCachedInputTokens: Int64 = 0, perMillionOutputTokens: Int64 = 0, perRequest: Int64 = 0
     ) {
+        self.model = model
         self.from = from
         self.until = until
         self.currency = currency
@@ -29,18 +33,42 @@ public struct PoolPrice: Equatable, Sendable {
         (from.map { $0 <= instant } ?? true) && (until.map { instant < $0 } ?? true)
     }
 
+    /// Both hold for the same models at some time.
     public func overlaps(_ other: PoolPrice) -> Bool {
+        guard model == other.model else { return false }
         let startsBefore = other.until.map { end in from.map { $0 < end } ?? true } ?? true
         let endsAfter = until.map { end in other.from.map { $0 < end } ?? true } ?? true
         return startsBefore && endsAfter
     }
 
+    /// How closely it names the model; `nil`: it is not for it. A whole name goes before a beginning, a longer one before a
+    /// shorter one.
+    fileprivate func closeness(to name: String?) -> Int? {
+        guard let model else { return 0 }
+        guard let name else { return nil }
+        if model == name { return .max }
+        guard model.hasSuffix("*"), name.utf8.starts(with: model.utf8.dropLast()) else { return nil }
+        return model.utf8.count
+    }
+
     /// In millionths.
-    public func cost(of sums: RollupSums) -> Double {
+    public func cost(of sums: UseSums) -> Double {
         func product(_ amount: Int64, _ price: Int64) -> Double { Double(amount) * Double(price) }
         let input = product(max(0, sums.inputTokens - sums.cachedInputTokens), perMillionInputTokens)
         let cached = product(sums.cachedInputTokens, perMillionCachedInputTokens)
         let output = product(sums.outputTokens, perMillionOutputTokens)
-        return product(sums.ok, perRequest) + (input + cached + output) / 1e6
+        return product(sums.requests, perRequest) + (input + cached + output) / 1e6
+    }
+}
+
+extension [PoolPrice] {
+    /// The one that holds for `model` at `instant`.
+    func price(of model: String?, at instant: Timestamp) -> PoolPrice? {
+        var best: (price: PoolPrice, closeness: Int)?
+        for price in self where price.holds(at: instant) {
+            guard let closeness = price.closeness(to: model), closeness > best?.closeness ?? -1 else { continue }
+            best = (price, closeness)
+        }
+        return best?.price
     }
 }

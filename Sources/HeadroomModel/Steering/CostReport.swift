@@ -1,22 +1,35 @@
-/// The cost of recorded use: of each tenant, pool or criticality. Each part is rounded to whole millionths before it is
-/// added, so that the sums are the same however they are grouped.
+/// The cost of recorded use, in groups. Each part is rounded to whole millionths before it is added, so that the sums are the
+/// same however they are grouped.
+///
+/// There are two costs: what the use is charged to its tenant at (the contract's price, or else the provider's), and what the
+/// provider bills for it.
 public struct CostReport: Equatable, Sendable {
     public enum Dimension: String, CaseIterable, Sendable {
-        case tenant, pool, criticality
+        case tenant, pool, model, criticality
+        case taskKind = "task-kind"
+    }
+
+    /// An amount of one currency; `nil`: the use has no price.
+    public struct Cost: Equatable, Sendable {
+        public var currency: String?
+        public var micros: Int64 = 0
     }
 
     /// The use and the cost of one group in one currency.
     public struct Line: Equatable, Sendable {
-        public var key: String
-        /// `nil`: the use has no price.
-        public var currency: String?
-        public var micros: Int64 = 0
-        public var sums = RollupSums()
+        /// `nil`: the use was reported without one.
+        public var key: String?
+        /// What it is charged at.
+        public var cost: Cost
+        /// The provider's bill for it.
+        public var provider: Cost
+        public var sums = UseSums()
     }
 
     private struct Key: Hashable {
-        var key: String
+        var key: String?
         var currency: String?
+        var providerCurrency: String?
     }
 
     public let dimension: Dimension
@@ -29,44 +42,66 @@ public struct CostReport: Equatable, Sendable {
     /// Descending by cost within a currency; those without a price last, descending by tokens.
     public var lines: [Line] {
         groups.values.sorted { left, right in
-            if (left.currency == nil) != (right.currency == nil) { return left.currency != nil }
-            if left.currency != right.currency { return (left.currency ?? "") < (right.currency ?? "") }
-            if left.micros != right.micros { return left.micros > right.micros }
+            if (left.cost.currency == nil) != (right.cost.currency == nil) { return left.cost.currency != nil }
+            if left.cost.currency != right.cost.currency {
+                return (left.cost.currency ?? "") < (right.cost.currency ?? "")
+            }
+            if left.cost.micros != right.cost.micros { return left.cost.micros > right.cost.micros }
             let tokens = (
                 left.sums.inputTokens + left.sums.outputTokens, right.sums.inputTokens + right.sums.outputTokens
             )
-            return tokens.0 == tokens.1 ? left.key < right.key : tokens.0 > tokens.1
+            if tokens.0 != tokens.1 { return tokens.0 > tokens.1 }
+            return (left.key ?? "", left.provider.currency ?? "") < (right.key ?? "", right.provider.currency ?? "")
         }
     }
 
     /// By currency, ascending.
-    public var totals: [(currency: String, micros: Int64)] {
+    public var totals: [(currency: String, micros: Int64)] { totals(\.cost) }
+    /// The provider's bills, by currency, ascending: also for what contracts have prices of their own for.
+    public var providerTotals: [(currency: String, micros: Int64)] { totals(\.provider) }
+
+    private func totals(_ cost: KeyPath<Line, Cost>) -> [(currency: String, micros: Int64)] {
         var totals: [String: Int64] = [:]
-        for line in groups.values { if let currency = line.currency { totals[currency, default: 0] += line.micros } }
+        for line in groups.values {
+            guard let currency = line[keyPath: cost].currency else { continue }
+            totals[currency, default: 0].addSaturating(line[keyPath: cost].micros)
+        }
         return totals.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Adds use under the price that held when it began: the tenant's contract's, or else the pool's.
-    public mutating func add(_ use: Rollup, contract: CostTerms?, prices: [PoolPrice]) {
-        var currency: String?
-        var cost = 0.0
-        if let contract, let price = contract.price(in: use.pool) {
-            currency = contract.currency
-            cost = price.cost(
-                requests: Double(use.ok), inputTokens: Double(use.inputTokens), outputTokens: Double(use.outputTokens))
-        } else if let price = prices.first(where: { $0.holds(at: use.start) }) {
-            currency = price.currency
-            cost = price.cost(of: use.sums)
+    /// Adds use under the prices that held when it began.
+    /// - Parameters:
+    ///   - contract: of the tenant, with prices of its own.
+    ///   - prices: of the pool.
+    public mutating func add(_ use: ModelUse, contract: CostTerms?, prices: [PoolPrice]) {
+        var provider = Cost()
+        if let price = prices.price(of: use.model, at: use.start) {
+            provider = Cost(currency: price.currency, micros: Self.whole(price.cost(of: use.sums)))
         }
-        let key =
+        var cost = provider
+        if let contract, let price = contract.price(in: use.pool) {
+            let amount = price.cost(
+                requests: Double(use.sums.requests), inputTokens: Double(use.sums.inputTokens),
+                outputTokens: Double(use.sums.outputTokens))
+            cost = Cost(currency: contract.currency, micros: Self.whole(amount))
+        }
+        let key: String? =
             switch dimension {
             case .tenant: use.tenant.text
             case .pool: use.pool.text
+            case .model: use.model
             case .criticality: use.criticality.name
+            case .taskKind: use.taskKind
             }
-        var line = groups[Key(key: key, currency: currency)] ?? Line(key: key, currency: currency)
-        line.micros.addSaturating(Int64(min(max(0, cost.rounded()), 9e18)))
+        let place = Key(key: key, currency: cost.currency, providerCurrency: provider.currency)
+        var line =
+            groups[place]
+            ?? Line(key: key, cost: Cost(currency: cost.currency), provider: Cost(currency: provider.currency))
+        line.cost.micros.addSaturating(cost.micros)
+        line.provider.micros.addSaturating(provider.micros)
         line.sums.add(use.sums)
-        groups[Key(key: key, currency: currency)] = line
+        groups[place] = line
     }
+
+    private static func whole(_ micros: Double) -> Int64 { Int64(min(max(0, micros.rounded()), 9e18)) }
 }

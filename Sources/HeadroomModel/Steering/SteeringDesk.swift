@@ -109,9 +109,8 @@ public protocol RecordReading: Sendable {
     /// The past of a pool or a tenant for a plot: by day or hour where the step is made of these, else by minute where they
     /// are still kept.
     func history(_ query: HistoryQuery) async throws(StorageError) -> HistoryRecords
-    /// Served use of each tenant, pool and criticality in whole hours, in rows that begin at `from`: requests, and
-    /// input, cached input and output tokens.
-    func usage(from: Timestamp, to: Timestamp) async throws(StorageError) -> [Rollup]
+    /// Served use of each tenant, pool, criticality, model and kind of task in whole hours, in rows that begin at `from`.
+    func usage(from: Timestamp, to: Timestamp) async throws(StorageError) -> [ModelUse]
     /// How tenants fared, and Headroom itself, in whole minutes, hours and days up to `now`: the one that runs counts as
     /// far as it has come.
     func levels(at now: Timestamp) async throws(StorageError) -> LevelRecords

@@ -54,6 +54,8 @@ public struct CallRecord: Equatable, Sendable {
     public var criticality: Criticality
     public var task: String?
     public var parent: String?
+    /// The kind of agent task that it was made for, as `code-review`: costs are shown by it.
+    public var taskKind: String?
     /// 1 for the first attempt.
     public var attempt: Int
     public var outcome: Outcome
@@ -73,7 +75,7 @@ public struct CallRecord: Equatable, Sendable {
         parent: String? = nil, attempt: Int = 1, outcome: Outcome, status: Int? = nil,
         latencyMilliseconds: Double? = nil, queuedMilliseconds: Double? = nil, inputTokens: Int64? = nil,
         outputTokens: Int64? = nil, cachedInputTokens: Int64? = nil, maxTokens: Int64? = nil,
-        countedTokens: Int64? = nil
+        countedTokens: Int64? = nil, taskKind: String? = nil
     ) {
         self.id = id
         self.request = request
@@ -96,6 +98,7 @@ public struct CallRecord: Equatable, Sendable {
         self.cachedInputTokens = cachedInputTokens
         self.maxTokens = maxTokens
         self.countedTokens = countedTokens
+        self.taskKind = taskKind
     }
 
     /// When the upstream took the call, and charged it: `at` less the latency.

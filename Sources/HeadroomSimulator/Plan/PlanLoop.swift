@@ -120,7 +120,7 @@ extension PlanPorts: CheckpointStore {
     func erasures(after id: Int64) async throws(StorageError) -> [ErasedTenant] { [] }
     func uses(since day: Int64) async throws(StorageError) -> [TenantUse] { [] }
     func save(
-        _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup], priced: Set<TenantID>,
-        erasedThrough: Int64
+        _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup], uses: [ModelUse],
+        priced: Set<TenantID>, erasedThrough: Int64
     ) async throws(StorageError) {}
 }

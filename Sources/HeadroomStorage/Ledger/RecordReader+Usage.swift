@@ -1,7 +1,7 @@
 import HeadroomModel
 
 extension RecordReader {
-    package func usage(from: Timestamp, to: Timestamp) throws(StorageError) -> [Rollup] {
+    package func usage(from: Timestamp, to: Timestamp) throws(StorageError) -> [ModelUse] {
         guard from < to else { return [] }
         // Whole days, and the hours before and behind them.
         let firstDay = min(RollupSpan.day.start(of: from.adding(seconds: 86_399.999)), to)
@@ -14,37 +14,77 @@ extension RecordReader {
             try connection.statement("SELECT id FROM name WHERE kind = 1 ORDER BY text").forEachRow {
                 pools.append($0.integer(0))
             }
-            var uses: [Rollup] = []
+            var uses: [ModelUse] = []
             for pool in pools {
                 let name = PoolID(unchecked: try names.text(pool))
                 for (span, range) in parts where !range.isEmpty {
-                    try connection.statement(Self.selectUsage)
-                        .bind(":span_s", span.rawValue).bind(":pool_id", pool)
-                        .bind(":from_ms", span.start(of: range.lowerBound).milliseconds)
-                        .bind(":to_ms", range.upperBound.milliseconds)
-                        .forEachRow { row in
-                            guard let criticality = Criticality(rawValue: Int(row.integer(1))) else { return }
-                            uses.append(
-                                Rollup(
-                                    start: from, tenant: TenantID(unchecked: try names.text(row.integer(0))),
-                                    pool: name,
-                                    criticality: criticality,
-                                    sums: RollupSums {
-                                        $0.ok = row.integer(2)
-                                        $0.inputTokens = row.integer(3)
-                                        $0.cachedInputTokens = row.integer(4)
-                                        $0.outputTokens = row.integer(5)
-                                    }))
-                        }
+                    uses += try usage(of: pool, name, span, range, since: from)
                 }
             }
             return uses
         }
     }
 
+    /// One tenant's use in one criticality.
+    private struct Share: Hashable {
+        var tenant: Int64
+        var criticality: Criticality
+    }
+
+    /// What names a model or a kind of task, and then the rest.
+    private func usage(
+        of pool: Int64, _ name: PoolID, _ span: RollupSpan, _ range: Range<Timestamp>, since from: Timestamp
+    ) throws(StorageError) -> [ModelUse] {
+        func rows(_ sql: StaticString) throws(StorageError) -> SQLiteStatement {
+            try connection.statement(sql)
+                .bind(":span_s", span.rawValue).bind(":pool_id", pool)
+                .bind(":from_ms", span.start(of: range.lowerBound).milliseconds)
+                .bind(":to_ms", range.upperBound.milliseconds)
+        }
+        var uses: [ModelUse] = []
+        var named: [Share: UseSums] = [:]
+        try rows(Self.selectNamed).forEachRow { row in
+            guard let criticality = Criticality(rawValue: Int(row.integer(1))) else { return }
+            let sums = UseSums(row, from: 4)
+            named[Share(tenant: row.integer(0), criticality: criticality), default: UseSums()].add(sums)
+            func label(_ column: Int32) throws(StorageError) -> String? {
+                row.integer(column) == 0 ? nil : try names.text(row.integer(column))
+            }
+            uses.append(
+                ModelUse(
+                    start: from, tenant: TenantID(unchecked: try names.text(row.integer(0))), pool: name,
+                    criticality: criticality, model: try label(2), taskKind: try label(3), sums: sums))
+        }
+        try rows(Self.selectUsage).forEachRow { row in
+            guard let criticality = Criticality(rawValue: Int(row.integer(1))) else { return }
+            let share = Share(tenant: row.integer(0), criticality: criticality)
+            let rest = UseSums(row, from: 2).without(named[share] ?? UseSums())
+            guard !rest.isEmpty else { return }
+            uses.append(
+                ModelUse(
+                    start: from, tenant: TenantID(unchecked: try names.text(row.integer(0))), pool: name,
+                    criticality: criticality, sums: rest))
+        }
+        return uses
+    }
+
+    private static let selectNamed: StaticString = """
+        SELECT tenant_id, criticality, model_id, task_kind_id, sum(requests), sum(input_tokens),
+            sum(cached_input_tokens), sum(output_tokens)
+        FROM use_sum WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
+        GROUP BY tenant_id, criticality, model_id, task_kind_id
+        """
     private static let selectUsage: StaticString = """
         SELECT tenant_id, criticality, sum(ok), sum(input_tokens), sum(cached_input_tokens), sum(output_tokens)
         FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
         GROUP BY tenant_id, criticality HAVING sum(ok) > 0
         """
+}
+
+extension UseSums {
+    fileprivate init(_ row: SQLiteStatement, from first: Int32) {
+        self.init(
+            requests: row.integer(first), inputTokens: row.integer(first + 1),
+            cachedInputTokens: row.integer(first + 2), outputTokens: row.integer(first + 3))
+    }
 }

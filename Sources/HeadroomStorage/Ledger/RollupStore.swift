@@ -45,25 +45,27 @@ package actor RollupStore: CheckpointStore {
     }
 
     package func save(
-        _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup] = [], priced: Set<TenantID> = [],
-        erasedThrough: Int64 = 0
+        _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup] = [], uses: [ModelUse] = [],
+        priced: Set<TenantID> = [], erasedThrough: Int64 = 0
     ) throws(StorageError) {
         do throws(StorageError) {
             try connection.transaction {
                 try names.begin()
-                let uses = TenantUseTable(connection: connection)
+                let priceable = TenantUseTable(connection: connection)
                 for rollup in rollups {
                     let tenant = try names.id(of: rollup.tenant.text, .tenant)
                     let pool = try names.id(of: rollup.pool.text, .pool)
                     for span in RollupSpan.allCases {
                         try table.add(rollup, to: span, tenant: tenant, pool: pool)
                     }
-                    if priced.contains(rollup.tenant) { try uses.add(TenantUse(rollup)) }
+                    if priced.contains(rollup.tenant) { try priceable.add(TenantUse(rollup)) }
                 }
                 for rollup in capacities.adding(rollups) {
                     let pool = try names.id(of: rollup.pool.text, .pool)
                     for span in RollupSpan.allCases { try poolTable.add(rollup, to: span, pool: pool) }
                 }
+                let useTable = UseTable(connection: connection)
+                for use in uses { try useTable.add(use, names: names) }
                 try replace(checkpoint)
                 try connection.statement("DELETE FROM erased_tenant WHERE id <= :id").bind(":id", erasedThrough).run()
             }
@@ -101,6 +103,8 @@ package actor RollupStore: CheckpointStore {
                     .bind(":span_s", span.rawValue).bind(":pool_id", pool)
                     .bind(":before_ms", horizon.milliseconds).bind(":limit", Int64(limit)).run()
                 deleted += connection.changedRows
+                deleted += try UseTable(connection: connection)
+                    .prune(span, pool: pool, before: horizon, limit: Int64(limit))
             }
             return deleted
         }

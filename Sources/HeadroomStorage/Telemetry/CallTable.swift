@@ -9,13 +9,14 @@ struct CallTable {
         var pool: Int64
         var model: Int64?
         var endpoint: Int64?
+        var taskKind: Int64?
     }
 
     private let insert: SQLiteStatement
     private let at, gateway, tenant, pool, model, endpoint: SQLiteStatement.Parameter
     private let criticality, outcome, attempt, status, latency, queued: SQLiteStatement.Parameter
     private let inputTokens, outputTokens, cachedInputTokens, maxTokens, countedTokens: SQLiteStatement.Parameter
-    private let request, task, parent: SQLiteStatement.Parameter
+    private let request, task, parent, taskKind: SQLiteStatement.Parameter
 
     init(connection: SQLiteConnection) throws(StorageError) {
         insert = try connection.statement(CallTable.insertRow)
@@ -39,6 +40,7 @@ struct CallTable {
         request = insert.parameter(":request")
         task = insert.parameter(":task")
         parent = insert.parameter(":parent")
+        taskKind = insert.parameter(":task_kind_id")
     }
 
     func add(_ call: CallRecord, _ names: Names) throws(StorageError) {
@@ -62,6 +64,7 @@ struct CallTable {
         insert.bind(request, call.request)
         insert.bind(task, call.task)
         insert.bind(parent, call.parent)
+        insert.bind(taskKind, names.taskKind)
         try insert.run()
     }
 
@@ -87,23 +90,24 @@ struct CallTable {
             outputTokens: row.optionalInteger(14),
             cachedInputTokens: row.optionalInteger(15),
             maxTokens: row.optionalInteger(16),
-            countedTokens: row.optionalInteger(17))
+            countedTokens: row.optionalInteger(17),
+            taskKind: try names.optionalText(row.optionalInteger(21)))
     }
 
     static let selectRows: StaticString = """
         SELECT id, at_ms, gateway_id, tenant_id, pool_id, model_id, endpoint_id, criticality, outcome, attempt, status,
             latency_ms, queued_ms, input_tokens, output_tokens, cached_input_tokens, max_tokens, counted_tokens,
-            request, task, parent
+            request, task, parent, task_kind_id
         FROM call WHERE id > :after ORDER BY id LIMIT :limit
         """
 
     private static let insertRow: StaticString = """
         INSERT INTO call (at_ms, gateway_id, tenant_id, pool_id, model_id, endpoint_id, criticality, outcome, attempt,
             status, latency_ms, queued_ms, input_tokens, output_tokens, cached_input_tokens, max_tokens,
-            counted_tokens, request, task, parent)
+            counted_tokens, request, task, parent, task_kind_id)
         VALUES (:at_ms, :gateway_id, :tenant_id, :pool_id, :model_id, :endpoint_id, :criticality, :outcome, :attempt,
             :status, :latency_ms, :queued_ms, :input_tokens, :output_tokens, :cached_input_tokens, :max_tokens,
-            :counted_tokens, :request, :task, :parent)
+            :counted_tokens, :request, :task, :parent, :task_kind_id)
         """
 }
 

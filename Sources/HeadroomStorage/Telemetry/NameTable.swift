@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// The kind of thing that a name names; the raw value is the column `kind` of the table `name`.
 enum NameKind: Int, CaseIterable {
-    case tenant, pool, gateway, model, endpoint, provider
+    case tenant, pool, gateway, model, endpoint, provider, taskKind
 }
 
 /// Numbers for texts that rows repeat, so that a row holds a byte or two in place of a name. For the writer.

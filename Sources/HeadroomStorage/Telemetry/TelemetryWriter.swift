@@ -133,7 +133,8 @@ final class TelemetryWriter {
                 tenant: try names.id(of: call.tenant.text, .tenant),
                 pool: try names.id(of: call.pool.text, .pool),
                 model: try names.optionalID(of: call.model, .model),
-                endpoint: try names.optionalID(of: call.endpoint, .endpoint))
+                endpoint: try names.optionalID(of: call.endpoint, .endpoint),
+                taskKind: try names.optionalID(of: call.taskKind, .taskKind))
             let pair = ReportingKinds.Pair(gateway: numbers.gateway, tenant: numbers.tenant, pool: numbers.pool)
             if let holder = kinds.claim(pair, by: .calls, at: received) {
                 return .refused(conflict(line.record, holder: holder))

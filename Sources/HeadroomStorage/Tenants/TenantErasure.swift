@@ -119,6 +119,10 @@ struct TenantErasure {
                 try connection.statement(TenantErasure.deleteRollups)
                     .bind(":span_s", span.rawValue).bind(":pool_id", pool).bind(":tenant_id", tenant)
                     .bind(":from_ms", from.milliseconds).bind(":up_to_ms", upTo).run()
+                guard UseTable.spans.contains(span) else { continue }
+                try connection.statement(TenantErasure.deleteUses)
+                    .bind(":span_s", span.rawValue).bind(":pool_id", pool).bind(":tenant_id", tenant)
+                    .bind(":from_ms", from.milliseconds).bind(":up_to_ms", upTo).run()
             }
         }
     }
@@ -198,5 +202,9 @@ struct TenantErasure {
             SELECT :from_ms UNION ALL SELECT start_ms + 1000 * :span_s FROM step WHERE start_ms + 1000 * :span_s <= :up_to_ms)
         DELETE FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms IN (SELECT start_ms FROM step)
             AND tenant_id = :tenant_id
+        """
+    private static let deleteUses: StaticString = """
+        DELETE FROM use_sum WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms
+            AND start_ms <= :up_to_ms AND tenant_id = :tenant_id
         """
 }

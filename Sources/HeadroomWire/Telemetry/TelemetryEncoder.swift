@@ -58,6 +58,7 @@ package struct TelemetryEncoder: Sendable {
         string("criticality", call.criticality.name)
         string("task", call.task)
         string("parent", call.parent)
+        string("task_kind", call.taskKind)
         integer("attempt", Int64(call.attempt))
         string("outcome", call.outcome.name)
         integer("status", call.status.map(Int64.init))

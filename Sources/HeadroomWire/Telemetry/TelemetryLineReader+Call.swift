@@ -5,6 +5,7 @@ extension TelemetryLineReader {
     private enum CallField: String, CaseIterable {
         case type, id, request, at, gateway, tenant, pool, model, endpoint, criticality, task, parent, attempt, outcome
         case status
+        case taskKind = "task_kind"
         case latency = "latency_ms"
         case queued = "queued_ms"
         case inputTokens = "input_tokens"
@@ -41,6 +42,7 @@ extension TelemetryLineReader {
             case .criticality: call.criticality = try criticality()
             case .task: call.task = try text()
             case .parent: call.parent = try text()
+            case .taskKind: call.taskKind = try label()
             case .attempt: call.attempt = Int(try integer(1...10_000))
             case .outcome: outcome = try self.outcome()
             case .status: call.status = Int(try integer(100...599))

@@ -4,16 +4,18 @@ import HeadroomModel
 /// `headroom report cost`: who used how much, and what it cost.
 enum ReportCostCommand {
     static let help = """
-        usage: headroom report cost [--month YYYY-MM | --from TIME --to TIME] [--by tenant|pool|criticality] [--csv | --json]
+        usage: headroom report cost [--month YYYY-MM | --from TIME --to TIME] [--by WHAT] [--csv | --json]
 
         Sums what is recorded of the time, at the price of the tenant's contract, or else at the price of the pool's policy
-        that held then. Use without a price is listed as unpriced, and is in no sum. The lines add up to the totals, and the
-        totals are the same whatever --by says.
+        that held then; beside it what the provider bills for it. Use without a price is listed as unpriced, and is in no
+        sum. The lines add up to the totals, and the totals are the same whatever --by says. Of a month that goes on, the
+        totals are projected to its end: as if the last 24 hours went on.
 
           --month YYYY-MM     in UTC; default the present one
           --from TIME, --to TIME
                               RFC 3339; whole hours count
-          --by WHAT           default tenant
+          --by WHAT           tenant (the default), pool, model, criticality or task-kind; "(not reported)" is use whose
+                              lines name no model or no task_kind
           --csv               for a spreadsheet: amounts with a decimal point, no separators
         \(ServiceClient.help)
         """
@@ -51,29 +53,50 @@ enum ReportCostCommand {
 
     private static let counts = ["requests", "input_tokens", "cached_input_tokens", "output_tokens"]
 
+    private static func key(_ line: JSONNode) -> String { line["key"]?.string ?? "(not reported)" }
+
+    /// RFC 4180: a model's name may have anything in it.
+    private static func quoted(_ cell: String) -> String {
+        cell.contains { ",\"\n\r".contains($0) } ? "\"\(cell.replacing("\"", with: "\"\""))\"" : cell
+    }
+
     private static func csv(_ answer: JSONNode, by: String) -> String {
-        var rows: [[String]] = [[by, "currency", "cost"] + counts]
+        var rows: [[String]] = [[by, "currency", "cost", "provider_currency", "provider_cost"] + counts]
         for line in answer["costs"]?.array ?? [] {
-            let cost = money(line["cost_micros"]) ?? "unpriced"
-            let named: [String] = [AnswerText.string(line["key"]), line["currency"]?.string ?? "", cost]
+            let named: [String] = [
+                key(line), line["currency"]?.string ?? "", money(line["cost_micros"]) ?? "unpriced",
+                line["provider_currency"]?.string ?? "", money(line["provider_micros"]) ?? "unpriced",
+            ]
             rows.append(named + counts.map { AnswerText.id(line[$0]) })
         }
-        // No name has a comma or a quote.
-        return rows.map { $0.joined(separator: ",") }.joined(separator: "\n")
+        return rows.map { $0.map(quoted).joined(separator: ",") }.joined(separator: "\n")
     }
 
     private static func table(_ answer: JSONNode, by: String) -> String {
-        var table = TextTable([by.uppercased(), "COST", "REQUESTS", "INPUT TOKENS", "OF THEM CACHED", "OUTPUT TOKENS"])
+        var table = TextTable(
+            [by.uppercased(), "COST", "PROVIDER'S BILL", "REQUESTS", "INPUT TOKENS", "OF THEM CACHED", "OUTPUT TOKENS"])
         for line in answer["costs"]?.array ?? [] {
             let cost = money(line["cost_micros"]).map { "\($0) \(AnswerText.string(line["currency"]))" }
-            table.add(
-                [AnswerText.string(line["key"]), cost ?? "unpriced"] + counts.map { AnswerText.number(line[$0]) })
+            let bill = money(line["provider_micros"]).map { "\($0) \(AnswerText.string(line["provider_currency"]))" }
+            table.add([key(line), cost ?? "unpriced", bill ?? "unpriced"] + counts.map { AnswerText.number(line[$0]) })
         }
-        let totals = (answer["totals"]?.array ?? []).map { total in
-            "\(money(total["cost_micros"]) ?? "-") \(AnswerText.string(total["currency"]))"
+        func sum(_ name: String, _ amount: String) -> String {
+            let totals = (answer[name]?.array ?? []).compactMap { total in
+                money(total[amount]).map { "\($0) \(AnswerText.string(total["currency"]))" }
+            }
+            return totals.isEmpty ? "no use with a price" : totals.joined(separator: ", ")
         }
-        return "\(AnswerText.instant(answer["from"])) to \(AnswerText.instant(answer["to"]))\n\(table.text)\ntotal: "
-            + (totals.isEmpty ? "no use with a price" : totals.joined(separator: ", "))
+        var lines = [
+            "\(AnswerText.instant(answer["from"])) to \(AnswerText.instant(answer["to"]))", table.text,
+            "total: \(sum("totals", "cost_micros")); the provider's bill: \(sum("provider_totals", "cost_micros"))",
+        ]
+        if answer["projected_until"]?.string != nil {
+            lines.append(
+                "projected to \(AnswerText.instant(answer["projected_until"])), if the last 24 hours go on: "
+                    + "\(sum("totals", "projected_micros")); the provider's bill: "
+                    + sum("provider_totals", "projected_micros"))
+        }
+        return lines.joined(separator: "\n")
     }
 
     /// Millionths as units: `12.345678`.
