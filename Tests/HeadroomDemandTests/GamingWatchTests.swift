@@ -210,7 +210,10 @@ import Testing
         // Calls at any moment; their lines have the time at which they were reported.
         let flags = flags { pool, second, _ in
             guard second.truncatingRemainder(dividingBy: 2) == 0 else { return }
-            for _ in 0..<Int.random(in: 3...9, using: &random) { pool.call(second + 1.6) }
+            for _ in 0..<Int.random(in: 3...9, using: &random) {
+                pool.call(second + 1.6)
+                pool.call(second + 1.6, by: "other")
+            }
         }
         #expect(flags.isEmpty, "\(flags)")
     }

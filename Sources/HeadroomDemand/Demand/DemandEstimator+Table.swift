@@ -130,9 +130,9 @@ extension DemandEstimator {
     }
 
     /// Whether the call's time is its own, as far as its gateway's other calls tell.
-    mutating func noteEnd(of call: CallRecord) -> Bool {
+    mutating func noteEnd(of call: CallRecord, _ index: Int) -> Bool {
         guard let number = gatewayNumbers[call.gateway] else { return true }
-        return gatewayArrivals[Int(number)].noteEnd(at: call.at)
+        return gatewayArrivals[Int(number)].noteEnd(of: call, by: index)
     }
 
     mutating func noteArrivals(_ cost: Double, of index: Int, from gateway: GatewayID, at now: Timestamp) {

@@ -7,8 +7,9 @@ struct GatewayArrivals: Sendable {
     /// Of about the last hour: what fallbacks follow.
     private var hourly: Fading
     private var since: Timestamp
-    /// The end of the call that it reported last, and how often the next one had the same, of the last 32 or so.
-    private var lastEnd: Timestamp?
+    /// The served call that it reported last, and how often the next one ended in the same millisecond and was none of the
+    /// same burst, of the last 32 or so.
+    private var last: (end: Timestamp, tenant: Int, latency: Double)?
     private var sameEnds: Float = 0
 
     /// As ``MinuteSeries/halfLifeMinutes``: what arrived an hour ago counts half.
@@ -28,10 +29,15 @@ struct GatewayArrivals: Sendable {
         hourly.add(cost, at: now, halfLife: Self.halfLife)
     }
 
-    /// A call that it reported. False where its calls have the time of the report, to the millisecond, in place of their own.
-    mutating func noteEnd(at end: Timestamp) -> Bool {
-        sameEnds += ((end == lastEnd ? 1 : 0) - sameEnds) / 32
-        lastEnd = end
+    /// A call that it reported. False where its calls have the time of the report, to the millisecond, in place of their own:
+    /// calls of different tenants, or of different lengths, do not end together again and again.
+    mutating func noteEnd(of call: CallRecord, by tenant: Int) -> Bool {
+        if call.outcome == .ok {
+            let latency = call.latencyMilliseconds ?? 0
+            let isSame = last.map { $0.end == call.at && ($0.tenant != tenant || $0.latency != latency) } ?? false
+            sameEnds += ((isSame ? 1 : 0) - sameEnds) / 32
+            last = (call.at, tenant, latency)
+        }
         return sameEnds < 0.25
     }
 
