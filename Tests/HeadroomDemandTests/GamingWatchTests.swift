@@ -205,19 +205,6 @@ import Testing
         }
     }
 
-    @Test func `a gateway that reports every two seconds without times of calls makes nobody look synchronised`() {
-        var random = SplitMix64(seed: 5)
-        // Calls at any moment; their lines have the time at which they were reported.
-        let flags = flags { pool, second, _ in
-            guard second.truncatingRemainder(dividingBy: 2) == 0 else { return }
-            for _ in 0..<Int.random(in: 3...9, using: &random) {
-                pool.call(second + 1.6)
-                pool.call(second + 1.6, by: "other")
-            }
-        }
-        #expect(flags.isEmpty, "\(flags)")
-    }
-
     @Test func `batch work that is called interactive is flagged within ten minutes`() throws {
         let minutes = 100.0
         let flags = flags(minutes: minutes) { pool, second, _ in

@@ -4,16 +4,14 @@ import HeadroomModel
 extension DemandEstimator {
     /// True when new work is a denied call in new clothes: the same content was denied just before it came, and that
     /// happens to this tenant far more often than with what was served.
-    /// - Parameter hasOwnTime: its time is the call's, and not that of the gateway's report.
-    mutating func isAgain(_ call: CallRecord, _ index: Int, at arrival: Timestamp, hasOwnTime: Bool) -> Bool {
-        let time = hasOwnTime ? arrival : nil
+    mutating func isAgain(_ call: CallRecord, _ index: Int, at arrival: Timestamp) -> Bool {
         guard profiles[index].watch.looksForResends, let content = content(of: call, index) else {
-            profiles[index].watch.noteArrival(wasDenied: false, wasServed: false, at: time, gaming)
+            profiles[index].watch.noteArrival(wasDenied: false, wasServed: false, at: arrival, gaming)
             return false
         }
         let wasDenied = denials.take(content, before: arrival)
         let wasServed = controls.take(content, before: arrival)
-        profiles[index].watch.noteArrival(wasDenied: wasDenied, wasServed: wasServed, at: time, gaming)
+        profiles[index].watch.noteArrival(wasDenied: wasDenied, wasServed: wasServed, at: arrival, gaming)
         guard wasDenied, profiles[index].watch.resendsDenied else { return false }
         profiles[index].retried.add(1, at: call.at, halfLife: Self.retryHalfLife)
         return true

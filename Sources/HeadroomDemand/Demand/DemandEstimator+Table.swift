@@ -129,12 +129,6 @@ extension DemandEstimator {
         return number
     }
 
-    /// Whether the call's time is its own, as far as its gateway's other calls tell.
-    mutating func noteEnd(of call: CallRecord, _ index: Int) -> Bool {
-        guard let number = gatewayNumbers[call.gateway] else { return true }
-        return gatewayArrivals[Int(number)].noteEnd(of: call, by: index)
-    }
-
     mutating func noteArrivals(_ cost: Double, of index: Int, from gateway: GatewayID, at now: Timestamp) {
         guard cost > 0, let number = number(of: gateway, at: now) else { return }
         gatewayArrivals[Int(number)].add(Float(cost), at: now, latelyHalfLife: Self.poolHalfLife)

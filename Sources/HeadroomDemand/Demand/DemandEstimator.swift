@@ -156,8 +156,7 @@ public struct DemandEstimator: Sendable {
             profiles[index].retrySeconds.note(call.startedAt.second)
         }
         let isFirst = call.request.map { requests.insert($0, at: instant.second) } ?? !isRetry
-        let hasOwnTime = noteEnd(of: call, index)
-        let isResent = isFirst && !isRetry && isAgain(call, index, at: arrival, hasOwnTime: hasOwnTime)
+        let isResent = isFirst && !isRetry && isAgain(call, index, at: arrival)
         if isResent { profiles[index].retrySeconds.note(arrival.second) }
         storm.note(isRetry: isRetry || isResent, at: isRetry ? call.startedAt.second : arrival.second)
         // Only after the look for repeated work, or each call would be found to repeat itself.

@@ -7,10 +7,6 @@ struct GatewayArrivals: Sendable {
     /// Of about the last hour: what fallbacks follow.
     private var hourly: Fading
     private var since: Timestamp
-    /// The served call that it reported last, and how often the next one ended in the same millisecond and was none of the
-    /// same burst, of the last 32 or so.
-    private var last: (end: Timestamp, tenant: Int, latency: Double)?
-    private var sameEnds: Float = 0
 
     /// As ``MinuteSeries/halfLifeMinutes``: what arrived an hour ago counts half.
     private static let halfLife = MinuteSeries.halfLifeMinutes * 60
@@ -27,18 +23,6 @@ struct GatewayArrivals: Sendable {
     mutating func add(_ cost: Float, at now: Timestamp, latelyHalfLife: Double) {
         lately.add(cost, at: now, halfLife: latelyHalfLife)
         hourly.add(cost, at: now, halfLife: Self.halfLife)
-    }
-
-    /// A call that it reported. False where its calls have the time of the report, to the millisecond, in place of their own:
-    /// calls of different tenants, or of different lengths, do not end together again and again.
-    mutating func noteEnd(of call: CallRecord, by tenant: Int) -> Bool {
-        if call.outcome == .ok {
-            let latency = call.latencyMilliseconds ?? 0
-            let isSame = last.map { $0.end == call.at && ($0.tenant != tenant || $0.latency != latency) } ?? false
-            sameEnds += ((isSame ? 1 : 0) - sameEnds) / 32
-            last = (call.at, tenant, latency)
-        }
-        return sameEnds < 0.25
     }
 
     /// The arrivals since the gateway is known, each second weighted by its age, and the sum of those weights.

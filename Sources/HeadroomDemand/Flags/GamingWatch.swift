@@ -71,11 +71,10 @@ struct GamingWatch: Sendable {
     // MARK: Evidence
 
     /// New work, and whether the same had just been denied or served.
-    /// - Parameter instant: `nil` where only the time of the gateway's report is known: its rhythm is not the tenant's.
-    mutating func noteArrival(wasDenied: Bool, wasServed: Bool, at instant: Timestamp?, _ settings: Settings) {
+    mutating func noteArrival(wasDenied: Bool, wasServed: Bool, at instant: Timestamp, _ settings: Settings) {
         if wasDenied { resent += 1 }
         if wasServed { repeated += 1 }
-        if let instant { notePhase(of: instant, settings) }
+        notePhase(of: instant, settings)
     }
 
     mutating func noteDenied(afterSeconds seconds: Double) {
