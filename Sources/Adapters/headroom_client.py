@@ -31,7 +31,7 @@ import json
 import os
 import sys
 
-from headroom_litellm import Denied, Headroom, Slot, size_of, wishes_of
+from headroom_litellm import Denied, Headroom, Slot, comes_back, size_of, wishes_of
 
 __all__ = ["http_client", "async_http_client", "call", "Denied", "Headroom", "Slot"]
 
@@ -116,7 +116,7 @@ class _Turns:
         return self.headroom.ask(
             self.pool, headers.get("x-headroom-tenant") or self.tenant, characters=characters, max_tokens=bound,
             attempt=int(headers.get("x-stainless-retry-count") or 0) + 1, model=body.get("model"),
-            endpoint=request.url.path, **dict(wishes, timeout=wishes["timeout"] or read_timeout))
+            endpoint=request.url.path, comes_back=comes_back(headers), **dict(wishes, timeout=wishes["timeout"] or read_timeout))
 
     def refusal(self, request, denied):
         timeout = request.extensions.get("timeout", {}).get("read")

@@ -1167,7 +1167,7 @@ class Slot:
 
     __slots__ = (
         "headroom", "pool", "pools", "call", "future", "request", "attempt", "task", "parent", "endpoint", "model",
-        "characters", "input_tokens", "max_tokens", "asked_at", "sent_at", "patience", "ended", "kept_until")
+        "characters", "input_tokens", "max_tokens", "asked_at", "sent_at", "patience", "ended", "kept_until", "comes_back")
 
     @property
     def key(self):
@@ -1295,12 +1295,13 @@ class Headroom:
     def ask(
         self, pool, tenant, *, criticality="interactive", characters=0, input_tokens=None, max_tokens=None, max_wait=None,
         timeout=None, request=None, attempt=1, eligible_in=0.0, arrival=None, task=None, parent=None, pools=(),
-        endpoint=None, model=None,
+        endpoint=None, model=None, comes_back=False,
     ):
         """A slot for one attempt. Its future is done when the turn has come, or fails with Denied.
 
         `characters` of text stand for `input_tokens` that are not known; `timeout` is the caller's own, in seconds; `pools` are
-        those that the call may be sent to while the breaker of `pool` is open.
+        those that the call may be sent to while the breaker of `pool` is open. A caller that `comes_back` after a refusal, with a higher
+        `attempt`, has its place kept until then.
         """
         self.start()
         slot = Slot()
@@ -1313,12 +1314,13 @@ class Headroom:
             slot.endpoint, slot.model = endpoint, model
             slot.characters, slot.input_tokens, slot.max_tokens = characters, tokens, max_tokens
             slot.asked_at, slot.sent_at, slot.ended, slot.kept_until = now, None, False, None
+            slot.comes_back = comes_back
             slot.patience = timeout
             self.call_number += 1
             number, criticality = self.call_number, CRITICALITIES.index(criticality)
             estimate = self.estimator.estimate(tenant, tokens, max_tokens)
             slot.call = Call(number, tenant, criticality, estimate, now if arrival is None else arrival, NEVER, slot=slot)
-            place = self._take_place(slot, now) if arrival is None else None
+            place = self._take_place(slot, now) if arrival is None and attempt > 1 else None
             patience = self.max_wait if max_wait is None else max_wait
             if timeout is not None:
                 # The caller's time-out holds the answer too, not only the wait.
@@ -1453,7 +1455,7 @@ class Headroom:
         if slot.kept_until is not None:
             return  # A place that nobody came back for: `_drop_places` ends it.
         slot.ended = True
-        retry_after = self._keep_place(slot, gate, now)
+        retry_after = self._keep_place(slot, gate, now) if slot.comes_back else None
         if retry_after is None:
             self._add_call(slot, "denied", now, None, None, None)
             index = gate.indices.get(slot.call.tenant, 0)
@@ -1877,6 +1879,13 @@ def wishes_of(headers, body=None):
         "parent": name_of(first("x-headroom-parent", "x-parent-session-id") or baggage.get("headroom.parent"))}
 
 
+def comes_back(headers):
+    """Whether the caller's SDK tries again after a 429: OpenAI's and Anthropic's say which retry this is, and make two by default. A
+    place that is kept for others would only keep work waiting."""
+    retries = _number(headers.get("x-stainless-retry-count"))
+    return retries is not None and retries < 2
+
+
 def name_of(text):
     """As Headroom allows names: 1 to 128 characters out of A-Z a-z 0-9 . _ : @ -, the first a letter or digit."""
     if text is None:
@@ -1991,6 +2000,7 @@ class Work:
         self.arrival = None
         self.retry_in = 0.0
         self.denied = None
+        self.comes_back = False
 
     def end(self):
         self.known.pop(self.id, None)
@@ -2043,6 +2053,7 @@ class LiteLLMGateway(CustomLogger):
             work.wishes["timeout"] = float(data["timeout"])
         retries = _number(headers.get("x-stainless-retry-count"))
         work.attempt = int(retries or 0)
+        work.comes_back = comes_back(headers)
         if exchange:
             exchange.works.append(work)
         await self._turn(work, pools[0], pools, group, call_type)
@@ -2074,7 +2085,7 @@ class LiteLLMGateway(CustomLogger):
         slot = self.headroom.ask(
             pool, work.tenant, characters=characters, max_tokens=bound, request=name_of(work.id), attempt=work.attempt,
             arrival=work.arrival, eligible_in=work.retry_in, pools=pools, model=model,
-            endpoint=str(getattr(endpoint, "value", endpoint) or "") or None, **work.wishes)
+            endpoint=str(getattr(endpoint, "value", endpoint) or "") or None, comes_back=work.comes_back, **work.wishes)
         work.slot, work.arrival = slot, slot.call.arrival
         turn = asyncio.wrap_future(slot.future)
         try:

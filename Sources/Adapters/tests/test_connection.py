@@ -162,11 +162,9 @@ class PlaceTests(unittest.TestCase):
             slot = gateway.ask("p", "acme", input_tokens=1, max_tokens=1, max_wait=0.001)
             if not slot.future.done():
                 gateway.pass_time(2)
-                denied = slot.future.exception()
-                # That one's place is not part of the tests.
-                gateway.clock += 1
-                gateway._take_place(slot, gateway.clock)
-                return denied
+                # What has come back meanwhile goes as well, and leaves a debt of nearly a second.
+                self.assertTrue(gateway.ask("p", "acme", input_tokens=1, max_tokens=1).future.done())
+                return slot.future.exception()
 
     def setUp(self):
         self.gateway = OnItsOwnClock()
@@ -176,7 +174,8 @@ class PlaceTests(unittest.TestCase):
     def denied(self, count=1, **wishes):
         """The waits that so many callers at once are told."""
         slots = [
-            self.gateway.ask("p", "acme", input_tokens=1, max_tokens=1, max_wait=0.001, **wishes) for _ in range(count)]
+            self.gateway.ask("p", "acme", input_tokens=1, max_tokens=1, max_wait=0.001, **{"comes_back": True, **wishes})
+            for _ in range(count)]
         self.gateway.pass_time(2)
         return [slot.future.exception(0).retry_after for slot in slots]
 
@@ -195,8 +194,8 @@ class PlaceTests(unittest.TestCase):
         self.assertFalse(newer.future.done())
         self.assertEqual(self.places(), 1)
 
-    def test_who_comes_takes_the_place_of_one_who_was_sent_away(self):
-        waits = [self.denied()[0] for _ in range(5)]
+    def test_who_comes_back_too_early_keeps_its_place(self):
+        waits = [self.denied(attempt=number)[0] for number in (1, 2, 3)]
         self.assertEqual(self.places(), 1)
         self.assertLess(waits[-1], waits[0])
 
@@ -214,10 +213,16 @@ class PlaceTests(unittest.TestCase):
         self.assertEqual([json.loads(line)["outcome"] for line in self.gateway.lines], ["denied"])
 
     def test_a_caller_who_gives_up_sooner_gets_no_place(self):
+        self.denied(timeout=0.5)
+        self.denied(comes_back=False)
+        self.assertEqual(self.places(), 0)
         self.denied(timeout=60)
         self.assertEqual(self.places(), 1)
-        self.denied(timeout=0.5)
-        self.assertEqual(self.places(), 0)
+
+    def test_sdks_say_whether_they_come_back(self):
+        for count, expected in ((None, False), ("0", True), ("1", True), ("2", False), ("x", False)):
+            headers = {} if count is None else {"x-stainless-retry-count": count}
+            self.assertEqual(headroom.comes_back(headers), expected)
 
 
 if __name__ == "__main__":
