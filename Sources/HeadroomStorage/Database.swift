@@ -26,6 +26,8 @@ package final class Database: Sendable {
     package let alerts: AlertStore
     package let ownLevels: OwnLevelStore
     package let checkpoints: RollupStore
+    /// Reads and signs the audit log on the connection that writes.
+    package let auditSigner: AuditReader
     /// The migrations that opening it applied.
     package let applied: [String]
 
@@ -44,7 +46,7 @@ package final class Database: Sendable {
     /// - Parameter time: the one clock of the process: what a caller enters as of now holds now.
     package init(
         path: String, use: Use, coding: SnapshotStore.Coding, settings: TelemetrySettings = TelemetrySettings(),
-        time: TimeSource
+        auditKey: AuditKey? = nil, time: TimeSource
     ) throws(StorageError) {
         let now = time.now()
         try Self.checkIsFile(path)
@@ -60,6 +62,7 @@ package final class Database: Sendable {
         let writer = try SQLiteConnection(
             path: path, access: .readWrite, executor: executor,
             busyMilliseconds: use == .service ? Self.serviceBusyMilliseconds : Self.commandBusyMilliseconds)
+        writer.auditKey = auditKey
         applied = try executor.performAndWait {
             let applied = try Migrator(connection: writer).migrate(at: now)
             if use == .service { try writer.checkIntegrity() }
@@ -78,8 +81,10 @@ package final class Database: Sendable {
         checkpoints = try RollupStore(connection: writer)
         let reader = try SQLiteConnection(
             path: path, access: .readOnly, executor: DiskExecutor(label: "headroom.records"))
+        reader.auditKey = auditKey
         records = try RecordReader(connection: reader, coding: coding)
         audit = AuditReader(connection: reader)
+        auditSigner = AuditReader(connection: writer)
         clockMark = ClockMark(connection: writer)
         files = DatabaseFiles(path: path)
         files.restrict()

@@ -85,6 +85,12 @@ enum CommandTable {
             name: "audit verify", summary: "check that nobody changed the audit log", help: AuditCommand.verifyHelp,
             run: AuditCommand.runVerify),
         Command(
+            name: "audit sign", summary: "let nobody change the audit log without its key", help: AuditCommand.signHelp,
+            run: AuditCommand.runSign),
+        Command(
+            name: "audit export", summary: "the whole audit log, one JSON object a line",
+            help: AuditCommand.exportHelp, run: AuditCommand.runExport),
+        Command(
             name: "audit", summary: "who did what", help: AuditCommand.help, run: AuditCommand.run),
         Command(
             name: "token", summary: "create, list and revoke access tokens", help: TokenCommand.help,

@@ -148,4 +148,148 @@ import Testing
         try database.execute("UPDATE audit SET detail = NULL WHERE sequence = 3")
         #expect(try await audit.verify(at: start).fault?.sequence == 3)
     }
+
+    private static let key = AuditKey(Array("a key of some length".utf8))!
+
+    /// ``log()``, signed from its first row on; read on the connection that writes.
+    private func signedLog() async throws -> (database: TemporaryDatabase, audit: AuditReader) {
+        let database = try TemporaryDatabase()
+        database.writer.auditKey = Self.key
+        let contracts = ContractStore(connection: database.writer)
+        try await contracts.put(Contract(tenant: "acme", tier: "gold"))
+        try await contracts.put(Contract(tenant: "beta"), at: start.adding(seconds: 1))
+        return (database, AuditReader(connection: database.writer))
+    }
+
+    @Test func `each single bit that is changed in a signed log is found`() async throws {
+        let (database, audit) = try await signedLog()
+        let columns: [(read: StaticString, write: StaticString)] = [
+            (
+                "SELECT CAST(author AS BLOB) FROM audit WHERE sequence = :row",
+                "UPDATE audit SET author = CAST(:value AS TEXT) WHERE sequence = :row"
+            ),
+            (
+                "SELECT CAST(action AS BLOB) FROM audit WHERE sequence = :row",
+                "UPDATE audit SET action = CAST(:value AS TEXT) WHERE sequence = :row"
+            ),
+            (
+                "SELECT CAST(detail AS BLOB) FROM audit WHERE sequence = :row",
+                "UPDATE audit SET detail = CAST(:value AS TEXT) WHERE sequence = :row"
+            ),
+            (
+                "SELECT tenant_sha256 FROM audit WHERE sequence = :row",
+                "UPDATE audit SET tenant_sha256 = :value WHERE sequence = :row"
+            ),
+            (
+                "SELECT detail_sha256 FROM audit WHERE sequence = :row",
+                "UPDATE audit SET detail_sha256 = :value WHERE sequence = :row"
+            ),
+            (
+                "SELECT sha256 FROM audit WHERE sequence = :row",
+                "UPDATE audit SET sha256 = :value WHERE sequence = :row"
+            ),
+            // A number's digits; those that make no number are another value still.
+            (
+                "SELECT CAST(CAST(at_ms AS TEXT) AS BLOB) FROM audit WHERE sequence = :row",
+                "UPDATE audit SET at_ms = CAST(CAST(:value AS TEXT) AS INTEGER) WHERE sequence = :row"
+            ),
+            ("SELECT sha256 FROM audit_head WHERE :row = 1", "UPDATE audit_head SET sha256 = :value WHERE :row = 1"),
+            ("SELECT mac FROM audit_head WHERE :row = 1", "UPDATE audit_head SET mac = :value WHERE :row = 1"),
+            (
+                "SELECT CAST(CAST(sequence AS TEXT) AS BLOB) FROM audit_head WHERE :row = 1",
+                "UPDATE audit_head SET sequence = CAST(CAST(:value AS TEXT) AS INTEGER) WHERE :row = 1"
+            ),
+        ]
+        func write(_ sql: StaticString, _ value: [UInt8], _ row: Int64) throws {
+            try database.writer.executor.performAndWait {
+                try database.writer.statement(sql).bind(":value", value).bind(":row", row).run()
+            }
+        }
+        #expect(try await audit.verify(at: start).fault == nil)
+        try database.execute("PRAGMA synchronous = OFF")
+        var bits = 0
+        var missed: [String] = []
+        for row in [1, 2] as [Int64] {
+            for (read, update) in columns {
+                let value = try database.writer.executor.performAndWait {
+                    try database.writer.statement(read).bind(":row", row).first { $0.bytes(0) } ?? []
+                }
+                for bit in 0..<(8 * value.count) {
+                    var changed = value
+                    changed[bit / 8] ^= 1 << (bit % 8)
+                    try write(update, changed, row)
+                    if try await audit.verify(at: start).fault == nil {
+                        missed.append("\(update) row \(row) bit \(bit)")
+                    }
+                    bits += 1
+                }
+                try write(update, value, row)
+            }
+        }
+        #expect(missed.isEmpty, "\(missed.prefix(5))")
+        #expect(bits > 2000)
+        #expect(try await audit.verify(at: start).fault == nil, "all is as it was")
+    }
+
+    @Test func `a log that is written anew or cut without the key is found, and no later act hides it`() async throws {
+        // By somebody who knows all of Headroom's tables, and has kept the newest signature.
+        let attacks: [(name: String, sql: StaticString)] = [
+            (
+                "cut",
+                """
+                DELETE FROM audit WHERE sequence = 2;
+                UPDATE sqlite_sequence SET seq = 1 WHERE name = 'audit';
+                UPDATE audit_head SET (sequence, sha256) = (SELECT sequence, sha256 FROM audit WHERE sequence = 1)
+                """
+            ),
+            ("unsigned", "UPDATE audit_head SET mac = NULL"),
+            (
+                "emptied",
+                """
+                DELETE FROM audit; DELETE FROM sqlite_sequence WHERE name = 'audit';
+                UPDATE audit_head SET sequence = 0, sha256 = zeroblob(32)
+                """
+            ),
+        ]
+        for (name, sql) in attacks {
+            let (database, audit) = try await signedLog()
+            try database.execute(sql)
+            #expect(try await audit.verify(at: start).fault != nil, "\(name)")
+            try await ContractStore(connection: database.writer).put(Contract(tenant: "gamma"))
+            #expect(try await audit.verify(at: start).fault != nil, "\(name), after another act")
+        }
+        // Written anew by a Headroom without the key, or with another one.
+        for other in [nil, AuditKey(Array("another key, as long".utf8))] {
+            let anew = try TemporaryDatabase()
+            anew.writer.auditKey = other
+            try await ContractStore(connection: anew.writer).put(Contract(tenant: "acme"))
+            anew.writer.auditKey = Self.key
+            #expect(try await AuditReader(connection: anew.writer).verify(at: start).fault?.sequence == 1)
+        }
+    }
+
+    @Test func `a log is signed once and whole, and then no act is written without the key`() async throws {
+        let database = try await log()
+        database.writer.auditKey = Self.key
+        let signer = AuditReader(connection: database.writer)
+        #expect(try await signer.verify(at: start).fault?.detail.contains("found no signature") == true)
+        try database.execute("UPDATE audit SET author = 'eve' WHERE sequence = 2")
+        #expect(try await signer.sign(at: start).fault?.sequence == 2, "a log that is not whole is not signed")
+        #expect(try await !signer.isSigned)
+        let whole = try await log()
+        whole.writer.auditKey = Self.key
+        let audit = AuditReader(connection: whole.writer)
+        let signed = try await audit.sign(at: start)
+        #expect(signed.fault == nil && signed.sequence == 4)
+        #expect(try await audit.sign(at: start).sequence == 4, "once")
+        whole.writer.auditKey = nil
+        await #expect(throws: (any Error).self) {
+            try await ContractStore(connection: whole.writer).put(Contract(tenant: "gamma"))
+        }
+        #expect(try await audit.verify(at: start).fault == nil, "the chain can be verified without the key")
+        whole.writer.auditKey = Self.key
+        try await ContractStore(connection: whole.writer).put(Contract(tenant: "gamma"))
+        #expect(try await audit.verify(at: start).fault == nil)
+        #expect(AuditKey(Array("too short".utf8)) == nil)
+    }
 }

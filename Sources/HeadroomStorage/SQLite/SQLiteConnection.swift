@@ -17,6 +17,8 @@ import HeadroomModel
 
     package let path: String
     package let executor: DiskExecutor
+    /// Signs the audit log; `nil` where it is not signed. Set before the connection is used.
+    package var auditKey: AuditKey?
     private let handle: OpaquePointer
     private var hookOwner: AnyObject?
     private var statements: [UInt: SQLiteStatement] = [:]

@@ -39,8 +39,18 @@ package struct AuditLog {
     }
 
     /// In the transaction of what it tells of.
+    ///
+    /// A head that this key has not signed stays so, whatever is appended: rows that somebody has changed get no signature
+    /// by the next act.
     func append(_ act: AuditAct, at now: Timestamp) throws(StorageError) {
         let last = try head()
+        if last.code != nil, connection.auditKey == nil {
+            throw StorageError(
+                code: .readOnly,
+                message:
+                    "\(connection.path): the audit log is signed: name the file with its key, by HEADROOM_AUDIT_KEY or "
+                    + "by serve --audit-key")
+        }
         let detail = try json(act)
         let row = AuditRow(
             sequence: last.sequence + 1, at: now, author: act.author, action: act.action,
@@ -57,14 +67,37 @@ package struct AuditLog {
             .bind(":detail_sha256", row.detailDigest)
             .bind(":sha256", hash)
             .run()
-        try connection.statement("UPDATE audit_head SET sequence = :sequence, sha256 = :sha256")
-            .bind(":sequence", row.sequence).bind(":sha256", hash).run()
+        var code = last.code
+        if let key = connection.auditKey, isSigned(last, by: key) || last.sequence == 0 && last.code == nil {
+            code = key.code(sequence: row.sequence, hash: hash)
+        }
+        try connection.statement("UPDATE audit_head SET sequence = :sequence, sha256 = :sha256, mac = :mac")
+            .bind(":sequence", row.sequence).bind(":sha256", hash).bind(":mac", code).run()
+    }
+
+    func isSigned(_ head: Head, by key: AuditKey) -> Bool {
+        head.code == key.code(sequence: head.sequence, hash: head.hash)
+    }
+
+    /// Signs the head as it is; the act that says so goes before.
+    func sign(with key: AuditKey) throws(StorageError) {
+        let head = try head()
+        try connection.statement("UPDATE audit_head SET mac = :mac")
+            .bind(":mac", key.code(sequence: head.sequence, hash: head.hash)).run()
+    }
+
+    struct Head {
+        /// 0 before the first row.
+        var sequence: Int64
+        var hash: [UInt8]
+        /// The signature; `nil` where there is none.
+        var code: [UInt8]?
     }
 
     /// The number and the hash of the newest row that was written; 0 and zeros before the first.
-    func head() throws(StorageError) -> (sequence: Int64, hash: [UInt8]) {
-        let head = try connection.statement("SELECT sequence, sha256 FROM audit_head")
-            .first { (sequence: $0.integer(0), hash: $0.bytes(1)) }
+    func head() throws(StorageError) -> Head {
+        let head = try connection.statement("SELECT sequence, sha256, mac FROM audit_head")
+            .first { Head(sequence: $0.integer(0), hash: $0.bytes(1), code: $0.isNull(2) ? nil : $0.bytes(2)) }
         guard let head else {
             throw StorageError(code: .corrupt, message: "\(connection.path): the head of the audit log is missing")
         }

@@ -24,6 +24,11 @@ package actor AuditReader {
     /// The result of the last ``verify(at:)``; `nil` before it has ended.
     package var lastVerification: AuditVerification? { newest }
 
+    /// Whether the log bears a signature, by whichever key.
+    package var isSigned: Bool {
+        get throws(StorageError) { try log.head().code != nil }
+    }
+
     /// The newest row; `nil` before the first.
     package func head() throws(StorageError) -> AuditHead? {
         let head = try log.head()
@@ -34,7 +39,7 @@ package actor AuditReader {
     /// - Parameter noted: a head of an earlier time, which must still be one of the rows. Whoever can write the file can cut
     ///   rows off its end, or write all of it anew, so that only this shows it.
     @discardableResult package func verify(
-        at now: Timestamp, noted: AuditHead? = nil
+        at now: Timestamp, noted: AuditHead? = nil, checksSignature: Bool = true
     ) async throws(StorageError) -> AuditVerification {
         // Before the rows: those that come meanwhile lie behind it.
         let head = try log.head()
@@ -56,11 +61,27 @@ package actor AuditReader {
             }
             await Task.yield()
         }
-        if verified.fault == nil { verified.fault = try endFault(head, previous) }
+        if verified.fault == nil { verified.fault = try endFault(head, previous, checksSignature) }
         if verified.fault == nil, let noted { verified.fault = try missing(noted) }
         verified.hash = SHA256.hexadecimal(previous)
         newest = verified
         return verified
+    }
+
+    /// Goes through the whole log and signs it, when it is whole and bears no signature yet. For the connection that
+    /// writes.
+    package func sign(at now: Timestamp) async throws(StorageError) -> AuditVerification {
+        guard let key = connection.auditKey else {
+            throw StorageError(code: .readOnly, message: "\(connection.path): there is no key to sign with")
+        }
+        let isSigned = try log.head().code != nil
+        let found = try await verify(at: now, checksSignature: isSigned)
+        guard found.fault == nil, !isSigned else { return found }
+        try connection.transaction {
+            try log.append(AuditAct("audit.sign", by: AuditLog.commandLine), at: now)
+            try log.sign(with: key)
+        }
+        return try await verify(at: now)
     }
 
     private func rows(
@@ -98,8 +119,18 @@ package actor AuditReader {
 
     /// All rows up to the head are in order; is the head the last of them, and is it the last that was written?
     private func endFault(
-        _ head: (sequence: Int64, hash: [UInt8]), _ last: [UInt8]
+        _ head: AuditLog.Head, _ last: [UInt8], _ checksSignature: Bool
     ) throws(StorageError) -> AuditVerification.Fault? {
+        if checksSignature, let key = connection.auditKey, head.sequence > 0 || head.code != nil,
+            !log.isSigned(head, by: key)
+        {
+            let found = head.code == nil ? "no signature" : "another signature"
+            return AuditVerification.Fault(
+                sequence: head.sequence,
+                detail:
+                    "row \(head.sequence), the newest, is not signed by this key: expected its signature, found \(found)"
+            )
+        }
         if head.hash != last {
             return AuditVerification.Fault(
                 sequence: head.sequence,

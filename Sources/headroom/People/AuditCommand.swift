@@ -1,5 +1,6 @@
 import HeadroomJSON
 import HeadroomStorage
+import HeadroomWire
 
 /// `headroom audit`: who did what.
 enum AuditCommand {
@@ -50,7 +51,7 @@ enum AuditCommand {
     }
 
     static let verifyHelp = """
-        usage: headroom audit verify [--head HEAD] [--database FILE]
+        usage: headroom audit verify [--head HEAD] [--audit-key FILE] [--database FILE]
 
         Goes through the whole audit log in FILE, beside a running service or without one, and says where it is not as it
         was written. Exit code 1 then. Prints the number and the hash of the last entry: kept elsewhere, they show that
@@ -59,11 +60,15 @@ enum AuditCommand {
           --head HEAD       what this command printed earlier, or the service logged ("audit head 17 9f31…", hourly), or
                             headroom_audit_head_info of its metrics: it must still be in the log, so that rows that
                             were cut off the end, or a log that was written anew, are found
+          --audit-key FILE  the key that signs the log, so that the same is found without a noted head; default
+                            HEADROOM_AUDIT_KEY
           --database FILE   default \(Defaults.database)
         """
 
     static func runVerify(_ arguments: [String]) async throws -> Int32 {
-        let arguments = try Arguments(arguments, options: ["--head": "HEAD"].merging(CommandDatabase.option) { $1 })
+        let arguments = try Arguments(
+            arguments,
+            options: ["--head": "HEAD"].merging(CommandDatabase.option) { $1 }.merging(AuditKeyFile.option) { $1 })
         let noted = try arguments["--head"].map { text throws(UsageError) in
             guard let head = AuditHead(text) else {
                 throw UsageError(
@@ -78,6 +83,62 @@ enum AuditCommand {
         }
         Terminal.print("\(found.sequence) \(found.hash)")
         Terminal.error("\(database.path): all \(found.sequence) entries are as they were written")
+        if try await database.audit.isSigned, try AuditKeyFile.read(arguments) == nil {
+            Terminal.error("the log is signed, and the signature was not checked: name its key by --audit-key")
+        }
         return 0
+    }
+
+    static let signHelp = """
+        usage: headroom audit sign --audit-key FILE [--database FILE]
+
+        Goes through the whole audit log and signs it, once; from then on every act signs it anew. Whoever can write the
+        database, but has no key, can then neither change nor cut the log unseen. The service needs the key too
+        (headroom serve --audit-key), and commands that write into the database take it from HEADROOM_AUDIT_KEY. An empty
+        log needs no signing: it is signed from its first row on.
+
+          --audit-key FILE  at least \(AuditKey.leastBytes) bytes, as "openssl rand -out FILE 32" makes; default HEADROOM_AUDIT_KEY
+          --database FILE   default \(Defaults.database)
+        """
+
+    static func runSign(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(
+            arguments, options: CommandDatabase.option.merging(AuditKeyFile.option) { $1 })
+        guard try AuditKeyFile.read(arguments) != nil else { throw UsageError("--audit-key FILE is missing") }
+        let database = try CommandDatabase.open(arguments, mustExist: true)
+        let found = try await database.auditSigner.sign(at: CommandDatabase.now())
+        if let fault = found.fault {
+            throw CommandError("\(database.path): not signed: entry \(fault.sequence): \(fault.detail)")
+        }
+        Terminal.print("\(found.sequence) \(found.hash)")
+        Terminal.error("\(database.path): all \(found.sequence) entries are signed")
+        return 0
+    }
+
+    static let exportHelp = """
+        usage: headroom audit export [--database FILE]
+
+        Prints the whole audit log, oldest first, one JSON object a line, as GET /v1/audit has them: number, time (RFC 3339,
+        UTC), author, action, detail, hash. Beside a running service or without one.
+
+          --database FILE   default \(Defaults.database)
+        """
+
+    static func runExport(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(arguments, options: CommandDatabase.option)
+        let database = try CommandDatabase.open(arguments, mustExist: true)
+        var last: Int64 = 0
+        while true {
+            let entries = try await database.audit.entries(after: last, limit: 1000)
+            guard let newest = entries.last else { return 0 }
+            var bytes: [UInt8] = []
+            for entry in entries {
+                var writer = JSONWriter()
+                writer.auditEntry(entry)
+                bytes += writer.bytes + [UInt8(ascii: "\n")]
+            }
+            Terminal.print(bytes: bytes)
+            last = newest.sequence
+        }
     }
 }

@@ -16,7 +16,9 @@ enum CommandDatabase {
             throw CommandError(
                 "\(path): no such database; name it with --database FILE, or make one with \"headroom migrate\"")
         }
-        return try Database(path: path, use: .command, coding: coding, time: TimeSource(now))
+        return try Database(
+            path: path, use: .command, coding: coding, auditKey: try AuditKeyFile.read(arguments), time: TimeSource(now)
+        )
     }
 
     static let noSnapshots = SnapshotStore.Coding(
@@ -25,5 +27,20 @@ enum CommandDatabase {
 
     static func now() -> Timestamp {
         Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    }
+}
+
+/// The file with the key that signs the audit log: `--audit-key`, else `HEADROOM_AUDIT_KEY`.
+enum AuditKeyFile {
+    static let option = ["--audit-key": "FILE"]
+
+    /// `nil` where none is named.
+    static func read(_ arguments: Arguments) throws(CommandError) -> AuditKey? {
+        guard let path = arguments["--audit-key"] ?? ServiceClient.setting("HEADROOM_AUDIT_KEY") else { return nil }
+        guard let key = AuditKey(try Terminal.read(path)) else {
+            throw CommandError(
+                "\(path): a key has at least \(AuditKey.leastBytes) bytes; \"openssl rand -out FILE 32\" makes one")
+        }
+        return key
     }
 }

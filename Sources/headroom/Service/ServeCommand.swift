@@ -9,7 +9,7 @@ enum ServeCommand {
         usage: headroom serve [--database FILE] [--policies DIR] [--listen HOST:PORT]
                               [--tls-certificate FILE --tls-key FILE | --tls-ends-at-proxy]
                               [--proxy-user-header NAME --trusted-proxies RANGES]
-                              [--open-metrics] [--accept-clock] [--log text|json]
+                              [--open-metrics] [--accept-clock] [--log text|json] [--audit-key FILE]
 
         Runs the control plane: reads telemetry, decides, publishes allocations over HTTP.
 
@@ -26,6 +26,8 @@ enum ServeCommand {
                                 the proxy has to take the header off what comes from outside
           --accept-clock        says that the clock is right although it is far ahead of what is stored: without it, a
                                 start after a longer stop than telemetry is kept deletes nothing
+          --audit-key FILE      signs the audit log: who can write the database, but has not the key, can change nothing
+                                in it unseen ("headroom help audit sign"); default HEADROOM_AUDIT_KEY
           --log text|json       the log on standard error: lines that begin with their time in UTC and their level, or
                                 one JSON object a line (text)
           --open-metrics        lets anyone read /metrics; it names tenants, so it asks for a viewer's token otherwise,
@@ -46,7 +48,8 @@ enum ServeCommand {
             arguments, flags: ["--tls-ends-at-proxy", "--open-metrics", "--accept-clock"],
             options: [
                 "--database": "FILE", "--policies": "DIR", "--listen": "HOST:PORT", "--tls-certificate": "FILE",
-                "--tls-key": "FILE", "--log": "text|json", "--proxy-user-header": "NAME", "--trusted-proxies": "RANGES",
+                "--tls-key": "FILE", "--log": "text|json", "--audit-key": "FILE", "--proxy-user-header": "NAME",
+                "--trusted-proxies": "RANGES",
             ])
         var configuration = ServiceConfiguration()
         if let database = arguments["--database"] { configuration.database = database }
@@ -67,6 +70,7 @@ enum ServeCommand {
         configuration.policies = .directory(policies)
         configuration.tlsEndsAtProxy = arguments.has("--tls-ends-at-proxy")
         configuration.certificate = try certificate(arguments)
+        configuration.auditKey = try AuditKeyFile.read(arguments)
         configuration.trustedProxy = try trustedProxy(arguments)
         configuration.openMetrics = arguments.has("--open-metrics")
 

@@ -19,6 +19,8 @@ struct ServiceConfiguration: Sendable {
     /// For TLS; `nil`: clear text.
     var certificate: CertificateFiles?
     var scheme: String { certificate == nil ? "http" : "https" }
+    /// Signs the audit log; `nil`: it is not signed.
+    var auditKey: AuditKey?
     /// Who may name the user of a request in a header; `nil`: nobody.
     var trustedProxy: TrustedProxy?
     /// The clock is right, however far ahead of what is stored it is.
@@ -76,7 +78,8 @@ final class Service: Sendable {
         database = try Database(
             path: configuration.database, use: .service, coding: .wire,
             settings: TelemetrySettings(dedupeSeconds: telemetry.dedupeSeconds, retentionHours: telemetry.rawHours),
-            time: time)
+            auditKey: configuration.auditKey, time: time)
+        try await Self.checkAuditKey(configuration, database.audit)
         for migration in database.applied { configuration.log(.info, "applied migration \(migration)") }
 
         keepsEverything = try await Self.doubtsClock(
@@ -134,6 +137,19 @@ final class Service: Sendable {
         (reloads, reload) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         address = try http.start()
+    }
+
+    /// A log that is signed is written with its key only, and one that is not has to be looked at before it is signed.
+    private static func checkAuditKey(_ configuration: ServiceConfiguration, _ audit: AuditReader) async throws {
+        let isSigned = try await audit.isSigned
+        if configuration.auditKey == nil, isSigned {
+            throw CommandError(
+                "the audit log is signed: name the file with its key, by --audit-key or HEADROOM_AUDIT_KEY")
+        }
+        if configuration.auditKey != nil, !isSigned, try await audit.head() != nil {
+            throw CommandError(
+                "the audit log has rows and no signature: \"headroom audit sign\" verifies and signs it, once")
+        }
     }
 
     /// Without tokens only this machine is served; elsewhere nobody is let in unasked or in clear text.
