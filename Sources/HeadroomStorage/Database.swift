@@ -66,6 +66,7 @@ package final class Database: Sendable {
         applied = try executor.performAndWait {
             let applied = try Migrator(connection: writer).migrate(at: now)
             if use == .service { try writer.checkIntegrity() }
+            try AuditLog(connection: writer).signIfNew()
             return applied
         }
         checkpointer = try SQLiteCheckpointer(writer: writer)

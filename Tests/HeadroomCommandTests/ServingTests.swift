@@ -4,6 +4,16 @@ import Testing
 
 /// A running service, called as gateways and people call it.
 @Suite struct ServingTests {
+    @Test func `with --log json each line of the log is an object`() async throws {
+        try await RunningService.run(try House(), ["--log", "json"]) { service in
+            let lines = service.errors.split(separator: "\n").map { try? JSONNode.parse(Array($0.utf8)) }
+            #expect(lines.count > 2 && lines.allSatisfy { $0?["message"]?.string?.isEmpty == false })
+            let levels = Set(lines.compactMap { $0?["level"]?.string })
+            #expect(levels.contains("info") && levels.isSubset(of: ["info", "warn", "error"]), "\(service.errors)")
+            #expect(lines.allSatisfy { $0?["at"]?.string.flatMap { RFC3339.parse($0) } != nil })
+        }
+    }
+
     @Test func `good lines are stored and bad ones are named by line`() async throws {
         let house = try House()
         try await RunningService.run(house) { service in

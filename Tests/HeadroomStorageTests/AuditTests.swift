@@ -155,6 +155,7 @@ import Testing
     private func signedLog() async throws -> (database: TemporaryDatabase, audit: AuditReader) {
         let database = try TemporaryDatabase()
         database.writer.auditKey = Self.key
+        try await AuditReader(connection: database.writer).signIfNew()
         let contracts = ContractStore(connection: database.writer)
         try await contracts.put(Contract(tenant: "acme", tier: "gold"))
         try await contracts.put(Contract(tenant: "beta"), at: start.adding(seconds: 1))
@@ -247,7 +248,7 @@ import Testing
                 "emptied",
                 """
                 DELETE FROM audit; DELETE FROM sqlite_sequence WHERE name = 'audit';
-                UPDATE audit_head SET sequence = 0, sha256 = zeroblob(32)
+                UPDATE audit_head SET sequence = 0, sha256 = zeroblob(32), mac = NULL
                 """
             ),
         ]

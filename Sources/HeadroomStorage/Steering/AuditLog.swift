@@ -68,7 +68,7 @@ package struct AuditLog {
             .bind(":sha256", hash)
             .run()
         var code = last.code
-        if let key = connection.auditKey, isSigned(last, by: key) || last.sequence == 0 && last.code == nil {
+        if let key = connection.auditKey, isSigned(last, by: key) {
             code = key.code(sequence: row.sequence, hash: hash)
         }
         try connection.statement("UPDATE audit_head SET sequence = :sequence, sha256 = :sha256, mac = :mac")
@@ -77,6 +77,13 @@ package struct AuditLog {
 
     func isSigned(_ head: Head, by key: AuditKey) -> Bool {
         head.code == key.code(sequence: head.sequence, hash: head.hash)
+    }
+
+    /// A log without rows is signed as it is when it is opened, so that one that is emptied later is missed.
+    func signIfNew() throws(StorageError) {
+        guard let key = connection.auditKey else { return }
+        let head = try head()
+        if head.sequence == 0, head.code == nil { try sign(with: key) }
     }
 
     /// Signs the head as it is; the act that says so goes before.

@@ -29,6 +29,9 @@ package actor AuditReader {
         get throws(StorageError) { try log.head().code != nil }
     }
 
+    /// Signs a log that has no rows yet. For the connection that writes.
+    package func signIfNew() throws(StorageError) { try log.signIfNew() }
+
     /// The newest row; `nil` before the first.
     package func head() throws(StorageError) -> AuditHead? {
         let head = try log.head()
@@ -121,9 +124,7 @@ package actor AuditReader {
     private func endFault(
         _ head: AuditLog.Head, _ last: [UInt8], _ checksSignature: Bool
     ) throws(StorageError) -> AuditVerification.Fault? {
-        if checksSignature, let key = connection.auditKey, head.sequence > 0 || head.code != nil,
-            !log.isSigned(head, by: key)
-        {
+        if checksSignature, let key = connection.auditKey, !log.isSigned(head, by: key) {
             let found = head.code == nil ? "no signature" : "another signature"
             return AuditVerification.Fault(
                 sequence: head.sequence,
