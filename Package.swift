@@ -75,7 +75,7 @@ let package = Package(
                 .embedInCode("../../migrations/0020_add_checkpoint_floats.sql"),
                 .embedInCode("../../migrations/0021_add_service_levels.sql"),
                 .embedInCode("../../migrations/0022_create_use_sum.sql"),
-                .embedInCode("../../migrations/0025_add_audit_head_mac.sql"),
+                .embedInCode("../../migrations/0023_add_audit_head_mac.sql"),
             ]),
         library(
             "HeadroomHTTP",
