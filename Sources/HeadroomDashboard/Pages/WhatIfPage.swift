@@ -46,6 +46,7 @@ extension DashboardFile {
           const copyContracts = h("button", { type: "button", onclick: () => copyText(contracts.value, copyContracts) }, "Copy");
 
           const hours = select("hours", [["0.25", "the last 15 minutes"], ["1", "the last hour"], ["3", "the last 3 hours"], ["6", "the last 6 hours"], ["12", "the last 12 hours"], ["24", "the last day"]], "1");
+          hours.setAttribute("aria-label", "How far back");
           const said = h("div", { "aria-live": "polite" });
           const result = h("div", { class: "stack" });
           const run = h("button", { class: "first", type: "button", onclick: async () => {
