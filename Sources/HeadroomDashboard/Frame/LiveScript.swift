@@ -4,7 +4,7 @@ extension DashboardFile {
         #"""
         // What the service says each tick, by long poll, and the last half hour of each pool that a page looks at.
 
-        import { get, query, Problem } from "/dashboard/service.js";
+        import { get, pause, Problem, query } from "/dashboard/service.js";
 
         const mostSamples = 900;
         const lines = ["nominal", "capacity", "budget", "assured", "demand", "consumed"];
@@ -93,8 +93,6 @@ extension DashboardFile {
             if (document.hidden) await pause(5000);
           }
         }
-
-        function pause(milliseconds) { return new Promise((done) => setTimeout(done, milliseconds)); }
 
         // The columns of one pool, filled from the service once and from the ticks after that.
         export async function buffer(pool, tenants = 8) {

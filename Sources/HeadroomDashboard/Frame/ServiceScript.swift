@@ -35,6 +35,15 @@ extension DashboardFile {
         export const put = (path, body) => call("PUT", path, body);
         export const remove = (path) => call("DELETE", path);
 
+        // Ends with `until` (an AbortSignal) too: what waits holds the page that it waits for.
+        export function pause(milliseconds, until) {
+          return new Promise((done) => {
+            const finish = () => { clearTimeout(timer); until?.removeEventListener("abort", finish); done(); };
+            const timer = setTimeout(finish, milliseconds);
+            until?.addEventListener("abort", finish);
+          });
+        }
+
         // query({pool: "a", tenant: null}) → "?pool=a"
         export function query(values) {
           const parts = Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== "")

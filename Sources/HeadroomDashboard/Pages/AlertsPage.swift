@@ -7,7 +7,7 @@ extension DashboardFile {
         import { card, chip, empty, h, replace, tableCard } from "/dashboard/elements.js";
         import { duration, moment, relative } from "/dashboard/format.js";
         import { ask, endField, reasonField } from "/dashboard/forms.js";
-        import { get, may, post, remove } from "/dashboard/service.js";
+        import { get, may, pause, post, remove } from "/dashboard/service.js";
 
         const severities = { info: null, warning: "warn", critical: "bad" };
 
@@ -37,7 +37,7 @@ extension DashboardFile {
           const refreshNow = async () => { window.dispatchEvent(new Event("steered")); await refresh(); };
           while (!until.aborted) {
             await refresh().catch((error) => { if (!until.aborted && !shown) replace(open, h("p", { class: "problem" }, error.message)); });
-            await new Promise((done) => setTimeout(done, 4000));
+            await pause(4000, until);
           }
         }
 

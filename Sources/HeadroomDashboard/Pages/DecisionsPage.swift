@@ -7,7 +7,7 @@ extension DashboardFile {
         import { card, chip, empty, h, replace, tableCard } from "/dashboard/elements.js";
         import { compact, duration, moment, percent, relative } from "/dashboard/format.js";
         import { ask, endField, field, reasonField, select } from "/dashboard/forms.js";
-        import { get, may, post, session } from "/dashboard/service.js";
+        import { get, may, pause, post, session } from "/dashboard/service.js";
 
         const kinds = {
           approvals: { yes: "approve", no: "deny", done: { approved: "approved", denied: "denied" } },
@@ -44,7 +44,7 @@ extension DashboardFile {
           const refreshNow = async () => { window.dispatchEvent(new Event("steered")); await refresh(); };
           while (!until.aborted) {
             await refresh().catch((error) => { if (!until.aborted && !shown) replace(open, h("p", { class: "problem" }, error.message)); });
-            await new Promise((done) => setTimeout(done, 4000));
+            await pause(4000, until);
           }
         }
 

@@ -7,7 +7,7 @@ extension DashboardFile {
         import { chip, h, replace, tableCard } from "/dashboard/elements.js";
         import { duration, moment, rates, relative } from "/dashboard/format.js";
         import { ask } from "/dashboard/forms.js";
-        import { get, may, remove } from "/dashboard/service.js";
+        import { get, may, pause, remove } from "/dashboard/service.js";
 
         export async function show(main, argument, until) {
           const list = h("div");
@@ -32,7 +32,7 @@ extension DashboardFile {
           }
           while (!until.aborted) {
             await refresh().catch((error) => { if (!until.aborted && !list.firstChild) replace(list, h("p", { class: "problem" }, error.message)); });
-            await new Promise((done) => setTimeout(done, 3000));
+            await pause(3000, until);
           }
         }
 

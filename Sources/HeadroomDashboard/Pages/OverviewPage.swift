@@ -9,7 +9,7 @@ extension DashboardFile {
         import { live, onTick } from "/dashboard/live.js";
         import { onRange, Plot } from "/dashboard/plot.js";
         import { capacitySeries, columnsOf, poolEvents, stateChip, tierMeters, tightest } from "/dashboard/pool.js";
-        import { get, session } from "/dashboard/service.js";
+        import { get, pause, session } from "/dashboard/service.js";
 
         export async function show(main, argument, until) {
           const verdict = h("section", { class: "verdict" });
@@ -174,7 +174,7 @@ extension DashboardFile {
           while (!until.aborted) {
             const demo = await get("/v1/demo", { signal: until }).catch(() => null);
             if (demo && !until.aborted) drawComparison(demo, plot, numbers, tiers, note);
-            await new Promise((done) => setTimeout(done, 2000));
+            await pause(2000, until);
           }
         }
 

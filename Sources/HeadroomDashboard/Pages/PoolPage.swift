@@ -9,7 +9,7 @@ extension DashboardFile {
         import { ask, endField, field, problem, reasonField } from "/dashboard/forms.js";
         import { acts, buffer, live, onTick, stored } from "/dashboard/live.js";
         import { onRange, Plot, timeline } from "/dashboard/plot.js";
-        import { get, may, put, query, remove } from "/dashboard/service.js";
+        import { get, may, pause, put, query, remove } from "/dashboard/service.js";
 
         const shownTenants = 8;
         const tones = Array.from({ length: shownTenants }, (_, index) => `var(--c${index})`);
@@ -223,7 +223,7 @@ extension DashboardFile {
           }
           while (!until.aborted) {
             await refresh().catch(() => {});
-            await new Promise((done) => setTimeout(done, 6000));
+            await pause(6000, until);
           }
         }
 

@@ -7,7 +7,7 @@ extension DashboardFile {
         import { chip, empty, h, replace, tableCard } from "/dashboard/elements.js";
         import { compact, constraints, duration, main as mainRate } from "/dashboard/format.js";
         import { live, onTick } from "/dashboard/live.js";
-        import { get, query } from "/dashboard/service.js";
+        import { get, pause, query } from "/dashboard/service.js";
 
         const most = 200;
 
@@ -55,7 +55,7 @@ extension DashboardFile {
           }
           while (!until.aborted) {
             if (!list.contains(document.activeElement)) await load().catch((error) => { if (!until.aborted && !list.firstChild) replace(list, h("p", { class: "problem" }, error.message)); });
-            await new Promise((done) => setTimeout(done, 5000));
+            await pause(5000, until);
           }
         }
 

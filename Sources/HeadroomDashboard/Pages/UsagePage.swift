@@ -9,7 +9,7 @@ extension DashboardFile {
         import { live, onTick } from "/dashboard/live.js";
         import { onRange, Plot, timeline } from "/dashboard/plot.js";
         import { columnsOf } from "/dashboard/pool.js";
-        import { get, query } from "/dashboard/service.js";
+        import { get, pause, query } from "/dashboard/service.js";
 
         const urgencies = { interactive: "interactive", near_real_time: "near real time", batch: "batch" };
         const most = 500;
@@ -107,7 +107,7 @@ extension DashboardFile {
           search.addEventListener("input", table);
           while (!until.aborted) {
             if (!list.contains(document.activeElement)) await load();
-            await new Promise((done) => setTimeout(done, 4000));
+            await pause(4000, until);
           }
         }
         """#)
