@@ -30,14 +30,15 @@ struct FloatAccount: Sendable {
         /// Of those that were told of since, the one whose head goes first; `nil` when nothing waits.
         static func first(of lanes: [Lane], toldSince oldest: Timestamp) -> Int? {
             var first: Int?
-            var best: Head?
             for index in lanes.indices where lanes[index].toldAt >= oldest && !lanes[index].isEmpty {
-                let head = lanes[index].head
-                if let best, let first, !isEarlier(head, lanes[index].boot, best, lanes[first].boot) { continue }
-                (first, best) = (index, head)
+                if let first, !lanes[index].isEarlier(than: lanes[first]) { continue }
+                first = index
             }
             return first
         }
+
+        /// Both have a head.
+        func isEarlier(than other: Lane) -> Bool { Lane.isEarlier(head, boot, other.head, other.boot) }
 
         private static func isEarlier(_ left: Head, _ leftBoot: Int, _ right: Head, _ rightBoot: Int) -> Bool {
             if left.criticality != right.criticality { return left.criticality < right.criticality }
@@ -74,13 +75,16 @@ struct FloatAccount: Sendable {
 
         mutating func isWithinFloor(at now: Timestamp) -> Bool { floor.isLeft(at: now) }
 
-        mutating func isBelowCeiling(at now: Timestamp) -> Bool { ceiling.admits(at: now) }
+        mutating func isBelowCeiling(at now: Timestamp) -> Bool { ceiling.rates.isEmpty || ceiling.admits(at: now) }
     }
 
     let tenant: TenantID
     var standing: Standing
     /// One for each gateway that told of something.
-    var lanes: [Lane] = []
+    private(set) var lanes: [Lane] = []
+    /// The place of the lane whose head goes first, however long ago it was reported; `nil` when nothing waits. Thousands of
+    /// lanes wait while a thousand gateways draw, and each draw asks for the first of every tenant.
+    private var firstLane: Int?
     /// When a call of the tenant last waited at some gateway, and the most urgent criticality then.
     var waitedAt: Timestamp?
     var waitingAs = Criticality.interactive
@@ -105,12 +109,54 @@ struct FloatAccount: Sendable {
         standing.ceiling.change(to: entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now)
     }
 
+    mutating func add(_ lane: Lane) {
+        lanes.append(lane)
+        if lane.isEmpty { return }
+        if let first = firstLane, !lane.isEarlier(than: lanes[first]) { return }
+        firstLane = lanes.count - 1
+    }
+
+    mutating func removeLane(of boot: Int) {
+        guard let place = lanes.firstIndex(where: { $0.boot == boot }) else { return }
+        lanes.removeAll { $0.boot == boot }
+        if let first = firstLane, first < place { return }
+        findFirstLane()
+    }
+
+    mutating func removeLanes() {
+        lanes = []
+        firstLane = nil
+    }
+
+    /// The next `calls` of a boot go.
+    mutating func removeFirst(_ calls: Int, of boot: Int) {
+        var left = calls
+        for place in lanes.indices where lanes[place].boot == boot {
+            while left > 0, !lanes[place].isEmpty {
+                lanes[place].removeFirst()
+                left -= 1
+            }
+        }
+        findFirstLane()
+    }
+
+    private mutating func findFirstLane() {
+        firstLane = Lane.first(of: lanes, toldSince: Timestamp(milliseconds: .min))
+    }
+
+    /// Of what was told of since, the head that goes first; `nil` when nothing waits.
+    func firstHead(toldSince oldest: Timestamp) -> Head? {
+        guard let firstLane else { return nil }
+        if lanes[firstLane].toldAt >= oldest { return lanes[firstLane].head }
+        return Lane.first(of: lanes, toldSince: oldest).map { lanes[$0].head }
+    }
+
     mutating func lift(clockTo least: Double) { standing.clock = max(standing.clock, least) }
 
     mutating func move(clockTo clock: Double) { standing.clock = clock }
 
     /// The most urgent work of it that waits, as far as is known.
-    var mostUrgent: Criticality? { lanes.lazy.filter { !$0.isEmpty }.map(\.head.criticality).min() }
+    var mostUrgent: Criticality? { firstLane.map { lanes[$0].head.criticality } }
 
     /// The floor of the last ten seconds, less what was served. It may go into debt by up to half a minute of the rate,
     /// and the debt is paid back first. Without debt a tenant with large calls would always be within its floor, and
@@ -147,8 +193,9 @@ struct FloatAccount: Sendable {
 
         /// False without a rate in some resource that is limited: there is no floor then.
         mutating func isLeft(at now: Timestamp) -> Bool {
+            if rates.isEmpty { return false }
             fill(at: now)
-            return !rates.isEmpty && rates.resources.members.allSatisfy { level[$0.rawValue] > 0 }
+            return rates.resources.members.allSatisfy { level[$0.rawValue] > 0 }
         }
 
         private mutating func fill(at now: Timestamp) {

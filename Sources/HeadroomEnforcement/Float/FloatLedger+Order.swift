@@ -46,13 +46,12 @@ extension FloatLedger {
     }
 
     /// The next call in the order, and its cost; `nil` without one. Found without a copy of the waiting calls.
-    func nextCall(at now: Timestamp) -> NextCall? {
+    mutating func nextCall(at now: Timestamp) -> NextCall? {
         let oldest = now.adding(seconds: -FloatLedger.headSeconds)
         var first: Turn?
         for (place, index) in backlogged.enumerated() {
-            guard let lane = FloatAccount.Lane.first(of: accounts[index].lanes, toldSince: oldest) else { continue }
-            var standing = accounts[index].standing
-            let turn = Turn(standing: &standing, head: accounts[index].lanes[lane].head, competitor: place, at: now)
+            guard let head = accounts[index].firstHead(toldSince: oldest) else { continue }
+            let turn = Turn(standing: &accounts[index].standing, head: head, competitor: place, at: now)
             if let turn, first.map({ turn < $0 }) ?? true { first = turn }
         }
         return first.map(NextCall.init)

@@ -68,6 +68,8 @@ public struct FloatLedger: Sendable {
         /// Of the last answer.
         var open = Work.zero
         var openByTenant: [DrawRequest.TenantWork] = []
+        /// Those of which it told that they wait.
+        var waiting: [TenantID] = []
         var granted = Work.zero
         var answer: DrawAnswer
     }
@@ -186,7 +188,7 @@ public struct FloatLedger: Sendable {
         sweep(at: now)
         var boot = boots.removeValue(forKey: name) ?? newBoot(request, at: now)
         take(request.totals, of: &boot, at: now)
-        note(request.waiting, of: boot.number, at: now)
+        note(request.waiting, of: &boot, at: now)
 
         var answer = DrawAnswer(sequence: request.sequence, waitMilliseconds: FloatLedger.scarceMilliseconds)
         answer.serviceClocks = places(in: request).map {
@@ -264,12 +266,15 @@ public struct FloatLedger: Sendable {
         boot.openByTenant = []
     }
 
-    private mutating func note(_ waiting: [DrawRequest.Queue], of number: Int, at now: Timestamp) {
-        for index in backlogged { accounts[index].lanes.removeAll { $0.boot == number } }
-        settleBacklog(at: now)
+    private mutating func note(_ waiting: [DrawRequest.Queue], of boot: inout Boot, at now: Timestamp) {
+        removeLanes(of: boot)
+        boot.waiting.removeAll(keepingCapacity: true)
+        // Draws of one millisecond are settled together: nothing fades between them.
+        if now != fadedAt { settleBacklog(at: now) }
         for queue in waiting {
             guard let index = indices[queue.tenant], !queue.heads.isEmpty else { continue }
-            accounts[index].lanes.append(FloatAccount.Lane(boot: number, queue.heads, toldAt: now))
+            boot.waiting.append(queue.tenant)
+            accounts[index].add(FloatAccount.Lane(boot: boot.number, queue.heads, toldAt: now))
             let isNew = accounts[index].waitedAt == nil
             if isNew { backlogged.append(index) }
             accounts[index].waitedAt = now
@@ -281,13 +286,19 @@ public struct FloatLedger: Sendable {
         }
     }
 
+    private mutating func removeLanes(of boot: Boot) {
+        for tenant in boot.waiting {
+            if let index = indices[tenant] { accounts[index].removeLane(of: boot.number) }
+        }
+    }
+
     /// A tenant that has not waited anywhere for a second is idle.
     private mutating func settleBacklog(at now: Timestamp) {
         backlogged.removeAll { index in
             let waits = accounts[index].waitedAt.map { now.seconds(since: $0) < FloatLedger.idleSeconds } ?? false
             if !waits {
                 accounts[index].waitedAt = nil
-                accounts[index].lanes = []
+                accounts[index].removeLanes()
             }
             return !waits
         }
@@ -309,13 +320,7 @@ public struct FloatLedger: Sendable {
 
     private mutating func give(_ grant: Grants, to boot: inout Boot, at now: Timestamp) {
         let index = grant.account
-        var left = grant.calls
-        for lane in accounts[index].lanes.indices where accounts[index].lanes[lane].boot == boot.number {
-            while left > 0, !accounts[index].lanes[lane].isEmpty {
-                accounts[index].lanes[lane].removeFirst()
-                left -= 1
-            }
-        }
+        accounts[index].removeFirst(grant.calls, of: boot.number)
         accounts[index].standing.charge(grant.work, capacity: capacity, at: now)
         level -= grant.work
         open += grant.work
@@ -385,6 +390,7 @@ public struct FloatLedger: Sendable {
         for (name, boot) in silent {
             boots[name] = nil
             open -= boot.open
+            removeLanes(of: boot)
         }
     }
 }
