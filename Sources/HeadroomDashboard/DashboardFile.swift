@@ -26,6 +26,6 @@ package struct DashboardFile: Sendable {
         app, elements, format, service, live, plot, forms,
         // One file a page.
         overviewPage, poolPage, tenantsPage, tenantPage, alertsPage, decisionsPage, gatewaysPage, contractsPage,
-        auditPage, costsPage, usagePage, whatIfPage,
+        auditPage, costsPage, usagePage, whatIfPage, levelsPage,
     ]
 }

@@ -18,6 +18,7 @@ extension DashboardFile {
           { path: "tenants", name: "Tenants", load: () => import("/dashboard/tenants.js") },
           { path: "usage", name: "Use and queues", load: () => import("/dashboard/usage.js") },
           { path: "tenant", load: () => import("/dashboard/tenant.js"), parent: "tenants" },
+          { path: "levels", name: "Service levels", load: () => import("/dashboard/levels.js") },
           { path: "alerts", name: "Alerts", load: () => import("/dashboard/alerts.js"), counts: true },
           { path: "decisions", name: "Decisions", load: () => import("/dashboard/decisions.js"), counts: true },
           { path: "gateways", name: "Gateways", load: () => import("/dashboard/gateways.js") },

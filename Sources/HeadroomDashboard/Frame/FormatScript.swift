@@ -39,6 +39,9 @@ extension DashboardFile {
           return (Math.abs(value) < 10 && value !== Math.round(value) ? value.toFixed(1) : Math.round(value)) + " %";
         }
 
+        // With the digits that count close to 100 %.
+        export function nearly(part) { return `${(100 * part).toFixed(part > .99 && part < 1 ? 2 : 1)} %`; }
+
         export function duration(seconds) {
           if (seconds === null || seconds === undefined) return "–";
           if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;

@@ -77,6 +77,7 @@ extension DashboardFile {
         .card > header { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; justify-content: space-between; margin-bottom: 12px; }
         .card.stack > header { margin-bottom: 0; }
         .grid { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
+        .thirds { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 260px), 1fr)); align-items: start; }
         .halves { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 380px), 1fr)); align-items: start; }
         .wide-left { display: grid; gap: var(--gap); grid-template-columns: minmax(0, 2fr) minmax(280px, 1fr); align-items: start; }
         .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; box-shadow: var(--shadow); }
@@ -105,6 +106,10 @@ extension DashboardFile {
         .meter i { position: absolute; inset: 0 auto 0 0; width: var(--part, 0%); background: var(--tone, var(--use)); border-radius: 4px; }
         .meter b { position: absolute; top: 0; bottom: 0; left: var(--mark, 0%); width: 2px; background: var(--text); }
 
+        .levels { display: flex; flex-wrap: wrap; gap: 8px 40px; }
+        .levels dt { color: var(--quiet); font-size: 13px; }
+        .levels dd { font-weight: 600; }
+        .levels .quiet { font-weight: 420; font-size: 13px; }
         textarea.mono { font-size: 12.5px; line-height: 1.45; white-space: pre; overflow: auto; tab-size: 2; }
         textarea.tall { min-height: 320px; }
         .bars { list-style: none; display: flex; gap: 3px; align-items: stretch; height: 150px; }

@@ -5,11 +5,11 @@ extension DashboardFile {
         // Overview: does anyone suffer, where, and what waits for a decision.
 
         import { card, chip, empty, figures, h, replace, say, tableCard } from "/dashboard/elements.js";
-        import { clock, compact, duration, main as mainRate, percent, reasons, units, whole } from "/dashboard/format.js";
+        import { clock, compact, duration, main as mainRate, nearly, percent, reasons, units, whole } from "/dashboard/format.js";
         import { live, onTick } from "/dashboard/live.js";
         import { onRange, Plot } from "/dashboard/plot.js";
         import { capacitySeries, columnsOf, poolEvents, stateChip, tierMeters, tightest } from "/dashboard/pool.js";
-        import { get, pause, session } from "/dashboard/service.js";
+        import { get, pause, query, session } from "/dashboard/service.js";
 
         export async function show(main, argument, until) {
           const verdict = h("section", { class: "verdict" });
@@ -18,7 +18,8 @@ extension DashboardFile {
           const pools = h("div", { class: "grid" });
           const short = h("div");
           const events = h("div");
-          replace(main, versus, verdict, numbers, pools, h("div", { class: "halves" }, short, events));
+          const levels = h("div");
+          replace(main, versus, verdict, numbers, levels, pools, h("div", { class: "halves" }, short, events));
           const cards = new Map();
           const seen = new IntersectionObserver((entries) => {
             for (const entry of entries) {
@@ -50,6 +51,23 @@ extension DashboardFile {
           }, until);
           onRange(() => { for (const own of cards.values()) if (own.isSeen) own.draw(); }, until);
           if (session.current.demo) compare(versus, until);
+          showLevels(levels, until);
+        }
+
+        // The last day of each tier, against its objective.
+        async function showLevels(element, until) {
+          while (!until.aborted) {
+            const answer = await get("/v1/slos" + query({ limit: 0 }), { signal: until }).catch(() => null);
+            if (until.aborted) return;
+            const known = answer?.tiers.filter((tier) => tier.windows["24h"]?.observed_seconds > 0) ?? [];
+            replace(element, known.length ? card(["Served as due, last day", h("a", { href: "#/levels" }, "Service levels")], h("dl", { class: "levels" }, known.map((tier) => {
+              const part = tier.windows["24h"].attainment;
+              const fast = tier.windows["1h"]?.burn ?? 0;
+              return h("div", null, h("dt", null, tier.tier), h("dd", null, h("span", { class: part < tier.objective ? "bad" : "good" }, nearly(part)), " ",
+                h("span", { class: "quiet" }, `of ${nearly(tier.objective)}`), fast > 1 ? [" ", chip(`burns ${fast < 10 ? fast.toFixed(1) : Math.round(fast)} ×`, fast > 10 ? "bad" : "warn")] : null));
+            }))) : null);
+            await pause(15000, until);
+          }
         }
 
         function judge(element, state) {
