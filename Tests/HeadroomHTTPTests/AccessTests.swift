@@ -114,10 +114,11 @@ import Testing
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
             fixture.publish(7, lease: 120)
             let client = try fixture.client()
-            // Fifty milliseconds before the end: so long the poll may wait, of the sixty seconds that it asks for.
-            fixture.clock.advance(seconds: 9.95)
+            // Half a second before the end: so long the poll may wait, of the sixty seconds that it asks for.
+            fixture.clock.advance(seconds: 9.5)
             await client.send(
                 "GET", "/v1/allocations?wait=60&since=\(Publication.epoch).7", headers: ["Authorization: Bearer short"])
+            #expect(await eventually { fixture.board.waitingCount == 1 })
             fixture.clock.advance(seconds: 1)
             #expect(try await client.receive().status == 401)
         }
