@@ -35,9 +35,9 @@ import Testing
         arguments: [
             ("fcfs", 1, "89f7d9b83dbc397b"), ("static-contract+lending", 1, "bd2c8a63fb9fbfe9"),
             ("karma+lending", 2, "cf8dcbe085c09a2d"), ("litellm-v3", 2, "789ea40cc1c1a8c0"),
-            ("oracle", 3, "bd992e86427becf"), ("headroom", 1, "d945a1147d903e78"),
-            ("headroom-lend", 2, "fc63c094220db59a"),
-            ("headroom-plain", 3, "136ccb67117dfb0e"),
+            ("oracle", 3, "bd992e86427becf"), ("headroom", 1, "11791e2f6031a930"),
+            ("headroom-lend", 2, "de201c0ac7da8a57"),
+            ("headroom-plain", 3, "59b63c59d415e8b9"),
         ] as [(String, UInt64, String)])
     func `a run behaves as when its digest was recorded, in every build`(strategy: String, seed: UInt64, digest: String)
         throws

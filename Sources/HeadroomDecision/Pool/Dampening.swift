@@ -17,13 +17,12 @@ struct Course: Sendable {
 /// The rate c follows the mean m of what the undampened fill gives (the target). Deviations within the deadband do not
 /// move it. The deadband shrinks while deviations keep their sign, so no error is permanent. It is wide again when the
 /// sign changes, so a target that swings about the rate never moves it. Nor does a mean move it when the present target
-/// lies on the other side of the rate. A rate that would turn back waits until the sign has stayed the same for three
-/// observation windows, however large the deviation is: many swings are over by then, and their work is lent meanwhile.
+/// lies on the other side of the rate. A rate that would turn back waits until the sign has stayed the same for an
+/// observation window, however large the deviation is: many swings are over by then, and their work is lent meanwhile.
 /// A rate may rise from c as far as the slew limit allows, and may fall to m at once. A rate that may rise cannot fall
 /// in the same step, and the reverse. So with constant input no rate ever turns back.
 struct Dampening: Sendable {
-    /// For so long a rate that would turn back waits.
-    private let turningSeconds: Double
+    private let observationSeconds: Double
     private let deadband: Double
     private let deadbandSeconds: Double
     private let now: Timestamp
@@ -31,8 +30,6 @@ struct Dampening: Sendable {
     private let factor: Double
     private let share: Double
 
-    /// With one window rates turned back 25 times per tenant-hour on average, with three 14 times (ControlLaw, rule 16).
-    private static let windowsBeforeTurning = 3.0
     /// Below this relative deviation a rate is where it should be.
     private static let settled = 1e-9
 
@@ -40,7 +37,7 @@ struct Dampening: Sendable {
     ///   - elapsed: since the last step.
     ///   - growth: part of the usual slew; below 1 while the provider refuses fast growth.
     init(_ policy: DampeningPolicy, elapsed: Double, growth: Double, at now: Timestamp) {
-        turningSeconds = policy.observationSeconds * Dampening.windowsBeforeTurning
+        observationSeconds = policy.observationSeconds
         deadband = policy.deadband
         deadbandSeconds = policy.deadbandSeconds
         self.now = now
@@ -53,7 +50,7 @@ struct Dampening: Sendable {
     /// - Parameters:
     ///   - mean: of the target over the observation window; `target` now.
     ///   - dominantCost: the part of capacity that one unit takes.
-    ///   - lastMove: the sign of its last move; 0 without one.
+    ///   - lastMove: the sign of its last move, unless that was a loss of capacity; 0 without one.
     func interval(
         from current: Double, toward mean: Double, target: Double, dominantCost: Double, lastMove: Double,
         course: inout Course
@@ -68,7 +65,7 @@ struct Dampening: Sendable {
             course.direction = direction
             course.since = now
         }
-        let turnsBack = direction * lastMove < 0 && now.seconds(since: course.since) < turningSeconds
+        let turnsBack = direction * lastMove < 0 && now.seconds(since: course.since) < observationSeconds
         if current > 0, turnsBack || abs(deviation) <= deadband(since: course.since) * current {
             return FillInterval(
                 least: current, leastConstraint: .deadband, most: current, mostConstraint: .deadband)

@@ -78,7 +78,7 @@ public struct PoolAllocator: Sendable {
         let indices = inForce.indicesToExplain(numbers, conditions)
         let changes = indices.map { explainer.facts($0, numbers) }
         inForce.note(changes, of: indices, at: now)
-        inForce.put(numbers, given.activities, input)
+        inForce.put(numbers, given.activities, isForced: step.isEmergency, input)
         let isFollowing = freeze.isFrozen || pool.mode == .recommend
         if let division = fallback.divide(isFollowing: isFollowing, inForce: inForce, input) {
             inForce.put(safe: division.parts, of: division.resources)

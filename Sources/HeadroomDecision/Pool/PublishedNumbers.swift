@@ -18,7 +18,9 @@ struct PublishedNumbers: Sendable {
         fileprivate(set) var share = 0.0
         fileprivate(set) var isNew = true
         /// The sign of the last move of more than a hundredth, for whatever reason; 0 before the first.
-        fileprivate(set) var lastMove = 0.0
+        fileprivate var lastMove = 0.0
+        /// The same, but 0 after a move that lost capacity forced: the member may come back from that at once.
+        fileprivate(set) var chosenMove = 0.0
         /// When its number was last explained.
         fileprivate var explainedAt: Timestamp
         /// The ``MemberTable/Member/termsRevision`` that is published.
@@ -156,10 +158,13 @@ struct PublishedNumbers: Sendable {
     // MARK: Putting in force
 
     /// Puts the numbers in force, and writes what is published of each member where it has changed.
-    mutating func put(_ numbers: AssuredNumbers, _ activities: [Double], _ input: DecisionInput) {
+    /// - Parameter isForced: lost capacity moved them, so that they may come back at once.
+    mutating func put(
+        _ numbers: AssuredNumbers, _ activities: [Double], isForced: Bool, _ input: DecisionInput
+    ) {
         let members = input.members.members
         for index in rows.indices {
-            rows[index].move(to: activities[index] * members[index].nominalCost, &reversals)
+            rows[index].move(to: activities[index] * members[index].nominalCost, isForced: isForced, &reversals)
             write(index, numbers[index], burst: numbers.burst(of: index)?.published ?? .none, input)
         }
     }
@@ -221,12 +226,13 @@ struct PublishedNumbers: Sendable {
 
 extension PublishedNumbers.Row {
     /// Notes a new share, and whether it turns back from the last move.
-    fileprivate mutating func move(to next: Double, _ reversals: inout Int) {
+    fileprivate mutating func move(to next: Double, isForced: Bool, _ reversals: inout Int) {
         let move = next - share
         if !isNew, abs(move) > 0.01 * max(next, share) {
             let direction: Double = move > 0 ? 1 : -1
             if direction * lastMove < 0 { reversals += 1 }
             lastMove = direction
+            chosenMove = isForced ? 0 : direction
         }
         share = next
         isNew = false

@@ -46,7 +46,7 @@ struct StepBounds: Sendable {
                 interval = dampening.interval(
                     from: step.before[index], toward: means.targets[index], target: target.activities[index],
                     dominantCost: conditions.shared.dominantCost(of: rows[index].cost),
-                    lastMove: inForce.rows[index].lastMove, course: &courses[index])
+                    lastMove: inForce.rows[index].chosenMove, course: &courses[index])
                 // A rate above the mean need plus the deadband is room to grow, and is not kept while others want it.
                 // The mean and not the present need: a rate that followed the present need would soon turn back.
                 let needed = means.needs[index] * (1 + conditions.deadband)
