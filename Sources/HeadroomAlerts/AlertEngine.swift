@@ -33,7 +33,7 @@ package struct AlertEngine: Sendable {
 
     package init() {}
 
-    /// What was open when the process before ended: it closes like any other unless its cause is seen again.
+    /// The alerts that were open when the process before ended. Each closes like any other unless its cause is seen again.
     package init(restoring open: [Alert], at now: Timestamp) {
         for alert in open.prefix(Self.maxAlerts) {
             var group = Group(reported: alert)
@@ -67,7 +67,7 @@ package struct AlertEngine: Sendable {
         return changed
     }
 
-    /// Whoever has one of these names was erased.
+    /// The tenants with these names were erased.
     package mutating func forget(_ fingerprints: Set<UInt64>) {
         guard !fingerprints.isEmpty else { return }
         for key in groups.keys.sorted() {
@@ -105,7 +105,7 @@ extension AlertEngine.Group {
         }
     }
 
-    /// What was not seen at this look: at once where it was not open yet, later where it was.
+    /// Forgets causes that were not seen at this look: at once where no alert was open yet, later where one was.
     fileprivate mutating func leave(closingAfter closeSeconds: Double, at now: Timestamp) {
         guard spells.contains(where: { $0.value.lastSeen != now }) else { return }
         spells = spells.filter { _, spell in

@@ -60,7 +60,7 @@ package struct AlertObservation: Sendable {
     /// The loop's newest report; `nil` before its first.
     package var report: LoopReport?
     package var gateways: [Gateway]
-    /// What is late about the loop, in sentences.
+    /// The delays of the loop, in sentences.
     package var delays: [String]
     package var unknownNames: [UnknownName]
     /// Of the service: its files, its clock, its storage.

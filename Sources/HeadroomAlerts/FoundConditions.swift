@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What one look at the service found wrong, by alert.
+/// The conditions that one look at the service found, by alert.
 package struct FoundConditions: Sendable {
     package struct Found: Sendable {
         /// In the order in which they were found; each name once.

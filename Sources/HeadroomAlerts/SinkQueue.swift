@@ -1,8 +1,8 @@
 import HeadroomModel
 
-/// What a webhook has still to be told, and when it is tried again.
+/// The alerts that are still to be sent to a webhook, and when it is tried again.
 ///
-/// Of each alert only the newest state waits, so a receiver that is away for an hour is told what is open then and not
+/// Of each alert only the newest state waits, so a receiver that is away for an hour gets what is open then and not
 /// everything that has been. Bounded: beyond ``maxWaiting`` the oldest goes and is counted.
 package struct SinkQueue: Sendable {
     package enum Event: String, Sendable {
@@ -22,7 +22,7 @@ package struct SinkQueue: Sendable {
         case failed(String, afterSeconds: Double?)
     }
 
-    private struct Told: Sendable {
+    private struct KnownState: Sendable {
         var severity: AlertSeverity
         var memberCount: Int
 
@@ -43,9 +43,9 @@ package struct SinkQueue: Sendable {
     private static let longestPauseSeconds = 300.0
 
     private var waiting: [Notification] = []
-    /// How alerts stood that it was told to be open: who was not told of a beginning is not told of the end.
-    private var told: [Int64: Told] = [:]
-    /// What is being sent.
+    /// How alerts stood that it got as open. Without an alert's beginning a receiver does not get its end either.
+    private var known: [Int64: KnownState] = [:]
+    /// The message on its way.
     private var inFlight: Notification?
     private var failures = 0
     private var nextAt: Timestamp?
@@ -57,9 +57,9 @@ package struct SinkQueue: Sendable {
     /// Why the last one was not taken; `nil` once one is.
     package private(set) var failure: String?
 
-    /// - Parameter told: open alerts that the process before has told of.
-    package init(told: [Alert] = []) {
-        self.told = Dictionary(told.map { ($0.id, Told($0)) }, uniquingKeysWith: { $1 })
+    /// - Parameter known: open alerts that the process before has sent.
+    package init(known: [Alert] = []) {
+        self.known = Dictionary(known.map { ($0.id, KnownState($0)) }, uniquingKeysWith: { $1 })
     }
 
     /// - Parameter isReminder: say it again although nothing is new: Alertmanager forgets what is not repeated.
@@ -67,15 +67,15 @@ package struct SinkQueue: Sendable {
         let place = waiting.firstIndex { $0.alert.id == alert.id }
         if alert.closedAt != nil {
             if let place { waiting.remove(at: place) }
-            guard told[alert.id] != nil || inFlight?.alert.id == alert.id else { return }
+            guard known[alert.id] != nil || inFlight?.alert.id == alert.id else { return }
             append(Notification(alert: alert, event: .closed))
         } else if alert.mute == nil {
             // Muted while it waits: what was said before the mute is not sent after it.
-            let isKnown = told[alert.id] != nil || inFlight?.alert.id == alert.id
+            let isKnown = known[alert.id] != nil || inFlight?.alert.id == alert.id
             if let place {
                 waiting[place].alert = alert
             } else if !isKnown || isReminder
-                || (told[alert.id] ?? inFlight.map { Told($0.alert) })?.isNews(alert) == true
+                || (known[alert.id] ?? inFlight.map { KnownState($0.alert) })?.isNews(alert) == true
             {
                 append(Notification(alert: alert, event: isKnown ? .updated : .opened))
             }
@@ -92,14 +92,14 @@ package struct SinkQueue: Sendable {
         waiting.append(notification)
     }
 
-    /// What is to be sent now; `nil` while something is being sent, or it is too early.
+    /// The next message; `nil` while one is on its way, or it is too early.
     package mutating func next(at now: Timestamp) -> Notification? {
         guard inFlight == nil, !waiting.isEmpty, nextAt.map({ now >= $0 }) ?? true else { return nil }
         inFlight = waiting.removeFirst()
         return inFlight
     }
 
-    /// What became of the one that ``next(at:)`` gave.
+    /// Notes the outcome of the message that ``next(at:)`` gave.
     /// - Parameter jitter: 0 to 1: many webhooks that fail together do not come back together.
     package mutating func note(_ outcome: Outcome, jitter: Double, at now: Timestamp) {
         guard let sent = inFlight else { return }
@@ -110,7 +110,7 @@ package struct SinkQueue: Sendable {
             failure = nil
             failures = 0
             nextAt = nil
-            told[sent.alert.id] = sent.event == .closed ? nil : Told(sent.alert)
+            known[sent.alert.id] = sent.event == .closed ? nil : KnownState(sent.alert)
         case .refused(let reason):
             dropped += 1
             failure = reason

@@ -3,7 +3,7 @@ import HeadroomHTTP
 import HeadroomJSON
 import HeadroomModel
 
-/// What a request's headers say of its call: our own names first, then W3C `baggage`, then the names that others use.
+/// A call's attributes by the headers of its request: our own names first, then W3C `baggage`, then the names that others use.
 struct CallerHeaders {
     private let request: LocalServer.Request
     private let baggage: [Substring: Substring]

@@ -8,7 +8,7 @@ import Synchronization
 /// The budget manager for programs in any language: ``BudgetManager`` behind HTTP, beside a gateway.
 ///
 /// A call takes a slot (`POST /v1/slots`), is sent, and says how it ended (`…/done`). A proxy that can only ask asks
-/// `/check`. Whoever is refused is told when to come back, and has a place in the queue until then.
+/// `/check`. A refused caller learns when to come back, and has a place in the queue until then.
 package final class Gate: Sendable {
     package let manager: BudgetManager
     private let server = Mutex<LocalServer?>(nil)

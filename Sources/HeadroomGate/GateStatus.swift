@@ -5,7 +5,7 @@ import HeadroomJSON
 import HeadroomModel
 import HeadroomWire
 
-/// What the gate enforces, and why.
+/// The limits that the gate enforces, and why.
 enum GateStatus {
     /// `GET /v1/state`.
     static func state(of gate: Gate) -> HTTPResponse {

@@ -23,7 +23,7 @@ enum SlotAnswer {
     }
 
     /// 429 with what to do. The SDKs of OpenAI and Anthropic wait for `retry-after-ms` to the millisecond and add no jitter
-    /// of their own: the stagger is in the number, since each call that is told to wait counts those before it.
+    /// of their own: the stagger is in the number, since each call that has to wait counts those before it.
     static func refusal(_ refusal: Refusal, status: Int = 429, body: Body) -> HTTPResponse {
         let wait = refusal.retryAfter.map { max(1, Int64(($0.inSeconds * 1000).rounded(.up))) }
         var headers = [("x-should-retry", refusal.decision == .wait ? "true" : "false")]

@@ -3,7 +3,7 @@ import HeadroomHTTP
 import HeadroomJSON
 import HeadroomModel
 
-/// What a caller asks of the gate: a call, and how long its place may be kept.
+/// A caller's question to the gate: a call, and how long its place may be kept.
 struct SlotRequest: Sendable {
     var call: Call
     /// 2 and more for a caller that comes back.
@@ -187,7 +187,7 @@ enum PromptText {
     }
 }
 
-/// What a caller need not say.
+/// The defaults of what a caller leaves out.
 package struct GateDefaults: Sendable {
     package var tenant: TenantID?
     package var pool: PoolID?

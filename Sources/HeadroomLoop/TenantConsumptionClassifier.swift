@@ -87,7 +87,7 @@ package actor TenantConsumptionClassifier {
         }
     }
 
-    /// Forgets whoever has one of these names.
+    /// Forgets the tenants with these names.
     package func erase(_ fingerprints: Set<UInt64>, at now: Timestamp) {
         settled.removeAll { fingerprints.contains($0.tenant.text.fingerprint) }
         settledUses.removeAll { fingerprints.contains($0.tenant.text.fingerprint) }

@@ -27,7 +27,7 @@ extension CheckedObject {
 }
 
 extension AlertSinkPolicy {
-    /// What Foundation would take for something else than it looks like is no URL here.
+    /// A text that Foundation would read as another URL than it looks like is no URL here.
     fileprivate static func isURL(_ text: String) -> Bool {
         guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
         let rest = text.dropFirst(scheme.count)

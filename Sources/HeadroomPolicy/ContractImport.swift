@@ -16,7 +16,7 @@ package enum ContractImport {
     /// Of tenant × pool, and of tenants without a pool.
     package static let maxRowCount = 1_000_000
 
-    /// - Parameter check: what the policy does not allow of the contracts; told in the same round as other faults, each with
+    /// - Parameter check: what the policy does not allow of the contracts; reported in the same round as other faults, each with
     ///   its line.
     /// - Returns: ascending by tenant, each tenant once.
     package static func parse(

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `a restart tells the end of what the process before told`() {
-        var queue = SinkQueue(told: [alert()])
+        var queue = SinkQueue(known: [alert()])
         queue.add(alert())
         #expect(drain(&queue).isEmpty)
         queue.add(alert(closed: true))

@@ -80,6 +80,6 @@ extension PoolGate {
 
 extension [Dispatch] {
     func count(of tenant: TenantID) -> Int { count { $0.call.tenant == tenant } }
-    func count(_ grant: Grant) -> Int { count { $0.grant == grant } }
+    func count(_ grant: CallRight) -> Int { count { $0.grant == grant } }
     var ids: [Int] { map(\.call.id) }
 }

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a person can do for a tenant that gets too little, as one call.
+/// One call by which a person can help a tenant that gets too little.
 struct StarvationAdvice {
     let tenant: TenantReport
     let pool: PoolReport

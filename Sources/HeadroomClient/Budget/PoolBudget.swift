@@ -82,7 +82,7 @@ package final class PoolBudget: Sendable {
     private let state: Mutex<State>
 
     private static let maxEstimatedTenants = 10_000
-    /// A place that had its turn while its caller was away is kept for so long after the caller was told to come back.
+    /// A place that had its turn while its caller was away is kept for so long after the time at which the caller should have come back.
     private static let graceSeconds = 3.0
     /// Of the provider's answers that say nothing new, one in so many is reported.
     private static let answersAReport = 20
@@ -498,7 +498,7 @@ package final class PoolBudget: Sendable {
         }
     }
 
-    /// The caller comes back when it was told to; its place is kept.
+    /// The caller comes back at the time that it was given; its place is kept.
     private func sendAway(_ id: Int, _ refusal: Refusal, _ state: inout State, at now: Timestamp) {
         state.entries[id]?.isAwaited = false
         state.entries[id]?.waiter = nil

@@ -107,7 +107,7 @@ extension DashboardFile {
             h("aside", { class: "side" },
               h("a", { class: "brand", href: "#/" }, h("img", { src: "/dashboard/icon.svg", alt: "" }), "Headroom"), nav,
               h("div", { class: "who" }, who.open
-                ? h("span", { class: "role", title: "There are no tokens: whoever is on this machine may do everything" }, "No tokens: everybody here may do everything")
+                ? h("span", { class: "role", title: "There are no tokens: everybody on this machine may do everything" }, "No tokens: everybody here may do everything")
                 : [h("span", null, who.name, h("span", { class: "role" }, ` · ${who.role}`)),
                   h("button", { type: "button", class: "plain", onclick: signOut }, "Sign out")])),
             h("div", null, h("div", { class: "bar" }, pulse, h("span", { class: "spring" }), back, wider, range, zoneButton, freeze), banners, main)));

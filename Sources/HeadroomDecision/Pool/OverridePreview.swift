@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What other rules would do to a pool: its fill under both, with the capacity there is and what its tenants ask for now.
+/// The effect of other rules on a pool: its fill under both, with the present capacity and the demand of its tenants now.
 ///
 /// It is where the rates would come to rest. On their way there they follow the dampening, and guardrails that ask a
 /// person hold here as they do there.
@@ -38,7 +38,7 @@ public enum OverridePreview {
         return effects.sorted { ($1.size, $0.effect.tenant) < ($0.size, $1.effect.tenant) }.map(\.effect)
     }
 
-    /// What the undampened fill assures each member, in whole numbers; ascending by tenant.
+    /// The rate that the undampened fill assures each member, in whole numbers; ascending by tenant.
     private static func rates(
         _ demand: [TenantDemand], _ conditions: PoolConditions
     ) -> [(tenant: TenantID, rates: Rates)] {

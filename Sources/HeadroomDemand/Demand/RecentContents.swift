@@ -9,7 +9,7 @@ struct RecentContents: Sendable {
     private static let capacity = 98_000
     /// Also the longest wait before an end.
     static let seconds = 600.0
-    /// Ends are told apart by two seconds; what comes within these or the eight behind them comes at once.
+    /// Two ends are distinct two seconds apart; what comes within these or the eight behind them comes at once.
     private static let stepMilliseconds: Int64 = 2000
     private static let steps: Int64 = 4
 

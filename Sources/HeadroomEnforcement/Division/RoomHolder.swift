@@ -31,7 +31,7 @@ struct RoomHolder: Sendable {
     /// Its last grant.
     var newest: SentPart? { grants.last }
 
-    /// Parts that are told apart. More are sent within lease and grace only where many gateways join at once; the
+    /// Parts that are kept one by one. More are sent within lease and grace only where many gateways join at once; the
     /// oldest are then taken together, as the largest of both.
     private static let maxGrants = 32
 
@@ -62,7 +62,7 @@ struct RoomHolder: Sendable {
 
     /// The part of that which counts beside new budgets, where all fallbacks together are `whole` now.
     ///
-    /// One that does not answer cannot be told that capacity fell. It goes on counting with its part of what there is
+    /// One that does not answer cannot learn that capacity fell. It goes on counting with its part of what there is
     /// and not with what it was given: most gateways that fall silent are gone, and those that live would have nothing
     /// until it is forgotten.
     func claim(on whole: SIMD4<Double>) -> (held: SIMD4<Double>, kept: SIMD4<Double>, fallback: SIMD4<Double>) {

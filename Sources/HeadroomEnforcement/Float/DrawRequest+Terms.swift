@@ -8,7 +8,7 @@ extension DrawRequest {
     public static let resendSeconds = 0.3
     /// A gate that draws keeps this share of its part while the float answers; it returns the rest to the float at once.
     public static let keptShare = 0.1
-    /// Without work that waits, totals are told this often.
+    /// Without work that waits, totals are reported this often.
     public static let reportSeconds = 1.0
     /// Seconds of its budget that a gateway which draws may hold locally: a tenth of the pool's burst. What is held is
     /// lost to everyone else while nobody with a right of its own waits there: of a burst of five seconds, 1 s cost .011

@@ -3,7 +3,7 @@ import HeadroomModel
 /// The float's account of one tenant: its service over all gateways, its floor debt, and its waiting calls.
 struct FloatAccount: Sendable {
     /// The calls that wait at one gateway, by its last draw: the next to be granted first.
-    struct Lane: Sendable {
+    struct GatewayQueue: Sendable {
         let boot: Int
         let toldAt: Timestamp
         private let heads: [DrawRequest.Head]
@@ -27,8 +27,8 @@ struct FloatAccount: Sendable {
 
         mutating func removeFirst() { next += 1 }
 
-        /// Of those that were told of since, the one whose head goes first; `nil` when nothing waits.
-        static func first(of lanes: [Lane], toldSince oldest: Timestamp) -> Int? {
+        /// Of those that were reported since, the one whose head goes first; `nil` when nothing waits.
+        static func first(of lanes: [GatewayQueue], toldSince oldest: Timestamp) -> Int? {
             var first: Int?
             for index in lanes.indices where lanes[index].toldAt >= oldest && !lanes[index].isEmpty {
                 if let first, !lanes[index].isEarlier(than: lanes[first]) { continue }
@@ -38,7 +38,7 @@ struct FloatAccount: Sendable {
         }
 
         /// Both have a head.
-        func isEarlier(than other: Lane) -> Bool { Lane.isEarlier(head, boot, other.head, other.boot) }
+        func isEarlier(than other: GatewayQueue) -> Bool { GatewayQueue.isEarlier(head, boot, other.head, other.boot) }
 
         private static func isEarlier(_ left: Head, _ leftBoot: Int, _ right: Head, _ rightBoot: Int) -> Bool {
             if left.criticality != right.criticality { return left.criticality < right.criticality }
@@ -55,12 +55,12 @@ struct FloatAccount: Sendable {
         let deadline: Timestamp?
     }
 
-    /// What decides a tenant's turn: its clock, its floor and its ceiling.
+    /// The terms that decide a tenant's place in the order: its clock, its floor and its ceiling.
     struct Standing: Sendable {
         var weight: Double
         /// The service clock: seconds of the pool's capacity served or granted, divided by the weight.
         fileprivate(set) var clock: Double
-        /// What is left of the floor of the last ten seconds.
+        /// The rest of the floor of the last ten seconds.
         fileprivate var floor: Floor
         /// How far lending may go, over all gateways.
         fileprivate var ceiling: Bucket
@@ -80,8 +80,8 @@ struct FloatAccount: Sendable {
 
     let tenant: TenantID
     var standing: Standing
-    /// One for each gateway that told of something.
-    private(set) var lanes: [Lane] = []
+    /// One for each gateway that reported waiting work.
+    private(set) var lanes: [GatewayQueue] = []
     /// The place of the lane whose head goes first, however long ago it was reported; `nil` when nothing waits. Thousands of
     /// lanes wait while a thousand gateways draw, and each draw asks for the first of every tenant.
     private var firstLane: Int?
@@ -109,7 +109,7 @@ struct FloatAccount: Sendable {
         standing.ceiling.change(to: entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now)
     }
 
-    mutating func add(_ lane: Lane) {
+    mutating func add(_ lane: GatewayQueue) {
         lanes.append(lane)
         if lane.isEmpty { return }
         if let first = firstLane, !lane.isEarlier(than: lanes[first]) { return }
@@ -141,14 +141,14 @@ struct FloatAccount: Sendable {
     }
 
     private mutating func findFirstLane() {
-        firstLane = Lane.first(of: lanes, toldSince: Timestamp(milliseconds: .min))
+        firstLane = GatewayQueue.first(of: lanes, toldSince: Timestamp(milliseconds: .min))
     }
 
     /// Of what was told of since, the head that goes first; `nil` when nothing waits.
     func firstHead(toldSince oldest: Timestamp) -> Head? {
         guard let firstLane else { return nil }
         if lanes[firstLane].toldAt >= oldest { return lanes[firstLane].head }
-        return Lane.first(of: lanes, toldSince: oldest).map { lanes[$0].head }
+        return GatewayQueue.first(of: lanes, toldSince: oldest).map { lanes[$0].head }
     }
 
     mutating func lift(clockTo least: Double) { standing.clock = max(standing.clock, least) }
@@ -180,7 +180,7 @@ struct FloatAccount: Sendable {
             level -= work.amounts
         }
 
-        /// What there was at `instant`, which is not ahead; what has flowed in since comes on top.
+        /// The level at `instant`, which is not ahead; the inflow since then comes on top.
         mutating func goOn(from level: Work, at instant: Timestamp) {
             self.level = level.amounts
             filledAt = instant
@@ -212,7 +212,7 @@ struct FloatAccount: Sendable {
 }
 
 extension FloatAccount {
-    /// What a checkpoint has of a tenant.
+    /// A tenant's account in a checkpoint.
     struct Past: Sendable {
         let tenant: TenantID
         let clock: Double

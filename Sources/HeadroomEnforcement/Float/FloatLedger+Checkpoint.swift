@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a restart keeps of the float: clocks and floor accounts. Its level it does not keep: what gateways hold and have
+/// The part of the float that survives a restart: clocks and floor accounts. Its level it does not keep: what gateways hold and have
 /// returned is only known from their next draws, so the float is empty until then.
 extension FloatLedger {
     public func write(to writer: inout ByteWriter) {

@@ -76,7 +76,7 @@ extension FloatLedger {
     private struct Competitor {
         let index: Int
         private var standing: FloatAccount.Standing
-        private var lanes: [FloatAccount.Lane]
+        private var lanes: [FloatAccount.GatewayQueue]
         private let oldest: Timestamp
         /// The one whose head is next; `nil` when nothing waits.
         private(set) var lane: Int?
@@ -104,7 +104,7 @@ extension FloatLedger {
             return lanes[served].boot
         }
 
-        private mutating func choose() { lane = FloatAccount.Lane.first(of: lanes, toldSince: oldest) }
+        private mutating func choose() { lane = FloatAccount.GatewayQueue.first(of: lanes, toldSince: oldest) }
     }
 
     fileprivate struct Turn: Comparable {

@@ -231,7 +231,7 @@ public struct FloatLedger: Sendable {
     }
 
     private mutating func take(_ totals: DrawRequest.Totals, of boot: inout Boot, at now: Timestamp) {
-        // A gateway can return no more than the pool can have given it; whoever claims more is not believed.
+        // A gateway can return no more than the pool can have given it; a larger claim is not believed.
         let seconds = now.seconds(since: boot.heardAt) + burstSeconds
         let plausible = capacity.work(overSeconds: seconds).amounts
         let returned = pointwiseMin(
@@ -274,7 +274,7 @@ public struct FloatLedger: Sendable {
         for queue in waiting {
             guard let index = indices[queue.tenant], !queue.heads.isEmpty else { continue }
             boot.waiting.append(queue.tenant)
-            accounts[index].add(FloatAccount.Lane(boot: boot.number, queue.heads, toldAt: now))
+            accounts[index].add(FloatAccount.GatewayQueue(boot: boot.number, queue.heads, toldAt: now))
             let isNew = accounts[index].waitedAt == nil
             if isNew { backlogged.append(index) }
             accounts[index].waitedAt = now

@@ -11,7 +11,7 @@ struct CallTable: Sendable {
         fileprivate(set) var sequence: Int
         var attempts = 0
         /// `nil` while it waits.
-        var grant: Grant?
+        var grant: CallRight?
     }
 
     private var calls: [Call] = []

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// For how long a gateway may use what it was last told.
+/// For how long a gateway may use its last snapshot.
 ///
 /// none → live → expired → live …: an answer of the control plane renews it, only time ends it, and nothing leads back
 /// to none.

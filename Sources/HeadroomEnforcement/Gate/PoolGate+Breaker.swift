@@ -25,7 +25,7 @@ extension PoolGate {
         let heads = backlogged.compactMap { index in head(of: index, at: now).map { (call: $0, account: index) } }
         guard let first = heads.min(by: { $0.call < $1.call }) else { return }
         probedAt = now
-        let grant: Grant = first.account == 0 ? .unlisted : .assured
+        let grant: CallRight = first.account == 0 ? .unlisted : .assured
         dispatched.append(send(first.call, from: first.account, grant: grant, at: now))
     }
 

@@ -35,7 +35,7 @@ extension PoolGate {
     }
 
     /// While the budget lasts, the best candidate's head; then that tenant's next call competes again.
-    private mutating func serve(_ right: Grant, at now: Timestamp, into dispatched: inout [Dispatch]) {
+    private mutating func serve(_ right: CallRight, at now: Timestamp, into dispatched: inout [Dispatch]) {
         guard budget.admits(at: now) else { return }
         var candidates = Heap<Candidate>()
         for index in backlogged {
@@ -67,7 +67,7 @@ extension PoolGate {
     }
 
     /// `nil` when nothing of the account waits, or it has no right to more.
-    private mutating func candidate(_ index: Int, for right: Grant, at now: Timestamp) -> Candidate? {
+    private mutating func candidate(_ index: Int, for right: CallRight, at now: Timestamp) -> Candidate? {
         guard let call = head(of: index, at: now) else { return nil }
         let admits = right == .assured ? accounts[index].own.admits(at: now) : accounts[index].ceiling.admits(at: now)
         guard admits else { return nil }
@@ -88,7 +88,7 @@ extension PoolGate {
         return nil
     }
 
-    mutating func send(_ queued: QueuedCall, from index: Int, grant: Grant, at now: Timestamp) -> Dispatch {
+    mutating func send(_ queued: QueuedCall, from index: Int, grant: CallRight, at now: Timestamp) -> Dispatch {
         accounts[index].queue.removeLeast()
         calls[queued.place].grant = grant
         calls[queued.place].attempts += 1
@@ -100,7 +100,7 @@ extension PoolGate {
 }
 
 extension PoolGate.Counts {
-    fileprivate mutating func add(_ grant: Grant) {
+    fileprivate mutating func add(_ grant: CallRight) {
         switch grant {
         case .assured: assured += 1
         case .lent: lent += 1

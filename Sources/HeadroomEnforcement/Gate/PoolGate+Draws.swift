@@ -129,7 +129,7 @@ extension PoolGate {
         return heads
     }
 
-    /// The answer to a draw: the calls that may go now, on the right ``Grant/drawn``. What was granted for calls that
+    /// The answer to a draw: the calls that may go now, on the right ``CallRight/drawn``. What was granted for calls that
     /// went or gave up meanwhile serves the tenant's next ones as far as it reaches; the rest flows back. An answer
     /// that comes too late, or to another request than the last one, grants nothing.
     public mutating func receive(_ answer: DrawAnswer, at now: Timestamp) -> [Dispatch] {

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// When a call will go, for callers that will not wait for it and have to be told when to come back.
+/// When a call will go, for callers that will not wait for it and need to know when to come back.
 extension PoolGate {
     public struct Forecast: Equatable, Sendable {
         /// `nil`: no time brings it, as things stand.

@@ -75,7 +75,7 @@ extension PoolGate {
         return denied
     }
 
-    mutating func charge(_ work: Work, account index: Int, grant: Grant, at now: Timestamp) {
+    mutating func charge(_ work: Work, account index: Int, grant: CallRight, at now: Timestamp) {
         guard let allocation else { return }
         switch grant {
         case .assured, .lent, .unlisted: budget.charge(work, at: now)
@@ -88,7 +88,7 @@ extension PoolGate {
     }
 
     /// Whether the account is still the one that the right came from: entries come and go while calls are on their way.
-    private func holds(_ grant: Grant, account index: Int) -> Bool {
+    private func holds(_ grant: CallRight, account index: Int) -> Bool {
         switch grant {
         case .assured: index > 0
         case .unlisted: index == 0

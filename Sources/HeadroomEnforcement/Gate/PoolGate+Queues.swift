@@ -24,7 +24,7 @@ extension PoolGate {
         }
     }
 
-    /// Per tenant and criticality, ascending. A flow that was told of and has emptied is told once more, with depth 0:
+    /// Per tenant and criticality, ascending. A flow that was reported and has emptied is reported once more, with depth 0:
     /// otherwise its last backlog would stand.
     public mutating func queues(at now: Timestamp) -> [QueueRecord] {
         var records = backlogs(at: now)

@@ -72,7 +72,7 @@ public struct PoolGate: Sendable {
     var probedAt: Timestamp?
     /// `nil`: it does not draw.
     var drawing: Drawing?
-    /// Flows that the last ``queues(at:)`` told of.
+    /// Flows that the last ``queues(at:)`` reported.
     var reportedFlows: [Flow] = []
 
     struct Timer: Comparable, Sendable {

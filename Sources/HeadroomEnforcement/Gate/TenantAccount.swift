@@ -16,13 +16,13 @@ struct TenantAccount: Sendable {
     /// The most urgent criticality in its queue, when it was last looked at; `nil` when nothing waits.
     var waitsAs: Criticality?
 
-    /// The service clock as the control plane last told it.
+    /// The service clock as the control plane last sent it.
     private var publishedClock: Double
     private var publishedAt: Timestamp
     /// Service here that the published clock does not contain yet, in seconds of the pool over weight.
     private var unpublished = 0.0
 
-    /// All service here since the start, and as much of it as the float was told last, and as the last draw told.
+    /// All service here since the start, and as much of it as the float knew last, and as the last draw reported.
     private(set) var spent = Work.zero
     private(set) var acknowledgedSpent = Work.zero
     private var toldSpent = Work.zero
@@ -74,7 +74,7 @@ struct TenantAccount: Sendable {
     }
 
     /// Service of `work` on the right of `grant`; taken back with negative work.
-    mutating func charge(_ work: Work, grant: Grant, capacity: Rates, at now: Timestamp) {
+    mutating func charge(_ work: Work, grant: CallRight, capacity: Rates, at now: Timestamp) {
         let sign = work.amounts.sum() < 0 ? -1.0 : 1.0
         unpublished += sign * (work * sign).seconds(of: capacity) / weight
         spent += work

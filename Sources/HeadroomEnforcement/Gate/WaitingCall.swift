@@ -30,7 +30,7 @@ public struct WaitingCall: Equatable, Sendable {
 }
 
 /// On what right a call goes.
-public enum Grant: Int, CaseIterable, Sendable, Hashable {
+public enum CallRight: Int, CaseIterable, Sendable, Hashable {
     /// Within its tenant's assured rate.
     case assured
     /// From budget that others leave unused.
@@ -46,7 +46,7 @@ public enum Grant: Int, CaseIterable, Sendable, Hashable {
 /// A call whose turn it is. The caller sends it, then tells the gate how it ended: settled or refused.
 public struct Dispatch: Equatable, Sendable {
     public var call: WaitingCall
-    public var grant: Grant
+    public var grant: CallRight
     /// 1 for the first.
     public var attempt: Int
 }

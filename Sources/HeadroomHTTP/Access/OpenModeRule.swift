@@ -5,7 +5,7 @@
 /// tokens a request has to be addressed to a loopback name, must not come from another origin, and must not have passed
 /// a proxy.
 enum OpenModeRule {
-    /// Written by proxies. One that writes none of them cannot be told apart from a client.
+    /// Written by proxies. One that writes none of them cannot be distinguished from a client.
     private static let proxyHeaders: [StaticString] = [
         "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "X-Real-IP", "Via",
     ]

@@ -58,7 +58,7 @@ final class Sessions: Sendable {
     }
 }
 
-/// A cookie is sent whoever asks the browser for a request, so what changes something needs more than a cookie.
+/// A browser sends a cookie with a request of any page, so a change needs more than a cookie.
 ///
 /// The dashboard's scripts send a header that no other site's page can send without asking first, and Headroom answers
 /// no such question (CORS). `SameSite=Strict` keeps the cookie from other sites' requests to begin with.

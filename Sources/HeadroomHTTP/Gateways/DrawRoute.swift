@@ -20,7 +20,7 @@ extension Route {
 package final class DrawIntake: Sendable {
     package typealias Float = @Sendable (DrawRequest, Timestamp) throws(DrawRefusal) -> DrawAnswer
 
-    /// What became of a draw. One that is repeated counts as often as it came.
+    /// The outcome of a draw. A repeated draw counts as often as it came.
     package enum Result: String, CaseIterable { case granted, empty, refused }
 
     private let float: Float

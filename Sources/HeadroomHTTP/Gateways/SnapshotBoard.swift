@@ -199,7 +199,7 @@ package final class SnapshotBoard: SnapshotPublishing {
             .conflict,
             "another process calls as \(gateway), with another boot, and is alive: give each a name of its own, or a "
                 + "member of its own where they share counters; a process that ends frees its name with DELETE "
-                + "/v1/gateways/\(gateway), and so may whoever knows that it is dead",
+                + "/v1/gateways/\(gateway), and so may a person who knows that it is dead",
             retryAfterSeconds: Int(seconds.rounded(.up)))
     }
 

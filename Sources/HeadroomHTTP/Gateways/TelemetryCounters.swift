@@ -7,7 +7,7 @@ package final class TelemetryCounters: Sendable {
     package enum Result: String, CaseIterable { case accepted, duplicate, late, rejected }
 
     package struct Key: Hashable {
-        /// The line's type; `unknown` where it could not be told.
+        /// The line's type; `unknown` where the line does not say it.
         package let type: String
         package let result: Result
     }

@@ -18,7 +18,7 @@ struct LiveEvent: Equatable, Sendable {
     /// An estimate that moved by less, as a part of nominal, is no event.
     private static let capacityStep = 0.15
 
-    /// What is different between two ticks.
+    /// The differences between two ticks.
     static func between(_ before: LiveSample, _ after: LiveSample) -> [LiveEvent] {
         let at = after.report.at
         let reports = Dictionary(

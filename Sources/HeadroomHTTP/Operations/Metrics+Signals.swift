@@ -28,7 +28,7 @@ extension Metrics {
         }
         text.family(
             "headroom_model_changed_timestamp_seconds", .gauge,
-            "When another version of the model was told, or noticed by its name.")
+            "When another version of the model was reported, or noticed by its name.")
         for pool in pools {
             var told: Set<String> = []
             for channel in pool.upstream.channels {

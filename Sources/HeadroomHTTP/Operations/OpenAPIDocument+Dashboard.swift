@@ -237,7 +237,7 @@ extension OpenAPIDocument {
             "signed_in": {"type": "boolean"},
             "name": {"type": ["string", "null"]},
             "role": {"type": ["string", "null"]},
-            "open": {"type": "boolean", "description": "There are no tokens: whoever is on this machine may do everything"},
+            "open": {"type": "boolean", "description": "There are no tokens: everybody on this machine may do everything"},
             "until": {"type": ["string", "null"], "format": "date-time"},
             "pools": {"type": ["array", "null"], "items": {"type": "string"}, "description": "Null: all"},
             "tenants": {"type": ["array", "null"], "items": {"type": "string"}, "description": "Null: all"},

@@ -73,7 +73,7 @@ struct AlertRoutes: Sendable {
         return Authorship(author: call.grant.author, reason: reason, at: now, until: now.adding(seconds: seconds))
     }
 
-    /// An alert speaks for all of its pool: whoever may see a part of it must not silence the rest.
+    /// An alert speaks for all of its pool: a reader who may see a part of it must not silence the rest.
     private func requireScope(_ id: Int64, _ call: PeopleCall) async throws(HTTPError) {
         let scope = call.grant.scope
         if scope.isWhole { return }

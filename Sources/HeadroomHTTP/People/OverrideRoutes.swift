@@ -73,7 +73,7 @@ struct OverrideRoutes: Sendable {
         }
     }
 
-    /// What the same body would do, were it sent to be set: nothing is stored.
+    /// The effect that the same body would have as an override. Nothing is stored.
     private func preview(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
         let now = time.now()

@@ -40,7 +40,7 @@ final class CallQueue: Sendable {
                     .overloaded, "\(limit) calls are being worked on already; nothing of this one was taken",
                     retryAfterSeconds: 1)
             }
-            // Parked under the lock: whoever answers the call finds it parked.
+            // Parked under the lock, so that the task that answers the call finds it parked.
             let call = Call(parked: exchange.park(), work: work)
             state.waiting[state.nextNumber] = call
             continuation.yield(state.nextNumber)

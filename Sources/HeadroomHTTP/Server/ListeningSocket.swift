@@ -1,6 +1,6 @@
 import Glibc
 
-/// A socket that listens, made here and not by the HTTP library, so that a port in use is told apart from other faults
+/// A socket that listens, made here and not by the HTTP library, so that a port in use is distinguished from other faults
 /// and port 0 can be asked for its number.
 struct ListeningSocket {
     let descriptor: Int32

@@ -116,7 +116,7 @@ package final class LocalServer: Sendable {
     }
 }
 
-/// What to take back if the answer on its way does not arrive.
+/// The step that takes an answer back if it does not arrive.
 private final class PendingUndo: Sendable {
     private let undo = Mutex<(@Sendable () -> Void)?>(nil)
 

@@ -126,7 +126,7 @@ import Synchronization
     }
 }
 
-/// A parked connection. Whoever takes it from its list resumes it, exactly once, and forgets it.
+/// A parked connection. The code that takes it from its list resumes it, exactly once, and forgets it.
 @safe struct ParkedExchange: @unchecked Sendable {
     // Sendable: the pointer is used for nothing but the resume, which may be called from any thread.
     fileprivate let exchange: HTTPExchange
@@ -248,7 +248,7 @@ extension HTTPExchange {
 
     private func refuse(_ error: HTTPError) {
         refusal = error
-        // Its handler has not answered, so it is not told of a delivery.
+        // Its handler has not answered, so there is no delivery to report to it.
         binding = nil
     }
 

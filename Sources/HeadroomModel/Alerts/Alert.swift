@@ -1,4 +1,4 @@
-/// What makes two observations the same alert: of one kind, in one pool, for one reason there is at most one open.
+/// The identity of an alert: of one kind, in one pool, for one reason there is at most one open.
 package struct AlertKey: Hashable, Comparable, Sendable {
     package var kind: AlertKind
     /// `nil`: it concerns the service and not a pool.
@@ -91,7 +91,7 @@ package struct Alert: Equatable, Sendable {
         return acknowledgement == nil ? .open : .acknowledged
     }
 
-    /// What a person reads first: the sentence of its only member, or how many there are, and who.
+    /// The sentence that a person reads first: that of its only member, or how many there are, and who.
     package var sentence: String {
         guard let first = members.first else { return "\(key.kind.plural) (no details are kept)" }
         guard memberCount > 1 else { return first.sentence }

@@ -1,4 +1,4 @@
-/// A webhook that is told of alerts.
+/// A webhook that gets alerts.
 public struct AlertSinkPolicy: Equatable, Sendable {
     /// What the receiver understands.
     public enum Format: String, CaseIterable, Sendable, Hashable {
@@ -35,7 +35,7 @@ public struct AlertSinkPolicy: Equatable, Sendable {
         self.leastSeverity = leastSeverity
     }
 
-    /// Whether it is told of such an alert.
+    /// Whether it gets such an alert.
     package func wants(_ alert: Alert) -> Bool {
         (kinds?.contains(alert.key.kind) ?? true) && alert.severity >= leastSeverity
     }

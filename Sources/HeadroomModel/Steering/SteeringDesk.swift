@@ -85,7 +85,7 @@ public struct AuditVerification: Equatable, Sendable {
     public var at: Timestamp
     /// The last row up to which all is as it was written; 0 is none.
     public var sequence: Int64
-    /// Its SHA-256, in hexadecimal: whoever has it in writing can tell whether the log was written anew.
+    /// Its SHA-256, in hexadecimal: a person who has it in writing can check whether the log was written anew.
     public var hash: String
     public var fault: Fault?
 

@@ -5,7 +5,7 @@ import HeadroomModel
 /// of it, against ``AuditRule``.
 ///
 /// It is written from the design and shares no code with what it audits: nothing here divides, decides or holds a lease
-/// but to compare. It is told what happens, in the order in which it happens, and throws at the first rule broken.
+/// but to compare. It gets each event, in the order in which they happen, and throws at the first rule broken.
 package struct Auditor: Sendable {
     /// Those of the last tick: what is published between two ticks was decided by them.
     private(set) var rules: Rules
@@ -16,7 +16,7 @@ package struct Auditor: Sendable {
     /// The newest of this term, and the one before it.
     private(set) var published: Publication?
     private(set) var before: Publication?
-    /// As published last, whoever lives.
+    /// As published last, for all gateways, living or not.
     private var inForce: [PoolAllocation] = []
     private var newest: SnapshotVersion?
     private var maxGeneration = Int64.min
@@ -144,7 +144,7 @@ package struct Auditor: Sendable {
     /// The loop has stored its knowledge.
     package mutating func checkpoint() { reading.checkpoint() }
 
-    /// A gateway was told that so many records are stored.
+    /// A gateway got the answer that so many records are stored.
     package mutating func answer(records: Int) { reading.answer(records, at: now) }
 
     /// The loop was given these records, the first of which is the `first`-th of all that were ever stored.

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// Whether the loop reads what gateways were told is stored: all of it, each record once a term, each call counted once.
+/// Whether the loop reads the records that were acknowledged as stored: all of them, each record once a term, each call counted once.
 struct ReadingAudit: Sendable {
     /// Batches that gateways had an answer for, in order: when, and how many records were stored before.
     private var batches: [(at: Timestamp, first: Int)] = []

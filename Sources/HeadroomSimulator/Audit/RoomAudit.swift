@@ -5,7 +5,7 @@ import HeadroomModel
 /// It goes by what gateways really have in force and not by what Headroom takes to be: the parts that they applied,
 /// when their leases end, and the fallbacks from then on. Two things may exceed capacity, and both end: after it fell,
 /// what was given before, until the last live gateway has something newer, for lease and grace at most; and a fallback
-/// above the budget that was in force before it, as long. A gateway that is cut off cannot be told that capacity fell:
+/// above the budget that was in force before it, as long. A gateway that is cut off cannot learn that capacity fell:
 /// the others have to leave it its part of what there is, and not what it still has. Where the fallbacks of several such
 /// gateways exceed capacity, one that comes back may have as much as its fallback was, until all of it fits again: it has
 /// not risen, and room never takes more away than that. There is one exception: a gateway
@@ -222,7 +222,7 @@ struct RoomAudit: Sendable {
         return nil
     }
 
-    /// What live gateways have above what those that were cut off leave of the limit. Of one that came back the part up to
+    /// The budgets of live gateways above the part of the limit that those that were cut off leave. Of one that came back the part up to
     /// its fallback is left to it.
     private static func excess(
         of live: [Part], beside expired: [(rate: SIMD4<Double>, ofAll: SIMD4<Double>)], over limit: PoolLimit

@@ -111,8 +111,8 @@ struct SpendingAudit: Sendable {
             burst = size(of: rates, isFallback: isOnFallback)
         }
         granted = .zero
-        let untold = (request.totals.grantedUsed - used).amounts
-        if any((untold .> 1e-3) .| (untold .< -1e-3)) {
+        let unreported = (request.totals.grantedUsed - used).amounts
+        if any((unreported .> 1e-3) .| (unreported .< -1e-3)) {
             return "tells of \(request.totals.grantedUsed.amounts) used of what it drew, and it is \(used.amounts)"
         }
         let isBack = rates.resources.lanes .& (returned.amounts .> 0)

@@ -86,7 +86,7 @@ package struct RunReport {
     private func plot(of tenant: Int) -> LinePlot {
         let entry = workload.roster.entries[tenant]
         let count = record.tenantCount
-        // A minute's service is told by its six steps, so that a lump of ten seconds does not look like a burst.
+        // A minute's service is shown in its six steps, so that a lump of ten seconds does not look like a burst.
         let wanted = (0..<record.minuteCount).map { (x: Double($0), y: amount(record.wanted[$0 * count + tenant])) }
         let steps = Int(60 / RunRecord.stepSeconds)
         let served = (0..<record.minuteCount).map { minute -> (x: Double, y: Double) in

@@ -3,7 +3,7 @@ import HeadroomModel
 /// Karma with every tenant as one user, one ledger for each resource, a quantum of 1 s as in its published runs.
 ///
 /// Simplified: the pool is a thousand slices for each tenant, half of them public (alpha as in its example). A user
-/// joins with its first demand, so that nobody earns credits before it exists. Karma is told a quantum's demand before
+/// joins with its first demand, so that nobody earns credits before it exists. Karma knows a quantum's demand before
 /// it divides; here it is what the last 20 s showed. To be kind, own slices that nobody borrowed stay with their owner:
 /// in the original they lie idle, here that would close the pool to whoever comes back.
 ///

@@ -237,7 +237,7 @@ extension Scenario {
         provider.overloads.first { $0.span.seconds(ofRun: run).contains(second) }?.share ?? 0
     }
 
-    /// Of the account, whoever uses it.
+    /// Of the account, by all of its users together.
     private func limit(at second: Double, of run: Double) -> Double {
         var factor = 1.0
         for grant in provider.grants where grant.span.seconds(ofRun: run).contains(second) { factor *= grant.factor }

@@ -40,7 +40,7 @@ package struct Scoreboard: Sendable {
     /// In the order of scenarios, then strategies, traces and seeds.
     package let entries: [Entry]
 
-    /// Runs everything, `width` traces × scenarios × seeds at a time; `progress` is told how many runs are done.
+    /// Runs everything, `width` traces × scenarios × seeds at a time; `progress` gets how many runs are done.
     package static func run(
         _ plan: Plan, width: Int, progress: @escaping @Sendable (Int) async -> Void
     ) async -> Scoreboard {

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// What a row of `alert_member` holds besides its name: a version, since, severity, sentence, recommendation.
+/// The columns of a row of `alert_member` besides its name: a version, since, severity, sentence, recommendation.
 enum AlertMemberBody {
     private static let version: UInt8 = 1
 

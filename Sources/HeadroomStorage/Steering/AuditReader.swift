@@ -39,7 +39,7 @@ package actor AuditReader {
     }
 
     /// Goes through the whole log, as far as it reaches now, and remembers what it found.
-    /// - Parameter noted: a head of an earlier time, which must still be one of the rows. Whoever can write the file can cut
+    /// - Parameter noted: a head of an earlier time, which must still be one of the rows. A person who can write the file can cut
     ///   rows off its end, or write all of it anew, so that only this shows it.
     @discardableResult package func verify(
         at now: Timestamp, noted: AuditHead? = nil, checksSignature: Bool = true

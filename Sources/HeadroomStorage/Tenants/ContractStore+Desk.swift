@@ -54,7 +54,7 @@ extension ContractStore: ContractDesk {
     /// blanked when that one is erased.
     private static let maxNoted = 1_000
 
-    /// What an import has changed: how many, and who.
+    /// The changes of an import: how many, and who.
     private func note(
         _ difference: ContractDifference, _ contracts: [Contract], by author: String, at now: Timestamp
     ) throws(StorageError) {

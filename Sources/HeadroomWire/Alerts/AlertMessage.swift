@@ -1,7 +1,7 @@
 import HeadroomJSON
 import HeadroomModel
 
-/// What a webhook is sent of an alert, in the form that its receiver understands.
+/// The body of a webhook's request for an alert, in the form that its receiver understands.
 package enum AlertMessage {
     /// Alertmanager resolves what it has not heard of for so long: several reminders.
     package static let alertmanagerSeconds = 300.0
@@ -102,7 +102,7 @@ extension JSONWriter {
 }
 
 extension Alert {
-    /// What a person may do, where its gravest member has a recommendation.
+    /// The step that a person may take, where its gravest member has a recommendation.
     fileprivate var advice: String? {
         guard let recommendation = members.first?.recommendation else { return nil }
         let call = AlertCall(recommendation, of: self) == nil ? "" : " (headroom alerts apply \(id))"

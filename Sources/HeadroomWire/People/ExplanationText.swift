@@ -9,7 +9,7 @@ package struct ExplanationText {
     private let now: Timestamp
     /// The factor on the weight of a strategic account; `nil` for another.
     private let strategicFactor: Double?
-    /// The resource that the story is told in: the one that ran out, or tokens where the pool limits them.
+    /// The resource that the story uses: the one that ran out, or tokens where the pool limits them.
     private let resource: Resource
 
     package init(_ explanation: Explanation, now: Timestamp, strategicFactor: Double? = nil) {

@@ -3,7 +3,7 @@ import HeadroomModel
 
 /// A period's story in sentences that can be read aloud: for the person on duty.
 package struct PeriodText {
-    /// Acts and events that are told one by one; of more only the number is told.
+    /// Acts and events that are listed one by one; of more only the number is given.
     private static let most = 12
     private static let othersNamed = 4
 

@@ -25,7 +25,7 @@ package struct ReadinessAnswer: Sendable {
 
     package var isReady: Bool { reasons.isEmpty }
 
-    /// What is not known is left out.
+    /// Unknown numbers are left out.
     package var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()

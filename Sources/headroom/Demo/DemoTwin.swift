@@ -76,7 +76,7 @@ struct DemoTwin {
         return marks
     }
 
-    /// What comes after the end is nobody's concern.
+    /// Arrivals after the end are left out.
     private mutating func at(_ second: Double, _ event: Event) {
         let step = Int((second / DemoTwin.stepSeconds).rounded(.up))
         if step < events.count { events[step].append(event) }
@@ -124,7 +124,7 @@ struct DemoTwin {
     }
 }
 
-/// What has become of the arrivals up to a second of the run, with Headroom or without.
+/// The fate of the arrivals up to a second of the run, with Headroom or without.
 struct DemoMark: Sendable {
     var seconds: Double
     /// In the order of ``Roster/entries``.

@@ -38,7 +38,7 @@ enum ExportCommand {
         }
         guard let directory = arguments["--out"] else { throw UsageError("--out DIR says where the file goes") }
         let client = try ServiceClient(arguments)
-        // One that goes on is told apart from a second one under its name; single exports may follow each other at once.
+        // One that goes on is distinguished from a second one under its name; single exports may follow each other at once.
         let boot = arguments.has("--watch") ? "export-\(UInt64.random(in: 0 ... .max))" : nil
         var export = Export(
             format: format, path: directory + "/" + format.file, cluster: arguments["--cluster"] ?? "provider",
@@ -68,7 +68,7 @@ enum ExportCommand {
     }
 }
 
-/// What an export holds, and what it last wrote.
+/// An export's snapshot, and its last output.
 private struct Export {
     let format: ExportFormat
     let path: String

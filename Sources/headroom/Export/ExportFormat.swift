@@ -1,7 +1,7 @@
 import HeadroomJSON
 import HeadroomModel
 
-/// What a gateway reads that knows limits and nothing of Headroom.
+/// A file for a gateway that knows limits and nothing of Headroom.
 enum ExportFormat: String, CaseIterable {
     case haproxyMap = "haproxy-map"
     case envoyRoutes = "envoy-rds"

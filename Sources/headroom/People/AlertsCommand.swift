@@ -67,7 +67,7 @@ enum AlertsCommand {
         return 0
     }
 
-    /// Members that are told one by one; the count says how many more there are.
+    /// Members that are listed one by one; the count says how many more there are.
     private static let maxDescribed = 3
 
     private static func describe(_ alert: JSONNode) -> String {

@@ -73,10 +73,10 @@ struct ProposalCommand: Sendable {
         return 0
     }
 
-    /// Changes of one pool that are told one by one: the largest.
+    /// Changes of one pool that are listed one by one: the largest.
     private static let maxMovers = 5
 
-    /// A pool with a few questions has each of them told; of many the largest changes, in a line each.
+    /// A pool with a few questions has each of them listed; of many the largest changes, in a line each.
     private func summaries(of proposals: [JSONNode]) -> [String] {
         var pools: [(name: String?, proposals: [JSONNode])] = []
         for proposal in proposals {

@@ -11,7 +11,7 @@ actor AlertSinks {
         var queue: SinkQueue
     }
 
-    /// Alertmanager is told again so often of what is open.
+    /// Open alerts are sent to Alertmanager again so often.
     private static let reminderSeconds = 60.0
     private static let lookSeconds = 0.5
 
@@ -43,13 +43,14 @@ actor AlertSinks {
         }
     }
 
-    /// - Parameter open: what is open, of which a webhook that is new to this process was told by the one before.
+    /// - Parameter open: open alerts; a webhook that is new to this process got them from the one before.
     func follow(_ policy: AlertPolicy, open: [Alert]) {
         addresses = policy.addresses
         let names = Set(policy.sinks.map(\.name))
         sinks = sinks.filter { names.contains($0.key) }
         for sink in policy.sinks {
-            sinks[sink.name, default: Sink(policy: sink, queue: SinkQueue(told: open.filter(sink.wants)))].policy = sink
+            sinks[sink.name, default: Sink(policy: sink, queue: SinkQueue(known: open.filter(sink.wants)))].policy =
+                sink
         }
     }
 
@@ -62,7 +63,7 @@ actor AlertSinks {
         show()
     }
 
-    /// True when the receivers that forget are due to be told again: ``remind(_:)``.
+    /// True when the receivers that forget are due to be sent them again: ``remind(_:)``.
     var needsReminder: Bool {
         let isDue = remindedAt.map { time.now().seconds(since: $0) >= Self.reminderSeconds } ?? true
         return isDue && sinks.values.contains { $0.policy.format == .alertmanager }

@@ -36,7 +36,7 @@ actor AlertWatch {
     /// Not stored yet; of each alert the newest.
     private var unsaved: [AlertKey: Alert] = [:]
     private var erasedThrough: Int64 = 0
-    /// Alerts that the process before has told webhooks of.
+    /// Alerts that the process before has sent to webhooks.
     private var restored: [Alert] = []
     private var hasRestored = false
     private var isFailing = false

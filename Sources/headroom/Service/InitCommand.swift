@@ -102,7 +102,7 @@ enum InitCommand {
         }
     }
 
-    /// Refuses when a file of that name is there, whoever made it and whenever.
+    /// Refuses when a file of that name is there already.
     private static func writeNew(_ text: String, to path: String) throws(CommandError) {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {

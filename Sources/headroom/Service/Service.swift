@@ -27,7 +27,7 @@ struct ServiceConfiguration: Sendable {
     var acceptsClock = false
     /// `/metrics` asks for no token, although there are some.
     var openMetrics = false
-    /// What `/v1/demo` answers; `nil`: this is no demo.
+    /// The answer of `/v1/demo`; `nil`: this is no demo.
     var comparison: (@Sendable () -> [UInt8])?
     /// Messages for the person at the terminal.
     var log: @Sendable (LogLevel, String) -> Void = { Terminal.log($0, $1) }
@@ -163,7 +163,7 @@ final class Service: Sendable {
             if isOpen {
                 configuration.log(
                     .warning,
-                    "There are no tokens: whoever is on this machine may do everything. "
+                    "There are no tokens: everybody on this machine may do everything. "
                         + "\"headroom token create\" makes one.")
             }
             return
@@ -338,7 +338,7 @@ final class Service: Sendable {
 
     private static let roundsPerAuditHead = 3600
 
-    /// Once an hour, to places that whoever can write the database cannot reach: the log, and the metrics that are scraped.
+    /// Once an hour, to places out of reach for a person who can write the database: the log, and the metrics that are scraped.
     private func noteAuditHead() async {
         do {
             guard let head = try await database.audit.head() else { return }
