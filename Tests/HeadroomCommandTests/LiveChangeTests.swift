@@ -13,7 +13,7 @@ import Testing
         }
         try await RunningService.run(house) { service in
             let client = service.client
-            #expect(service.errors.contains("There are no tokens: whoever is on this machine may do everything."))
+            #expect(service.errors.contains("There are no tokens: everybody on this machine may do everything."))
             #expect(try await client.get("/v1/allocations").status == 200)
 
             let gateway = try await token("create", "--name", "gw", "--role", "gateway", "--gateways", "gw-1")
