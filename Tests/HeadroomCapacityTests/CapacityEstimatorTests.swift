@@ -262,58 +262,9 @@ import Testing
             if tenth == 700 { fold(refusal(at, "odd", tokens: 1_000)) }
             lowest = min(lowest, try #require(capacity(at: at).capacity[.tokens]))
         }
-        // CapacityWithoutHeaders has the part of stray refusals that would hold this, and what it breaks.
-        withKnownIssue("at nine tenths of the contract one refusal may still mean that the limit fell") {
+        // CapacityWithoutHeaders has the bound that would hold this, and what it breaks.
+        withKnownIssue("one refusal weighs as much as its size says") {
             #expect(lowest > 0.9 * 600_000, "\(lowest)")
-        }
-    }
-
-    /// A bucket of six seconds, of which half is granted from second 60 on. Nine calls a second are tried until second 90, and
-    /// four after it, so that nothing is refused. The header begins eight seconds after that.
-    @Test(arguments: [600_000.0, 570_000])
-    mutating func `a header that states a contract does not lift what refusals showed`(stated: Double) throws {
-        var level = 60_000.0
-        var before = 0.0
-        for second in 0..<106 {
-            let at = Double(second)
-            let limit = second < 60 ? 600_000.0 : 300_000
-            let calls = second < 90 ? 9 : 4
-            for n in 0..<calls {
-                level = min(limit / 10, level + limit / 60 / Double(calls))
-                let isServed = level >= 1_000
-                if isServed { level -= 1_000 }
-                let moment = at + (Double(n) + 0.5) / Double(calls)
-                fold(isServed ? call(moment) : refusal(moment, "r\(moment)", tokens: 1_000))
-                if !isServed {
-                    fold(response(moment, status: 429, exhausted: ResourceSet(.tokens), request: "r\(moment)"))
-                }
-            }
-            if second >= 98 {
-                fold(response(at + 0.1, windows: [QuotaWindow(resource: .tokens, limit: stated, windowSeconds: 60)]))
-            }
-            let tpm = try #require(capacity(at: at + 1).capacity[.tokens])
-            if second == 97 { before = tpm }
-            if second >= 98 { #expect(tpm < 1.1 * before, "second \(second): \(tpm), \(before) before") }
-        }
-        #expect(before < 360_000, "\(before)")
-    }
-
-    @Test mutating func `a limit that true headers lower and restore is followed at once both times`() throws {
-        for second in 0..<120 {
-            let at = Double(second)
-            let isLow = (60..<90).contains(second)
-            for n in 0..<(isLow ? 5 : 9) { fold(call(at + Double(n) / 9)) }
-            let limit = isLow ? 300_000.0 : 600_000
-            fold(response(at + 0.1, windows: [QuotaWindow(resource: .tokens, limit: limit, windowSeconds: 60)]))
-            let tpm = try #require(capacity(at: at + 1).capacity[.tokens])
-            #expect(abs(tpm / limit - 1) < 0.05, "second \(second): \(tpm)")
-        }
-    }
-
-    @Test func `a logarithm undoes an exponential`() {
-        for step in -400...400 {
-            let x = Double(step) / 20
-            #expect(abs(logarithm(exponential(x)) - x) < 1e-13, "\(x)")
         }
     }
 }

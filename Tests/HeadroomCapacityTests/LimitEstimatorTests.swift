@@ -136,19 +136,6 @@ private struct HiddenLimit {
             })
     }
 
-    /// Five minutes at half. Probing is a climb, which the first refusals end.
-    @Test func `in a halved limit it does not jump to the contract`() {
-        var high = 0
-        for seed in 1...10 as ClosedRange<UInt64> {
-            run(
-                seconds: 360, demand: 780_000, seed: seed, limit: { $0 < 60 ? 600_000 : 300_000 },
-                check: { t, truth, estimator in
-                    if t >= 90, (estimator.estimate[.tokens] ?? 0) > 1.6 * truth { high += 1 }
-                })
-        }
-        #expect(high <= 27, "\(high) of 2,700 seconds")
-    }
-
     @Test func `never exceeds the known limits, and an idle pool says nothing`() {
         var estimator = LimitEstimator(limits: Rates(rpm: 1_000), burstSeconds: 6, settings: CapacityPolicy())
         let before = estimator.estimate

@@ -33,42 +33,6 @@ struct LimitBelief: Sendable {
         return Foresight(likelihood: sum, scale: most)
     }
 
-    /// Of changes, those that lift a limit, by anything up to the largest hypothesis: a limit that is lower than the
-    /// contract mostly comes back, and the estimate is to climb and not to jump while nothing is refused.
-    private static let rises = 0.8
-    /// Of changes, those that set the known limit again. The rest sets any limit: refusals show a fall soon enough.
-    private static let restorations = 0.1
-
-    /// What is to be believed right after a change of a limit of which this was believed.
-    var changed: LimitBelief {
-        let count = probabilities.count
-        var next = LimitBelief()
-        var risen = 0.0
-        for h in probabilities.indices {
-            risen += Self.rises * probabilities[h] / Double(count - h)
-            next.probabilities[h] = risen + (1 - Self.rises - Self.restorations) / Double(count)
-        }
-        next.probabilities[BucketBank.known] += Self.restorations
-        return next
-    }
-
-    /// The same belief beside another known limit, `ratio` times the one before. "As it is known", with a step to either
-    /// side, stays so: the limit is believed to follow the provider's word. Every other hypothesis keeps its own limit, so that
-    /// a higher word does not lift what refusals have shown. One above the known limit becomes the known limit.
-    func following(_ ratio: Double) -> LimitBelief {
-        let shift = logarithm(ratio) / logarithm(BucketBank.step)
-        var next = LimitBelief()
-        next.probabilities = [Double](repeating: Self.least, count: probabilities.count)
-        for h in probabilities.indices {
-            let isKnown = abs(h - BucketBank.known) <= 1
-            let place = isKnown ? Double(BucketBank.known) : min(Double(BucketBank.known), max(0, Double(h) - shift))
-            let (below, part) = (Int(place), place - place.rounded(.down))
-            next.probabilities[below] += probabilities[h] * (1 - part)
-            if part > 0 { next.probabilities[below + 1] += probabilities[h] * part }
-        }
-        return next
-    }
-
     /// The mean of two, of such weights.
     mutating func merge(_ other: LimitBelief, _ weight: Double, _ otherWeight: Double) {
         let part = otherWeight / (weight + otherWeight)

@@ -6,10 +6,9 @@ import HeadroomModel
 /// at the same seconds, each is believed by how well it foresaw them (Bayes' rule for models), and the estimate is a
 /// quantile of their mixture.
 ///
-/// Each second a part of all belief is of a limit that has just changed, mostly for more, and this is what probes: after a
-/// while without refusals the estimate climbs, gateways get more, and the next refusal says where the limit is. There is no
-/// separate rule for recovery. It happens only while the pool is busy: an idle pool says nothing, and what an overloaded one
-/// does not take is no sign of room.
+/// All belief leaks to the prior, and the leak is what probes: after a while without refusals the estimate climbs,
+/// gateways get more, and the next refusal says where the limit is. There is no separate rule for recovery. It leaks
+/// only while the pool is busy: an idle pool says nothing, and what an overloaded one does not take is no sign of room.
 public struct LimitEstimator: Sendable {
     /// How far each kind of meter is believed before there is evidence: buckets are by far the most common.
     private static let priorWeights = [0.9, 0.05, 0.05]
@@ -69,7 +68,7 @@ public struct LimitEstimator: Sendable {
     }
 
     /// Half of what is believed is forgotten: the upstream is another than it was.
-    public mutating func widen() { forget(0.5, any: true) }
+    public mutating func widen() { forget(0.5) }
 
     private mutating func weigh(_ foresights: [LimitBelief.Foresight]) {
         let most = foresights.map(\.scale).max() ?? 0
@@ -83,8 +82,8 @@ public struct LimitEstimator: Sendable {
         }
     }
 
-    private mutating func forget(_ part: Double, any: Bool = false) {
-        for index in meters.indices { meters[index].forget(part, any: any) }
+    private mutating func forget(_ part: Double) {
+        for index in meters.indices { meters[index].forget(part) }
     }
 
     private mutating func noteUse(_ use: Double) { self.use += (min(Self.maxUse, use) - self.use) * Self.useGain }

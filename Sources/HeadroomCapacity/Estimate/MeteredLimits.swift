@@ -42,20 +42,17 @@ public struct MeteredLimits: Sendable {
         return LimitBelief.Foresight(likelihood: sum, scale: scale)
     }
 
-    /// That part of all belief is of a limit that has changed just now (``LimitBelief/changed``).
+    /// That part of all belief returns to the prior: the limit may be another one from now on.
     ///
     /// Whoever believes that the limit has just changed believes in the bucket, or the minute's use, that the limit before
     /// left. Without this, what was delivered before a fall would speak against the fall.
-    /// With `any`, nothing is known of the new limit, and that part returns to the prior.
-    mutating func forget(_ part: Double, any: Bool = false) {
+    mutating func forget(_ part: Double) {
         var next = LimitAccount(banks: accounts[accounts.count - 1].banks)
         next.weight = part
-        if !any { next.together = mean { $0.together.probabilities[$1] }.changed }
         for resource in Resource.allCases {
             let lane = resource.rawValue
             guard next.banks[lane] != nil else { continue }
             next.banks[lane]?.inherit(remains(in: lane))
-            if !any { next.apart[lane] = mean { $0.belief(in: lane, $1) }.changed }
         }
         for index in accounts.indices { accounts[index].weight *= 1 - part }
         accounts.append(next)
@@ -64,19 +61,14 @@ public struct MeteredLimits: Sendable {
         accounts[0] = first.merged(with: accounts[0])
     }
 
-    /// Other known limits from now on (``LimitBelief/following(_:)``). What was used of those before counts against them.
+    /// Other known limits from now on: what is believed of those before says nothing of them, what was used of them does.
     mutating func follow(_ limits: Rates) {
         var next = MeteredLimits(limits: limits, meter: meter)
-        var common = 1.0
         for resource in Resource.allCases {
             let lane = resource.rawValue
             guard let limit = limits[resource], let bank = accounts[accounts.count - 1].banks[lane] else { continue }
-            let ratio = limit / bank.limit
             next.accounts[0].banks[lane] = bank.following(limit, remains(in: lane))
-            next.accounts[0].apart[lane] = mean { $0.belief(in: lane, $1) }.following(ratio)
-            if max(ratio, 1 / ratio) > max(common, 1 / common) { common = ratio }
         }
-        next.accounts[0].together = mean { $0.together.probabilities[$1] }.following(common)
         self = next
     }
 
@@ -92,15 +84,6 @@ public struct MeteredLimits: Sendable {
         for account in accounts {
             for h in belief.indices { belief[h] += weight * account.weight * account.belief(in: resource.rawValue, h) }
         }
-    }
-
-    /// Over all times of the last change.
-    private func mean(_ belief: (LimitAccount, Int) -> Double) -> LimitBelief {
-        var mean = LimitBelief()
-        for h in mean.probabilities.indices {
-            mean.probabilities[h] = accounts.reduce(0) { $0 + $1.weight * belief($1, h) }
-        }
-        return mean
     }
 
     /// What the limits leave behind, as believed.
