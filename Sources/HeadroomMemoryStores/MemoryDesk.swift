@@ -16,7 +16,6 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         package var pools: [PoolRollup] = []
         package var levels = LevelRecords()
         package var uses: [ModelUse] = []
-        package var starved: [StarvedTenant] = []
         package var events: [PoolEvent] = []
         /// Ascending by id.
         package var alerts: [Alert] = []
@@ -337,10 +336,6 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
                 return use
             }
         }
-    }
-
-    package func starvation(from: Timestamp, to: Timestamp) async throws(StorageError) -> [StarvedTenant] {
-        try read { state in state.starved.filter { $0.first < to && from < $0.last } }
     }
 
     package func levels(at now: Timestamp) async throws(StorageError) -> LevelRecords {

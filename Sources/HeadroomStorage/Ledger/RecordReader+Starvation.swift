@@ -1,5 +1,41 @@
 import HeadroomModel
 
+/// A tenant that was starved in a pool, and when.
+package struct StarvedTenant: Equatable, Sendable {
+    /// Starved minutes, or hours where minutes are no longer kept, with less than an hour between them.
+    package struct Spell: Equatable, Sendable {
+        package var first: Timestamp
+        /// The end of the last minute, or hour.
+        package var last: Timestamp
+        package var deliverySeconds: Double
+        package var shortageSeconds: Double
+        package var longestWaitSeconds: Double
+        /// Its demand in the starved minutes, and its service.
+        package var demandTokens: Double
+        package var countedTokens: Int64
+
+        package var starvedSeconds: Double { deliverySeconds + shortageSeconds }
+    }
+
+    package var tenant: TenantID
+    package var pool: PoolID
+    /// Ascending; never empty.
+    package var spells: [Spell]
+
+    package var first: Timestamp { spells[0].first }
+    package var last: Timestamp { spells[spells.count - 1].last }
+    package var starvedSeconds: Double { spells.reduce(0) { $0 + $1.starvedSeconds } }
+    package var longestSpellSeconds: Double { spells.reduce(0) { max($0, $1.starvedSeconds) } }
+    package var longestWaitSeconds: Double { spells.reduce(0) { max($0, $1.longestWaitSeconds) } }
+    package var demandTokens: Double { spells.reduce(0) { $0 + $1.demandTokens } }
+    package var countedTokens: Int64 { spells.reduce(0) { $0 + $1.countedTokens } }
+
+    /// The resource or reason that starved it most of the time.
+    package var reason: Starvation {
+        spells.reduce(0) { $0 + $1.deliverySeconds - $1.shortageSeconds } >= 0 ? .delivery : .shortage
+    }
+}
+
 extension RecordReader {
     /// Numbers of the table `name`.
     private struct Pair: Hashable {
