@@ -54,7 +54,7 @@ struct DemoSummary: Sendable {
     struct Drop: Sendable {
         let firstRefusalSeconds: Double?
         let firstRefusalResource: Resource?
-        /// The estimate 15 s after that, and what was granted.
+        /// The estimate 15 s after that, and what was granted; `nil` where the provider had come back by then.
         let sample: DemoTimeline.Sample?
     }
 
@@ -110,7 +110,9 @@ struct DemoSummary: Sendable {
         }
         drop = Drop(
             firstRefusalSeconds: log.firstRefusalSeconds, firstRefusalResource: log.firstRefusalResource,
-            sample: log.firstRefusalSeconds.flatMap { timeline.sample(atSecond: $0 + DemoSummary.settleSeconds) })
+            sample: log.firstRefusalSeconds.map { $0 + DemoSummary.settleSeconds }.flatMap {
+                $0 < plan.recoverySeconds ? timeline.sample(atSecond: $0) : nil
+            })
         refusals = Refusals(
             before: log.share(from: 0, to: plan.dropSeconds),
             during: log.share(from: plan.dropSeconds, to: plan.recoverySeconds),
