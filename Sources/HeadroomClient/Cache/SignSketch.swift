@@ -1,3 +1,5 @@
+import HeadroomModel
+
 /// Short sketches of directions: the signs of a vector's coordinates after a random rotation.
 ///
 /// Two directions at the angle θ differ in each sign with the probability θ/π, whatever the vectors are made of
@@ -20,17 +22,8 @@ struct SignSketch {
         var size = Self.bits
         while size < dimensions { size *= 2 }
         // The same in every process: sketches are not stored, but tests compare runs.
-        var state: UInt64 = 0x9E37_79B9_7F4A_7C15
-        signs = (0..<2).map { _ in
-            (0..<size).map { _ in
-                // SplitMix64 (Steele, Lea and Flood, 2014).
-                state &+= 0x9E37_79B9_7F4A_7C15
-                var mixed = state
-                mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-                mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-                return (mixed ^ (mixed >> 31)) >> 63 == 0 ? 1 : -1
-            }
-        }
+        var random = SplitMix64(seed: 0x9E37_79B9_7F4A_7C15)
+        signs = (0..<2).map { _ in (0..<size).map { _ in random.next() >> 63 == 0 ? 1 : -1 } }
     }
 
     /// ``words`` words.

@@ -118,7 +118,7 @@ package final class AccessControl: Sendable {
         }
         var grant = AccessGrant(token)
         if isExpired(grant.expiresAt) { throw HTTPError(.forbidden, "the token \"\(user)\" has ended") }
-        // The proxy's own session is in the browser, which sends it whoever asks for a request.
+        // The browser sends the proxy's own session with a request of any page.
         grant.isSession = true
         return grant
     }

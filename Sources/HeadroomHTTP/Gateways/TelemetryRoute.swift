@@ -11,8 +11,7 @@ extension Route {
             contentTypes: ["application/x-ndjson", "application/json"]
         ) { _, grant in
             HTTPHandler(answer: { exchange throws(HTTPError) in
-                let isDocument = exchange.header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false
-                let batch = try intake.read(isDocument ? .document : .lines, exchange, grant, board)
+                let batch = try intake.read(exchange.isJSON ? .document : .lines, exchange, grant, board)
                 guard !batch.lines.isEmpty else { throw intake.nothingReadable(batch.faults) }
                 return .later {
                     do throws(HTTPError) {

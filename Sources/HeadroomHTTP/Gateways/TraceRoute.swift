@@ -42,9 +42,8 @@ extension TraceDecoder {
             }
             return name
         }
-        let isJSON = exchange.header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false
         self.init(
-            format: isJSON ? .json : .protobuf, tenantAttribute: exchange.header("Headroom-Tenant-Attribute"),
+            format: exchange.isJSON ? .json : .protobuf, tenantAttribute: exchange.header("Headroom-Tenant-Attribute"),
             pool: try name("Headroom-Pool"), gateway: try name("Headroom-Gateway"))
     }
 

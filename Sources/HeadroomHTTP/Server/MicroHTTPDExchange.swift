@@ -84,6 +84,9 @@ import Synchronization
         withHeader(name) { span in if let span { span.text } else { nil } }
     }
 
+    /// The body is said to be JSON, with or without parameters behind the type.
+    var isJSON: Bool { header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false }
+
     func hasHeader(_ name: StaticString) -> Bool {
         withHeader(name) { span in if span == nil { false } else { true } }
     }

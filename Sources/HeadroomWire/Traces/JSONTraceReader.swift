@@ -26,15 +26,7 @@ struct JSONTraceReader {
     }
 
     private mutating func request() throws {
-        try reader.beginObject()
-        while let key = try nextKey() {
-            guard reader.text(key, equals: "resourceSpans") else {
-                try reader.skipValue()
-                continue
-            }
-            try reader.beginArray()
-            while try reader.nextElement() { try resourceSpans() }
-        }
+        try eachElement(of: "resourceSpans") { reader in try reader.resourceSpans() }
         try reader.endDocument()
     }
 
@@ -51,29 +43,13 @@ struct JSONTraceReader {
             }
         }
         reader = start
-        try reader.beginObject()
-        while let key = try nextKey() {
-            guard reader.text(key, equals: "scopeSpans") else {
-                try reader.skipValue()
-                continue
-            }
-            try reader.beginArray()
-            while try reader.nextElement() { try scopeSpans(resource) }
-        }
+        try eachElement(of: "scopeSpans") { reader in try reader.scopeSpans(resource) }
     }
 
     private mutating func scopeSpans(_ resource: TraceAttributes) throws {
-        try reader.beginObject()
-        while let key = try nextKey() {
-            guard reader.text(key, equals: "spans") else {
-                try reader.skipValue()
-                continue
-            }
-            try reader.beginArray()
-            while try reader.nextElement() {
-                guard spans.count < interest.maxSpans else { throw interest.tooManySpans }
-                spans.append(try span(resource))
-            }
+        try eachElement(of: "spans") { reader in
+            guard reader.spans.count < reader.interest.maxSpans else { throw reader.interest.tooManySpans }
+            reader.spans.append(try reader.span(resource))
         }
     }
 
@@ -172,6 +148,21 @@ struct JSONTraceReader {
             }
         }
         return value
+    }
+
+    /// Goes through the object that comes next, and through the array that is its member `name`.
+    private mutating func eachElement(
+        of name: StaticString, _ read: (inout JSONTraceReader) throws -> Void
+    ) throws {
+        try reader.beginObject()
+        while let key = try nextKey() {
+            guard reader.text(key, equals: name) else {
+                try reader.skipValue()
+                continue
+            }
+            try reader.beginArray()
+            while try reader.nextElement() { try read(&self) }
+        }
     }
 
     // MARK: - Scalars
