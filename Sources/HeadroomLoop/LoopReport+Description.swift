@@ -54,7 +54,7 @@ extension PoolReport {
             allocation.tenants.reduce(allocation.unlisted[resource] ?? 0) { $0 + ($1.assured[resource] ?? 0) }
         }
         self.init(
-            pool: allocation.pool, state: capacity.state, nominal: capacity.nominal, estimated: capacity.capacity,
+            pool: allocation.pool, state: capacity.state, nominal: capacity.nominal, estimated: capacity.estimated,
             capacityReason: capacity.reason, confidence: capacity.confidence, budget: allocation.budget,
             assured: assured, consumed: needs.demand.consumed,
             calls: Dictionary(

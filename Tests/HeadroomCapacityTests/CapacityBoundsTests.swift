@@ -201,7 +201,7 @@ import Testing
         #expect(estimator.estimate(at: Self.after(1_000)).capacity == Self.nominal)
     }
 
-    @Test func `where refused attempts count, many refusals brake for as long as they last`() throws {
+    @Test func `where refused attempts count, many refusals brake, and say nothing of the limit by it`() throws {
         for counts in [true, false] {
             var estimator = Self.estimator(countsRefused: counts)
             for n in 0..<40 {
@@ -209,9 +209,36 @@ import Testing
             }
             let found = estimator.estimate(at: Self.after(4))
             #expect(found.upstream.isBraked == counts)
-            if counts { #expect(try #require(found.capacity[.tokens]) <= 150_000) }
+            if counts {
+                #expect(found.capacity == found.estimated * 0.25)
+            } else {
+                #expect(found.capacity == found.estimated)
+            }
             #expect(!estimator.estimate(at: Self.after(8)).upstream.isBraked)
         }
+    }
+
+    /// 600 requests a minute, six seconds of them at once. Of forty a second for four seconds a hundred pass. The others leave a
+    /// full bucket in debt, which takes six seconds to pay.
+    @Test func `the brake holds until what refused calls cost is paid`() {
+        var estimator = CapacityEstimator(
+            policy: PoolPolicy(pool: Self.pool, nominal: Rates(rpm: 600), countsRefused: true),
+            settings: CapacityPolicy(), at: Self.start)
+        var level = 60.0
+        var isBraked: [Int: Bool] = [:]
+        for second in 0..<30 {
+            for n in 0..<40 where second < 4 {
+                let at = Double(second) + Double(n) / 40
+                level = min(60, level + 0.25)
+                estimator.fold(Self.call(at, level >= 1 ? .ok : .quota), at: Self.after(at))
+                level = max(-60, level - 1)
+            }
+            let found = estimator.estimate(at: Self.after(Double(second + 1)))
+            isBraked[second + 1] = found.upstream.isBraked
+        }
+        #expect(isBraked[2] == false)
+        for second in 4...8 { #expect(isBraked[second] == true, "second \(second)") }
+        for second in 13...30 { #expect(isBraked[second] == false, "second \(second)") }
     }
 
     @Test func `a pool of overloads leaves the estimate where it was`() throws {

@@ -4,13 +4,16 @@ import HeadroomModel
 ///
 /// Each hypothesis says "the limit is f × the known one" and runs the meter that the provider would then run. A moment
 /// in which more was delivered than a meter had left speaks against its hypothesis, and so does a refusal while it still
-/// had some. With rate r per second, size B, what comes back g, level L, delivered d, cost of refused calls c, gain K and
-/// tolerance `tol`, each moment (ControlLaw, rule 5):
+/// had some. With rate r per second, size B, what comes back g, level L, delivered d, cost of refused calls c, gain K,
+/// tolerance `tol` and part ε of stray refusals, each moment (ControlLaw, rule 5):
 ///
 ///     L  ← min(B, L + g) − d
-///     ll ← −K · min(d, max(0, −L − tol)) / r                     delivered more than the hypothesis allows
-///     ll ← ll − K · max(0, L − tol) / r           if refused     refused although the hypothesis had some left
-///     L  ← max(−B, L − c)                                        what refused calls cost, where they count
+///     ll ← −K · min(d, max(0, −L − tol)) / r       delivered more than the hypothesis allows
+///     if refused, with x = max(0, L − tol):        refused although the hypothesis had some left
+///       f  = (1 − ε) · e^(−K · x / r)              refused by this meter
+///       ll ← ll + ln(f + ε)                        or by something else
+///       L  ← L − x · f / (f + ε)                   as far as this meter refused, it held no more than the call
+///     L  ← max(−B, L − c)                          what refused calls cost, where they count
 struct BucketBank: Sendable {
     /// How a provider holds use against a limit per minute.
     enum Meter: Equatable, Sendable {
@@ -36,6 +39,11 @@ struct BucketBank: Sendable {
     static let tenths = 10
     /// The index of the hypothesis that the limit is as it is known.
     static let known = fractions.firstIndex(of: 1)!
+
+    /// ε: of refused calls, those that this meter has not refused. Their size was estimated wrong, another consumer or an
+    /// unknown limit was there before them, or a clock is off. One refusal then says at most ln ε, about 4 nats, however
+    /// full a meter was; refusals in several moments add up.
+    private static let strayRefusals = 0.018315638888734179
 
     /// The known limit, per minute, above 0: the contract's, or the provider's own word where that is lower.
     let limit: Double
@@ -110,15 +118,19 @@ struct BucketBank: Sendable {
             let rate = BucketBank.fractions[h] * perSecond
             let excess = excess(h)
             var level = levels[h] - delivered + excess
-            var against = max(0, excess / rate - beyond / perSecond)
-            if isRefused {
-                against += max(0, level - refusedTolerance) / rate
-                level = min(level, refusedTolerance)
+            let against = max(0, excess / rate - beyond / perSecond)
+            if against > 0 {
+                evidence[h] -= gain * against
+                speaks = true
+            }
+            let unexplained = isRefused ? max(0, level - refusedTolerance) : 0
+            if unexplained > 0 {
+                let byMeter = (1 - Self.strayRefusals) * exponential(-gain * unexplained / rate)
+                evidence[h] += logarithm(byMeter + Self.strayRefusals)
+                level -= unexplained * byMeter / (byMeter + Self.strayRefusals)
+                speaks = true
             }
             levels[h] = charged > 0 ? max(min(level, -sizes[h]), level - charged) : level
-            guard against > 0 else { continue }
-            evidence[h] -= gain * against
-            speaks = true
         }
         return speaks
     }
@@ -185,4 +197,15 @@ struct BucketBank: Sendable {
             levels[h] = min(sizes[h], levels[h] + BucketBank.fractions[h] * comes)
         }
     }
+}
+
+/// The natural logarithm of `x` > 0, the same bits on every machine, as ``exponential(_:)`` is: x = 2^k · m with
+/// √½ < m ≤ √2, and ln m = 2 artanh z with z = (m − 1) / (m + 1), of which |z| ≤ 0.172 leaves 10⁻¹⁷ after eleven terms.
+package func logarithm(_ x: Double) -> Double {
+    let isUpper = x.significand > 2.0.squareRoot()
+    let m = isUpper ? x.significand / 2 : x.significand
+    let z = (m - 1) / (m + 1)
+    var sum = 0.0
+    for term in (0...10).reversed() { sum = sum * z * z + 1 / Double(2 * term + 1) }
+    return 2 * z * sum + Double(x.exponent + (isUpper ? 1 : 0)) * 0.693147180559945309
 }

@@ -12,11 +12,8 @@ extension CapacityEstimator {
         let believed = limits.estimate
         var (estimate, reason) = bounded(believed, limits: limits.limits, refusals: refusals, at: now)
         state = nextState(estimate: estimate, attempts: attempts, refusals: refusals)
-        let isBraked = policy.countsRefused && isSpiralling(completeness, at: now)
-        if isBraked {
-            estimate = estimate * Self.brake
-            reason = .throttled
-        }
+        isBraked = policy.countsRefused && (isSpiralling(completeness, at: now) || isBraked && limits.isInDebt)
+        if isBraked { reason = .throttled }
         let breaker = policy.failover.isEmpty ? nil : signals.breaker.poolState
         if breaker != nil { reason = .overload }
         var confidence = limits.confidence
@@ -25,13 +22,15 @@ extension CapacityEstimator {
             reason = .manual
             confidence = 1
         }
+        let isHeldBack = isBraked && reason != .manual
         return PoolCapacity(
-            pool: policy.pool, capacity: estimate, nominal: policy.nominal, reason: reason, confidence: confidence,
+            pool: policy.pool, capacity: isHeldBack ? estimate * Self.brake : estimate, estimated: estimate,
+            nominal: policy.nominal, reason: reason, confidence: confidence,
             state: breaker ?? state, models: policy.failover.isEmpty ? [] : signals.modelStates, calls: calls,
             recentAttempts: attempts, recentRefusals: refusals,
             upstream: UpstreamReport(
                 whole: signals.whole.signals(at: now), channels: signals.channelReports(at: now),
-                otherConsumers: taken(of: limits.limits), longWindows: longWindows.report, isBraked: isBraked,
+                otherConsumers: taken(of: limits.limits), longWindows: longWindows.report, isBraked: isHeldBack,
                 growth: ramp.part(at: now), billingFailureSince: signals.billing.since))
     }
 
@@ -68,8 +67,8 @@ extension CapacityEstimator {
         return taken
     }
 
-    /// A provider that charges refused attempts and refuses many of them: without restraint refusals feed on themselves,
-    /// and no estimate escapes (ControlLaw, rule 19).
+    /// A provider that charges refused attempts and refuses many of them: without restraint refusals feed on themselves
+    /// (ControlLaw, rule 19). The brake is no estimate: it holds until what the refused calls cost is paid off.
     private func isSpiralling(_ completeness: [Double], at now: Timestamp) -> Bool {
         var attempts = 0.0
         var refusals = 0.0

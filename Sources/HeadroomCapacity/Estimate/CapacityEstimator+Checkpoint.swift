@@ -28,6 +28,7 @@ extension CapacityEstimator {
         for count in calls { writer.write(Int64(count)) }
         writer.write(UInt8(state.rawValue))
         writer.write(held) { $0.write($1) }
+        writer.write(isBraked)
     }
 
     /// - Throws: ``ByteCodingError/otherVersion`` for a pool that has other limits now.
@@ -62,6 +63,7 @@ extension CapacityEstimator {
         self.state = state
         held = try reader.readOptional { try $0.readRates() }
         guard held == nil || held?.resources == policy.nominal.resources else { throw .outOfRange }
+        isBraked = try reader.readBool()
         guard abs(judgedThrough - now.second) < 1 << 40 else { throw .outOfRange }
     }
 }

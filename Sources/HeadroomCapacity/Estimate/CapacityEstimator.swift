@@ -50,6 +50,8 @@ public struct CapacityEstimator: Sendable {
     var state = PoolState.healthy
     /// What was said last, while latency keeps it from rising.
     var held: Rates?
+    /// Refused calls that the provider counts are being paid off.
+    var isBraked = false
 
     public init(
         policy: PoolPolicy, settings: CapacityPolicy, breakers: BreakerPolicy = BreakerPolicy(), at now: Timestamp

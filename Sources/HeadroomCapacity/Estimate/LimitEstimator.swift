@@ -110,6 +110,14 @@ public struct LimitEstimator: Sendable {
         }.min() ?? 0
     }
 
+    /// True while some meter, in the mean of all that is believed, is used beyond its limit: refused calls that the provider
+    /// counts leave it so.
+    var isInDebt: Bool {
+        limits.resources.members.contains { resource in
+            meters.indices.reduce(0.0) { $0 + weights[$1] * meters[$1].level(in: resource.rawValue) } < 0
+        }
+    }
+
     private func belief(in resource: Resource) -> [Double] {
         var sum = [Double](repeating: 0, count: BucketBank.fractions.count)
         for index in meters.indices { meters[index].add(weights[index], of: resource, to: &sum) }

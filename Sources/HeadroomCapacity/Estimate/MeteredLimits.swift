@@ -86,6 +86,9 @@ public struct MeteredLimits: Sendable {
         }
     }
 
+    /// What the meter of the limit in `lane` has left, as believed; below 0 in debt.
+    func level(in lane: Int) -> Double { remains(in: lane).left }
+
     /// What the limits leave behind, as believed.
     private func remains(in lane: Int) -> BucketBank.Remains {
         var remains = BucketBank.Remains()

@@ -1,8 +1,11 @@
 /// The capacity that the upstream grants a pool now, as one explainable estimate.
 public struct PoolCapacity: Equatable, Sendable {
     public var pool: PoolID
-    /// One rate for each resource of the nominal capacity.
+    /// What may be used now, one rate for each resource of the nominal capacity: ``estimated``, or a part of it while refused
+    /// calls that the provider counts are paid off (``UpstreamReport/isBraked``).
     public var capacity: Rates
+    /// What the upstream grants, as believed.
+    public var estimated: Rates
     public var nominal: Rates
     public var reason: CapacityReason
     /// 0 to 1: of the least certain resource.
@@ -18,13 +21,15 @@ public struct PoolCapacity: Equatable, Sendable {
     public var upstream: UpstreamReport
 
     public init(
-        pool: PoolID, capacity: Rates, nominal: Rates, reason: CapacityReason = .contract, confidence: Double = 0,
+        pool: PoolID, capacity: Rates, estimated: Rates? = nil, nominal: Rates, reason: CapacityReason = .contract,
+        confidence: Double = 0,
         state: PoolState = .healthy, models: [PoolAllocation.Model] = [],
         calls: [Int] = Array(repeating: 0, count: Outcome.allCases.count), recentAttempts: Int = 0,
         recentRefusals: Int = 0, upstream: UpstreamReport = UpstreamReport()
     ) {
         self.pool = pool
         self.capacity = capacity
+        self.estimated = estimated ?? capacity
         self.nominal = nominal
         self.reason = reason
         self.confidence = confidence
