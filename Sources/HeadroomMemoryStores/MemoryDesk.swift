@@ -16,6 +16,7 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         package var pools: [PoolRollup] = []
         package var levels = LevelRecords()
         package var uses: [ModelUse] = []
+        package var starved: [StarvedTenant] = []
         package var events: [PoolEvent] = []
         /// Ascending by id.
         package var alerts: [Alert] = []
@@ -335,6 +336,24 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
                 use.start = from
                 return use
             }
+        }
+    }
+
+    package func starvation(
+        from: Timestamp, to: Timestamp, ongoing: [OngoingStarvation]
+    ) async throws(StorageError) -> [StarvedTenant] {
+        try read { state in
+            var starved = state.starved.filter { $0.first < to && from < $0.last }
+            for spell in ongoing.compactMap({ $0.clipped(from: from, to: to) }) {
+                let place = starved.firstIndex { $0.tenant == spell.tenant && $0.pool == spell.pool }
+                var tenant =
+                    place.map { starved.remove(at: $0) }
+                    ?? StarvedTenant(tenant: spell.tenant, pool: spell.pool, spell: spell.spell(without: 0))
+                if place != nil { tenant.add(spell.spell(without: 0)) }
+                tenant.starvedSince = spell.since
+                starved.append(tenant)
+            }
+            return starved.sorted(by: StarvedTenant.isLonger)
         }
     }
 

@@ -28,6 +28,11 @@ import Testing
             let alert = try #require(Self.open("starvation", reply), "\(reply.text)")
             #expect(alert["members"]?[0]?["tenant"]?.string == "acme", "\(reply.text)")
             #expect(try await client.metric(#"headroom_alerts_open{kind="starvation"}"#) == 1)
+            // No roll-up of it is stored yet, and the report names it, from the alert's first second on.
+            let report = try await client.get("/v1/starvation").json["tenants"]?.array
+            #expect(report?.map { $0["tenant"]?.string } == ["acme"])
+            #expect(report?.first?["first"]?.string == alert["members"]?[0]?["since"]?.string, "\(reply.text)")
+            #expect((report?.first?["starved_seconds"]?.number ?? 0) > 1)
             #expect(service.errors.contains("starvation: acme has been starved in test:model for"), "\(service.errors)")
 
             let url = ["--url", "http://127.0.0.1:\(client.port)"]

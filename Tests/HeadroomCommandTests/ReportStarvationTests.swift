@@ -51,6 +51,26 @@ import Testing
         #expect(none.code == 0 && none.output.hasPrefix("Nobody was starved from "))
     }
 
+    @Test func `a running service reports the same as its file, and status goes on watching it`() async throws {
+        let house = try await house()
+        func report(_ options: [String]) async throws -> JSONNode {
+            let report = try await HeadroomProgram.run(["report", "starvation", "--json"] + options)
+            #expect(report.code == 0, "\(report.errors)")
+            return try JSONNode.parse(Array(report.output.utf8))
+        }
+        let file = try await report(["--database", house.database])
+        try await RunningService.run(house) { service in
+            let url = ["--url", "http://127.0.0.1:\(service.client.port)"]
+            let asked = try await report(url)
+            #expect(asked["tenants"]?.array?.count == 2 && asked["tenants"] == file["tenants"])
+            let watched = try await HeadroomProgram.run(["status", "--watch", "--times", "2"] + url)
+            #expect(watched.output.components(separatedBy: "POOL  ").count == 3, "\(watched.output)")
+        }
+        let both = try await HeadroomProgram.run(
+            ["report", "starvation", "--url", "http://127.0.0.1:1", "--database", house.database])
+        #expect(both.code == 2)
+    }
+
     @Test func `who has been starved for weeks is found after housekeeping, though its calls are long gone`()
         async throws
     {

@@ -78,4 +78,44 @@ import Testing
             }
         }
     }
+
+    private static func starved(_ tenant: TenantID, _ fixture: ServiceFixture, seconds: Double) -> StarvedTenant {
+        let now = fixture.clock.now
+        return StarvedTenant(
+            tenant: tenant, pool: "openai:gpt-4o",
+            spell: .init(
+                first: now.adding(seconds: -7200), last: now.adding(seconds: seconds - 7200), deliverySeconds: seconds,
+                shortageSeconds: 0, longestWaitSeconds: 480, demandTokens: 1000, countedTokens: 300))
+    }
+
+    @Test func `who was starved is told to those who may see the tenant`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            fixture.desk.change { state in
+                state.starved = [
+                    Self.starved("beta", fixture, seconds: 900), Self.starved("acme", fixture, seconds: 600),
+                ]
+            }
+            let reply = try await Person("viewer", fixture).get("/v1/starvation")
+            #expect(SchemaCheck.openAPI.faults(in: reply, to: "GET", "/v1/starvation") == [], "\(reply.text)")
+            let tenants = reply.json["tenants"]?.array ?? []
+            #expect(tenants.map { $0["tenant"]?.string } == ["beta", "acme"])
+            #expect(tenants[1]["reason"]?.string == "delivery" && tenants[1]["starved_seconds"]?.number == 600)
+            #expect(tenants[1]["starved_since"]?.isNull == true)
+            let acme = try Person("acme", fixture)
+            #expect(try await acme.get("/v1/starvation").json["tenants"]?.array?.count == 1)
+            #expect(try await acme.get("/v1/starvation?tenant=beta").status == 403)
+            let viewer = try Person("viewer", fixture)
+            let now = fixture.clock.now
+            let hourAgo = now.adding(seconds: -3600).milliseconds
+            for (query, count) in [
+                ("tenant=acme", 1), ("pool=azure:gpt-4o", 0), ("from=\(hourAgo)", 0), ("to=\(hourAgo)", 2),
+            ] {
+                let answer = try await viewer.get("/v1/starvation?\(query)")
+                #expect(answer.json["tenants"]?.array?.count == count, "\(query): \(answer.text)")
+            }
+            for query in ["from=soon", "from=\(now.adding(seconds: 60).milliseconds)", "days=3"] {
+                #expect(try await viewer.get("/v1/starvation?\(query)").status == 400, "\(query)")
+            }
+        }
+    }
 }

@@ -28,6 +28,7 @@ import Testing
         "GET /v1/policy/files": operators,
         "GET /v1/explain": viewers, "GET /v1/history": viewers, "GET /v1/generations": viewers,
         "GET /v1/generations/{id}": viewers, "GET /v1/costs": viewers, "GET /v1/slos": viewers,
+        "GET /v1/starvation": viewers,
         "GET /v1/alerts": viewers, "POST /v1/alerts/{id}/acknowledge": operators,
         "POST /v1/alerts/{id}/mute": operators,
         "GET /v1/audit": operators, "GET /v1/policy": viewers, "POST /v1/policy/check": viewers,

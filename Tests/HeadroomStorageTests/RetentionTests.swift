@@ -88,7 +88,7 @@ import Testing
         // Thirty days back all is read from minutes, six weeks back by hours where minutes are gone: the same spells.
         for (back, spells) in [(30, 30), (42, 42)] {
             let starved = try await database.records.starvation(
-                from: now.adding(seconds: -Double(back) * 86_400), to: now)
+                from: now.adding(seconds: -Double(back) * 86_400), to: now, ongoing: [])
             #expect(starved.map(\.tenant) == ["weeks"])
             #expect(starved.first?.spells.count == spells)
             #expect(starved.first?.spells.allSatisfy { $0.starvedSeconds == 6 * 3_600 } == true)

@@ -200,7 +200,7 @@ func rollup(
         for minute in 0..<300 { rollups.append(rollup(minute: minute, "fine", wait: 9)) }
         try await store.save(checkpoint(), rollups: rollups)
         let to = hourStart.adding(seconds: 86_400)
-        let starved = try await records.starvation(from: hourStart, to: to)
+        let starved = try await records.starvation(from: hourStart, to: to, ongoing: [])
         #expect(starved.map(\.tenant) == ["beta", "acme"])
         #expect(starved.map(\.reason) == [.shortage, .delivery])
         #expect(starved.map(\.starvedSeconds) == [1_800, 1_500])
@@ -213,13 +213,52 @@ func rollup(
 
         // The same from hours where minutes are gone: times are those of hours.
         while try await store.prune(.minute, before: hourStart.adding(seconds: 7_200)) > 0 {}
-        let coarse = try await records.starvation(from: hourStart, to: to)
+        let coarse = try await records.starvation(from: hourStart, to: to, ongoing: [])
         #expect(coarse.map(\.starvedSeconds) == [1_800, 1_500])
         #expect(
             coarse[1].spells.map(\.last) == [hourStart.adding(seconds: 3_600), hourStart.adding(seconds: 245 * 60)])
 
         #expect(
-            try await records.starvation(from: hourStart.adding(seconds: 4 * 3_600), to: to).map(\.tenant) == ["acme"])
-        #expect(try await records.starvation(from: to, to: to) == [])
+            try await records.starvation(from: hourStart.adding(seconds: 4 * 3_600), to: to, ongoing: [])
+                .map(\.tenant) == ["acme"])
+        #expect(try await records.starvation(from: to, to: to, ongoing: []) == [])
+    }
+
+    @Test func `a spell that goes on counts up to the last tick, and what is stored of it counts once`() async throws {
+        func ongoing(
+            _ tenant: TenantID, from since: Double, to until: Double, _ reason: Starvation
+        ) -> OngoingStarvation {
+            OngoingStarvation(
+                tenant: tenant, pool: pool, since: hourStart.adding(seconds: since),
+                until: hourStart.adding(seconds: until), reason: reason, waitSeconds: 70)
+        }
+        // Minutes 0 and 1 are over. From second 630 on acme is starved again; seconds 630 to 720 are stored.
+        try await store.save(
+            checkpoint(),
+            rollups: [
+                rollup(minute: 0, "acme", delivery: 60), rollup(minute: 1, "acme", delivery: 60),
+                rollup(minute: 10, "acme", delivery: 30, wait: 9), rollup(minute: 11, "acme", delivery: 60),
+                rollup(minute: 0, "beta", shortage: 60),
+            ])
+        let going = [
+            ongoing("acme", from: 630, to: 750, .shortage), ongoing("new", from: 740, to: 750, .delivery),
+        ]
+        func starved(from: Double, to: Double) async throws -> [StarvedTenant] {
+            try await records.starvation(
+                from: hourStart.adding(seconds: from), to: hourStart.adding(seconds: to), ongoing: going)
+        }
+        let all = try await starved(from: 0, to: 750)
+        #expect(all.map(\.tenant) == ["acme", "beta", "new"])
+        #expect(all.map(\.starvedSeconds) == [240, 60, 10])
+        // What is not stored yet has the tick's reason.
+        #expect(all[0].spells.map(\.deliverySeconds) == [210] && all[0].spells.map(\.shortageSeconds) == [30])
+        #expect(all[0].longestWaitSeconds == 70 && all[0].last == hourStart.adding(seconds: 750))
+        #expect(all.map(\.starvedSince) == [hourStart.adding(seconds: 630), nil, hourStart.adding(seconds: 740)])
+        #expect(all[2].first == hourStart.adding(seconds: 740))
+
+        let late = try await starved(from: 600, to: 750)
+        #expect(late[0].first == hourStart.adding(seconds: 630) && late[0].starvedSeconds == 120)
+        // A period that ended before it does not know of it.
+        #expect(try await starved(from: 0, to: 600).map(\.starvedSince) == [nil, nil])
     }
 }

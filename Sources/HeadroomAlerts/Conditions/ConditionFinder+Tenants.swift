@@ -37,7 +37,7 @@ extension ConditionFinder {
                 }
             return seen.member(
                 named: tenant.tenant.text, tenant: tenant.tenant,
-                since: seen.at.adding(seconds: -tenant.underservedSeconds), .critical,
+                since: tenant.underservedSince(at: seen.report?.at ?? seen.at), .critical,
                 "\(tenant.tenant) has been starved in \(pool.pool) for \(length): it wants \(tenant.demand.sentence), was "
                     + "served \(tenant.consumed.sentence), and \(why).",
                 StarvationAdvice(tenant: tenant, pool: pool, rules: seen.rules).recommendation)

@@ -18,6 +18,24 @@ extension OpenAPIDocument {
               "default": {"$ref": "#/components/responses/Problem"}
             }
           }
+        },
+        "/v1/starvation": {
+          "get": {
+            "summary": "Who was starved, when and why (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"name": "from", "in": "query", "schema": {"type": "string"},
+               "description": "RFC 3339 or milliseconds since 1970; by default 30 days before to"},
+              {"name": "to", "in": "query", "schema": {"type": "string"}, "description": "Now by default"},
+              {"$ref": "#/components/parameters/Tenant"}, {"$ref": "#/components/parameters/Pool"}
+            ],
+            "responses": {
+              "200": {
+                "description": "The longest starved first, each from its first underserved minute on, up to the last tick",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/StarvationReport"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
         }
         """#)
 
@@ -72,6 +90,50 @@ extension OpenAPIDocument {
                   "age_seconds": {"type": ["number", "null"], "description": "Now; null before the first"},
                   "objective": {"type": "number"},
                   "windows": {"$ref": "#/components/schemas/LevelWindows"}
+                }
+              }
+            }
+          }
+        },
+        "StarvationReport": {
+          "type": "object",
+          "required": ["from", "to", "tenants"],
+          "properties": {
+            "from": {"type": "string", "format": "date-time"},
+            "to": {"type": "string", "format": "date-time"},
+            "tenants": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {
+                  "tenant": {"type": "string"},
+                  "pool": {"type": "string"},
+                  "reason": {"enum": ["delivery", "shortage"], "description": "Of most of the time"},
+                  "starved_seconds": {"type": "number"},
+                  "longest_spell_seconds": {"type": "number"},
+                  "longest_wait_seconds": {"type": "number", "description": "Of a queued call meanwhile"},
+                  "demand_tokens": {"type": "number", "description": "Asked for meanwhile"},
+                  "counted_tokens": {"type": "integer", "description": "Got meanwhile"},
+                  "first": {"type": "string", "format": "date-time"},
+                  "last": {"type": "string", "format": "date-time"},
+                  "starved_since": {
+                    "type": ["string", "null"], "format": "date-time",
+                    "description": "Since when, where it goes on: as in its alert"
+                  },
+                  "spells": {
+                    "type": "array",
+                    "description": "Starved times with less than an hour between them",
+                    "items": {
+                      "type": "object",
+                      "properties": {
+                        "first": {"type": "string", "format": "date-time"},
+                        "last": {"type": "string", "format": "date-time"},
+                        "delivery_seconds": {"type": "number"}, "shortage_seconds": {"type": "number"},
+                        "longest_wait_seconds": {"type": "number"}, "demand_tokens": {"type": "number"},
+                        "counted_tokens": {"type": "integer"}
+                      }
+                    }
+                  }
                 }
               }
             }

@@ -111,6 +111,12 @@ public protocol RecordReading: Sendable {
     func history(_ query: HistoryQuery) async throws(StorageError) -> HistoryRecords
     /// Served use of each tenant, pool, criticality, model and kind of task in whole hours, in rows that begin at `from`.
     func usage(from: Timestamp, to: Timestamp) async throws(StorageError) -> [ModelUse]
+    /// Tenants that were starved, the longest first: by minutes where they are kept, before that by hours.
+    ///
+    /// - Parameter ongoing: spells that go on, of which roll-ups lack the last minute; at most one of a tenant in a pool.
+    func starvation(
+        from: Timestamp, to: Timestamp, ongoing: [OngoingStarvation]
+    ) async throws(StorageError) -> [StarvedTenant]
     /// How tenants fared, and Headroom itself, in whole minutes, hours and days up to `now`: the one that runs counts as
     /// far as it has come.
     func levels(at now: Timestamp) async throws(StorageError) -> LevelRecords

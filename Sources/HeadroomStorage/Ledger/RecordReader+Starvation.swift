@@ -1,41 +1,5 @@
 import HeadroomModel
 
-/// A tenant that was starved in a pool, and when.
-package struct StarvedTenant: Equatable, Sendable {
-    /// Starved minutes, or hours where minutes are no longer kept, with less than an hour between them.
-    package struct Spell: Equatable, Sendable {
-        package var first: Timestamp
-        /// The end of the last minute, or hour.
-        package var last: Timestamp
-        package var deliverySeconds: Double
-        package var shortageSeconds: Double
-        package var longestWaitSeconds: Double
-        /// Its demand in the starved minutes, and its service.
-        package var demandTokens: Double
-        package var countedTokens: Int64
-
-        package var starvedSeconds: Double { deliverySeconds + shortageSeconds }
-    }
-
-    package var tenant: TenantID
-    package var pool: PoolID
-    /// Ascending; never empty.
-    package var spells: [Spell]
-
-    package var first: Timestamp { spells[0].first }
-    package var last: Timestamp { spells[spells.count - 1].last }
-    package var starvedSeconds: Double { spells.reduce(0) { $0 + $1.starvedSeconds } }
-    package var longestSpellSeconds: Double { spells.reduce(0) { max($0, $1.starvedSeconds) } }
-    package var longestWaitSeconds: Double { spells.reduce(0) { max($0, $1.longestWaitSeconds) } }
-    package var demandTokens: Double { spells.reduce(0) { $0 + $1.demandTokens } }
-    package var countedTokens: Int64 { spells.reduce(0) { $0 + $1.countedTokens } }
-
-    /// The resource or reason that starved it most of the time.
-    package var reason: Starvation {
-        spells.reduce(0) { $0 + $1.deliverySeconds - $1.shortageSeconds } >= 0 ? .delivery : .shortage
-    }
-}
-
 extension RecordReader {
     /// Numbers of the table `name`.
     private struct Pair: Hashable {
@@ -43,12 +7,31 @@ extension RecordReader {
         var tenant: Int64
     }
 
-    /// Less than this between two starved minutes, and they are one spell.
-    private static let gapMilliseconds: Int64 = 3_600_000
+    private struct Name: Hashable {
+        var pool: PoolID
+        var tenant: TenantID
+    }
+
+    /// A pair with a spell that goes on.
+    private struct Ongoing {
+        var spell: OngoingStarvation
+        /// Of the roll-ups since its first minute.
+        var storedSeconds = 0.0
+    }
 
     /// The starved tenants, the longest starved first: by minutes where they are kept, before that by hours.
-    package func starvation(from: Timestamp, to: Timestamp) throws(StorageError) -> [StarvedTenant] {
+    ///
+    /// - Parameter ongoing: what the loop's last tick saw; roll-ups know of the last minute only once they are stored.
+    package func starvation(
+        from: Timestamp, to: Timestamp, ongoing: [OngoingStarvation]
+    ) throws(StorageError) -> [StarvedTenant] {
         guard from < to else { return [] }
+        var going: [Name: Ongoing] = [:]
+        for spell in ongoing {
+            if let part = spell.clipped(from: from, to: to) {
+                going[Name(pool: spell.pool, tenant: spell.tenant)] = Ongoing(spell: part)
+            }
+        }
         return try connection.reading {
             let oldest =
                 try connection.statement("SELECT min(start_ms) FROM rollup WHERE span_s = 60")
@@ -64,22 +47,41 @@ extension RecordReader {
                     .bind(":from_ms", span.start(of: start).milliseconds).bind(":to_ms", end.milliseconds)
                     .forEachRow { row in
                         let pair = Pair(pool: row.integer(0), tenant: row.integer(1))
-                        let spell = RecordReader.spell(row, span)
+                        var spell = RecordReader.spell(row, span)
+                        let name: Name
                         if let place = places[pair] {
-                            starved[place].add(spell, gapMilliseconds: RecordReader.gapMilliseconds)
+                            name = Name(pool: starved[place].pool, tenant: starved[place].tenant)
+                        } else {
+                            name = Name(
+                                pool: PoolID(unchecked: try names.text(pair.pool)),
+                                tenant: TenantID(unchecked: try names.text(pair.tenant)))
+                        }
+                        if let since = going[name]?.spell.since, span.start(of: since) <= spell.first {
+                            going[name]?.storedSeconds += spell.starvedSeconds
+                            spell.first = max(spell.first, since)
+                        }
+                        if let place = places[pair] {
+                            starved[place].add(spell)
                             return
                         }
                         places[pair] = starved.count
-                        starved.append(
-                            StarvedTenant(
-                                tenant: TenantID(unchecked: try names.text(pair.tenant)),
-                                pool: PoolID(unchecked: try names.text(pair.pool)), spells: [spell]))
+                        starved.append(StarvedTenant(tenant: name.tenant, pool: name.pool, spell: spell))
                     }
             }
-            return starved.sorted {
-                let (left, right) = ($0.starvedSeconds, $1.starvedSeconds)
-                return left == right ? ($0.tenant, $0.pool) < ($1.tenant, $1.pool) : left > right
+            for place in starved.indices {
+                let name = Name(pool: starved[place].pool, tenant: starved[place].tenant)
+                guard let rest = going.removeValue(forKey: name) else { continue }
+                starved[place].add(rest.spell.spell(without: rest.storedSeconds))
+                starved[place].starvedSince = rest.spell.since
             }
+            for rest in going.values {
+                var tenant = StarvedTenant(
+                    tenant: rest.spell.tenant, pool: rest.spell.pool, spell: rest.spell.spell(without: 0))
+                tenant.starvedSince = rest.spell.since
+                starved.append(tenant)
+            }
+            // The order is whole, so that it does not depend on the dictionary's.
+            return starved.sorted(by: StarvedTenant.isLonger)
         }
     }
 
@@ -103,22 +105,4 @@ extension RecordReader {
         GROUP BY starved.start_ms, starved.pool_id, starved.tenant_id
         ORDER BY starved.start_ms, starved.pool_id, starved.tenant_id
         """
-}
-
-extension StarvedTenant {
-    /// `next` begins after all others.
-    fileprivate mutating func add(_ next: Spell, gapMilliseconds: Int64) {
-        var last = spells[spells.count - 1]
-        guard next.first.milliseconds - last.last.milliseconds < gapMilliseconds else {
-            spells.append(next)
-            return
-        }
-        last.last = next.last
-        last.deliverySeconds += next.deliverySeconds
-        last.shortageSeconds += next.shortageSeconds
-        last.longestWaitSeconds = max(last.longestWaitSeconds, next.longestWaitSeconds)
-        last.demandTokens += next.demandTokens
-        last.countedTokens += next.countedTokens
-        spells[spells.count - 1] = last
-    }
 }

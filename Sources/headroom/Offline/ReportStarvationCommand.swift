@@ -6,10 +6,11 @@ import HeadroomWire
 /// `headroom report starvation`: who was starved, when, and why, from the sums by minute and by hour.
 enum ReportStarvationCommand {
     static let help = """
-        usage: headroom report starvation [--days N] [--database FILE] [--json]
+        usage: headroom report starvation [--days N] [--url URL | --database FILE] [--json]
 
         A tenant is starved in a pool while, for longer than the policy's time, it gets less than the policy's share of
-        what it asks for and is entitled to. The report names every tenant that was, the longest starved first.
+        what it asks for and is entitled to. The report names every tenant that was, the longest starved first. It counts
+        from the first underserved second on, as the alert does.
 
           WHY delivery      it did not get what it was given: look at its gateways and its retries
               shortage      the pool had lost capacity: look at the provider
@@ -19,83 +20,72 @@ enum ReportStarvationCommand {
 
           --days N          how far to look back; default 30. Minutes are kept for 35 days unless the policy says
                             otherwise; older data is by hours
-          --database FILE   default \(Defaults.database)
+          --url URL         ask a running service, as HEADROOM_URL does; its token is taken from HEADROOM_TOKEN
+          --database FILE   read the file, which has spells up to the last minute; default \(Defaults.database), where no service is named
           --json            one object: from, to, and the tenants with their spells
         """
 
     static func run(_ arguments: [String]) async throws -> Int32 {
         let options = ["--days": "N"].merging(CommandDatabase.option) { first, _ in first }
+            .merging(ServiceClient.option) { first, _ in first }
         let arguments = try Arguments(arguments, flags: ["--json"], options: options)
         let days = try arguments.number("--days", in: 0.01...3_660) ?? 30
-        let to = CommandDatabase.now()
-        let from = to.adding(seconds: -days * 86_400)
-        let database = try CommandDatabase.open(arguments, mustExist: true)
-        let starved = try await database.records.starvation(from: from, to: to)
+        if arguments["--url"] != nil, arguments["--database"] != nil {
+            throw UsageError("say either --url or --database")
+        }
+        let body =
+            arguments["--database"] == nil && ServiceClient.isNamed(arguments)
+            ? try await ask(arguments, days: days) : try await read(arguments, days: days)
         if arguments.has("--json") {
-            Terminal.print(bytes: json(starved, from: from, to: to))
-        } else if starved.isEmpty {
-            Terminal.print("Nobody was starved from \(text(from)) to \(text(to)).")
+            Terminal.print(bytes: body + [UInt8(ascii: "\n")])
         } else {
-            Terminal.print(table(starved))
+            Terminal.print(text(try JSONNode.parse(body)))
         }
         return 0
     }
 
-    private static func table(_ starved: [StarvedTenant]) -> String {
+    private static func read(_ arguments: Arguments, days: Double) async throws -> [UInt8] {
+        let to = CommandDatabase.now()
+        let from = to.adding(seconds: -days * 86_400)
+        let database = try CommandDatabase.open(arguments, mustExist: true)
+        return StarvationAnswer(
+            try await database.records.starvation(from: from, to: to, ongoing: []), from: from, to: to
+        ).encoded()
+    }
+
+    /// By the service's clock, which the report's end is left to.
+    private static func ask(_ arguments: Arguments, days: Double) async throws -> [UInt8] {
+        let from = CommandDatabase.now().adding(seconds: -days * 86_400)
+        return try await ServiceClient(arguments).call(
+            "GET", "v1/starvation", query: [("from", String(from.milliseconds))]
+        ).body
+    }
+
+    private static func text(_ answer: JSONNode) -> String {
+        let tenants = answer["tenants"]?.array ?? []
+        guard !tenants.isEmpty else {
+            return
+                "Nobody was starved from \(AnswerText.instant(answer["from"])) to \(AnswerText.instant(answer["to"]))."
+        }
         var table = TextTable(["TENANT", "POOL", "STARVED", "SPELLS", "LONGEST", "FIRST", "LAST", "WHY", "WAIT", "GOT"])
-        for tenant in starved {
+        for tenant in tenants {
             table.add([
-                tenant.tenant.text, tenant.pool.text, minutes(tenant.starvedSeconds), "\(tenant.spells.count)",
-                minutes(tenant.longestSpellSeconds), text(tenant.first), text(tenant.last), tenant.reason.rawValue,
-                "\(TextTable.number(tenant.longestWaitSeconds)) s", got(tenant),
+                AnswerText.string(tenant["tenant"]), AnswerText.string(tenant["pool"]),
+                minutes(tenant["starved_seconds"]), "\(tenant["spells"]?.array?.count ?? 0)",
+                minutes(tenant["longest_spell_seconds"]), AnswerText.instant(tenant["first"]),
+                AnswerText.instant(tenant["last"]), AnswerText.string(tenant["reason"]),
+                "\(AnswerText.number(tenant["longest_wait_seconds"])) s", got(tenant),
             ])
         }
         return table.text
     }
 
-    private static func minutes(_ seconds: Double) -> String { "\(TextTable.number(seconds / 60)) min" }
-
-    private static func got(_ tenant: StarvedTenant) -> String {
-        guard tenant.demandTokens > 0 else { return "-" }
-        return "\(TextTable.number(Double(tenant.countedTokens) / tenant.demandTokens * 100)) %"
+    private static func minutes(_ seconds: JSONNode?) -> String {
+        "\(TextTable.number((seconds?.number ?? 0) / 60)) min"
     }
 
-    private static func text(_ instant: Timestamp) -> String { RFC3339.format(milliseconds: instant.milliseconds) }
-
-    private static func json(_ starved: [StarvedTenant], from: Timestamp, to: Timestamp) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.field("from", from)
-        writer.field("to", to)
-        writer.key("tenants")
-        writer.beginArray()
-        for tenant in starved {
-            writer.beginObject()
-            writer.field("tenant", tenant.tenant.text)
-            writer.field("pool", tenant.pool.text)
-            writer.field("reason", tenant.reason.rawValue)
-            writer.field("starved_seconds", tenant.starvedSeconds)
-            writer.key("spells")
-            writer.beginArray()
-            for spell in tenant.spells { write(spell, to: &writer) }
-            writer.endArray()
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
-    }
-
-    private static func write(_ spell: StarvedTenant.Spell, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("first", spell.first)
-        writer.field("last", spell.last)
-        writer.field("delivery_seconds", spell.deliverySeconds)
-        writer.field("shortage_seconds", spell.shortageSeconds)
-        writer.field("longest_wait_seconds", spell.longestWaitSeconds)
-        writer.field("demand_tokens", spell.demandTokens)
-        writer.field("counted_tokens", spell.countedTokens)
-        writer.endObject()
+    private static func got(_ tenant: JSONNode) -> String {
+        guard let demand = tenant["demand_tokens"]?.number, demand > 0 else { return "-" }
+        return "\(TextTable.number((tenant["counted_tokens"]?.number ?? 0) / demand * 100)) %"
     }
 }

@@ -1,22 +1,54 @@
+import Glibc
 import HeadroomJSON
 
 /// `headroom status`: how a running service fares.
 enum StatusCommand {
     static let help = """
-        usage: headroom status [--url URL] [--json]
+        usage: headroom status [--url URL] [--json] [--watch [--times N]]
 
         Says whether the service is ready and why not, what it last published, how each pool fares and why its capacity
         is what it is, what waits for a person, which tenants have been underserved longest, which gateways are behind,
-        and what is withheld for those that vanished. Exit code 0 when it is ready, 1 when it is not or does not answer. A token, where the service asks for
-        one, is taken from HEADROOM_TOKEN.
+        and what is withheld for those that vanished. Exit code 0 when it is ready, 1 when it is not or does not answer.
+        A token, where the service asks for one, is taken from HEADROOM_TOKEN.
 
           --url URL   default \(Defaults.url)
           --json      the service's answers as one JSON object
+          --watch     again every two seconds, until Ctrl-C, also while the service does not answer
+          --times N   end after N times, with the exit code of the last
         """
 
+    private static let watchSeconds = 2.0
+    /// Of a terminal: to its first line, and everything behind it cleared.
+    private static let clear = "\u{1B}[H\u{1B}[J"
+
     static func run(_ arguments: [String]) async throws -> Int32 {
-        let arguments = try Arguments(arguments, flags: ["--json"], options: ServiceClient.option)
+        let arguments = try Arguments(
+            arguments, flags: ["--json", "--watch"], options: ServiceClient.option.merging(["--times": "N"]) { $1 })
         let client = try ServiceClient(arguments)
+        let times = try arguments.integer("--times", in: 1...1_000_000)
+        guard arguments.has("--watch") else {
+            if times != nil { throw UsageError("--times goes with --watch") }
+            return try await show(client, asJSON: arguments.has("--json"), before: "")
+        }
+        let isScreen = isatty(STDOUT_FILENO) == 1 && !arguments.has("--json")
+        var count = 0
+        while true {
+            count += 1
+            var code: Int32 = 1
+            do {
+                code = try await show(
+                    client, asJSON: arguments.has("--json"), before: isScreen ? clear : count > 1 ? "\n" : "")
+            } catch let error as CommandError {
+                // What stood there is no longer so.
+                if isScreen { Terminal.print(bytes: Array(clear.utf8)) }
+                Terminal.error(error.message)
+            }
+            if count == times { return code }
+            try await Task.sleep(for: .seconds(watchSeconds))
+        }
+    }
+
+    private static func show(_ client: ServiceClient, asJSON: Bool, before: String) async throws -> Int32 {
         let readiness = try await client.send("GET", "readyz")
         guard readiness.json["ready"]?.bool != nil || readiness.status == 401 else {
             throw CommandError(
@@ -29,10 +61,10 @@ enum StatusCommand {
                 "GET", "v1/tenants", query: [("order", "worst"), ("limit", "\(ServiceStatus.worstCount)")]
             ).json["tenants"]?.array ?? [],
             gateways: try await client.call("GET", "v1/gateways").json["gateways"]?.array ?? [])
-        if arguments.has("--json") {
+        if asJSON {
             Terminal.print(bytes: status.json)
         } else {
-            Terminal.print(status.text)
+            Terminal.print(before + status.text)
         }
         return status.isReady ? 0 : 1
     }
