@@ -44,7 +44,7 @@ let package = Package(
         library("HeadroomDemand", ["HeadroomModel"]),
         library("HeadroomDecision", ["HeadroomModel"]),
         library("HeadroomEnforcement", ["HeadroomModel"]),
-        library("HeadroomAlerts", ["HeadroomModel"]),
+        library("HeadroomAlerts", ["HeadroomModel", "HeadroomJSON"]),
 
         // The loop, and what it stands between.
         library(

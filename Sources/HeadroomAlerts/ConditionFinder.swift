@@ -1,3 +1,4 @@
+import HeadroomJSON
 import HeadroomModel
 
 /// Finds what is wrong in an observation: which conditions hold, each with a sentence for a person.
@@ -47,25 +48,10 @@ extension AlertObservation {
     }
 }
 
-extension Rates {
-    /// `900,000 tokens and 500 requests a minute`: the tokens first, as people speak of a pool.
+extension Timestamp {
+    /// In a sentence, to the second: `2026-11-21T10:00:00Z`. Sentences name the moment at which something began, and not how
+    /// long ago that is: they stand unchanged in lists, in webhooks' messages and after the end.
     var sentence: String {
-        let order: [Resource] = [.tokens, .inputTokens, .outputTokens, .requests]
-        let words: [String] = order.compactMap { resource in
-            self[resource].map { "\(GroupedNumber.whole($0)) \(resource.words)" }
-        }
-        return words.isEmpty ? "nothing" : words.joined(separator: " and ") + " a minute"
-    }
-}
-
-extension Resource {
-    /// As in a sentence.
-    var words: String {
-        switch self {
-        case .requests: "requests"
-        case .tokens: "tokens"
-        case .inputTokens: "input tokens"
-        case .outputTokens: "output tokens"
-        }
+        RFC3339.format(milliseconds: milliseconds).prefix(19) + "Z"
     }
 }

@@ -31,7 +31,7 @@ package struct JSONText: Sendable {
 ///     try reader.endDocument()
 ///
 /// All that it passes over is checked against the grammar, also what it skips. It shares the array's storage and copies
-/// nothing. After an error it stands where the error was; do not go on. It does not remember keys: who pulls an object
+/// nothing. After an error it stands where the error was; do not go on but by the calls of recovery. It does not remember keys: who pulls an object
 /// refuses the repeated keys it knows (see ``JSONFields``); ``JSONNode`` refuses all of them.
 package struct JSONReader: Sendable {
     /// Deepest nesting of arrays and objects.
@@ -44,7 +44,7 @@ package struct JSONReader: Sendable {
     package internal(set) var offset: Int
     /// A value has been read in the innermost array or object, so a comma must precede the next.
     var needsComma = false
-    private var depth = 0
+    var depth = 0
 
     /// A document that takes up `range` of `bytes`, all of them by default.
     package init(_ bytes: [UInt8], range: Range<Int>? = nil, dialect: JSONDialect = .rfc8259) {

@@ -221,6 +221,45 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         }
     }
 
+    package func replaceAll(
+        with contracts: [Contract], by author: String, at now: Timestamp, within limit: ContractLimit
+    ) async throws(SteeringError) -> ContractOutcome {
+        try work { (state) throws(SteeringError) in
+            let difference = ContractDifference(from: state.contracts, to: contracts)
+            if let reason = limit.reason(for: difference, of: state.contracts.count) {
+                let fingerprint = "\(contracts)"
+                let questions = state.steering.proposals.indices.filter { index in
+                    let question = state.steering.proposals[index]
+                    return question.kind == .contracts
+                        && (question.state == .pending ? question.authorship : question.decision)?.holds(at: now)
+                            ?? false
+                }
+                let known = questions.last { state.steering.proposals[$0].evidence.last == fingerprint }
+                switch known.map({ state.steering.proposals[$0].state }) {
+                case .pending: return .awaitsApproval(state.steering.proposals[known ?? 0])
+                case .denied, .expired: throw SteeringError(.conflict, "this import was denied")
+                case .approved: state.steering.proposals[known ?? 0].decision?.until = now
+                case nil:
+                    for index in questions where state.steering.proposals[index].state == .pending {
+                        state.steering.proposals[index].state = .expired
+                    }
+                    var question = Proposal(
+                        importing: difference, because: reason, fingerprint: fingerprint,
+                        authorship: Authorship(
+                            author: author, reason: "an import of contracts", at: now,
+                            until: now.adding(seconds: limit.pendingSeconds)))
+                    question.id = state.newID()
+                    state.steering.proposals.append(question)
+                    state.note("contracts.ask", by: author, at: now)
+                    return .awaitsApproval(question)
+                }
+            }
+            state.contracts = contracts
+            state.note("contracts.import", by: author, at: now)
+            return .replaced(difference)
+        }
+    }
+
     package func erase(_ tenant: TenantID, by author: String, at now: Timestamp) async throws(SteeringError) {
         try work { (state) throws(SteeringError) in
             guard state.contracts.contains(where: { $0.tenant == tenant }) else {

@@ -54,6 +54,14 @@ extension AlertSinkPolicy {
         if let severity = section.choice("least_severity", of: AlertSeverity.allCases, named: \.name) {
             leastSeverity = severity
         }
+        // An alert of these two says that something is wrong until it is over; a head never is.
+        let hasHeads = format == .json || format == .slack
+        takesAuditHead = section.bool("audit_head") ?? (format == .json)
+        if takesAuditHead, !hasHeads {
+            section.file.report(
+                .conflict, key: KeyPathText.join(key, "audit_head"), atFirstOf: [KeyPathText.join(key, "audit_head")],
+                "must be false for the format \(format.rawValue): json and slack can be told the head of the audit log")
+        }
         if url.contains("{secret}") || format == .pagerduty {
             section.require(
                 "secret_file", "the file with the secret that this format, or {secret} in the url, stands for")
@@ -84,6 +92,7 @@ extension JSONWriter {
         if let file = sink.secretFile { field("secret_file", file) }
         if let kinds = sink.kinds { field("kinds", AlertKind.allCases.filter(kinds.contains).map(\.rawValue)) }
         field("least_severity", sink.leastSeverity.name)
+        field("audit_head", sink.takesAuditHead)
         endObject()
     }
 }

@@ -8,6 +8,13 @@ final class CheckedFile {
     private let notesPlaces: Bool
     private var offsets: [String: Int] = [:]
     private var refusedNumbers: [Int: String] = [:]
+    /// Values that could not be read and stand as null: nothing else is wrong with them.
+    private var lost: Set<String> = []
+    /// Objects and lists of which a part could not be read: nothing is missing in them.
+    private var incompleteObjects: Set<String> = []
+    private var incompleteLists: Set<String> = []
+    /// Places of breaches of the grammar that lost no value.
+    private var harmless: Set<Int> = []
 
     /// - Parameter notesPlaces: whether faults found later can be reported by key alone; costs memory for each value.
     init(path: String, bytes: [UInt8], notesPlaces: Bool = true) {
@@ -16,20 +23,32 @@ final class CheckedFile {
         self.notesPlaces = notesPlaces
     }
 
-    /// The document's object, by JSON5; `nil`, and a fault, when there is none.
+    /// The document's object, by JSON5, as far as it can be read; `nil`, and a fault, when there is none.
     func parse() -> CheckedObject? {
-        do throws(JSONError) {
-            let document = try TolerantDocument(parsing: bytes)
-            for key in document.repeatedKeys {
-                report(.duplicateKey, key: key.path, offset: key.offset, "this key stands twice: remove one")
-            }
-            refusedNumbers = document.refusedNumbers
-            return CheckedObject(document.root, key: "", file: self)
-        } catch {
-            report(.syntax, key: "", offset: error.offset, error.message)
-            return nil
-        }
+        var reader = TolerantReader(bytes, dialect: .json5)
+        let root = reader.document()
+        take(&reader)
+        return CheckedObject(root, key: "", file: self)
     }
+
+    /// Reports what `reader` has found since the last time, and knows from then on which values it could not read.
+    func take(_ reader: inout TolerantReader) {
+        let found = reader.takeFindings()
+        for breach in found.breaches {
+            report(.syntax, key: breach.path, offset: breach.offset, breach.message)
+            if breach.isHarmless { harmless.insert(breach.offset) }
+        }
+        for key in found.repeatedKeys {
+            report(.duplicateKey, key: key.path, offset: key.offset, "this key stands twice: remove one")
+        }
+        refusedNumbers.merge(found.refusedNumbers) { $1 }
+        lost.formUnion(found.lost)
+        incompleteObjects.formUnion(found.incompleteObjects)
+        incompleteLists.formUnion(found.incompleteLists)
+    }
+
+    /// A part of the object or list at `key` could not be read.
+    func isIncomplete(_ key: String) -> Bool { incompleteObjects.contains(key) || incompleteLists.contains(key) }
 
     func note(key: String, offset: Int) {
         if notesPlaces { offsets[key] = offset }
@@ -38,9 +57,15 @@ final class CheckedFile {
     /// Why the number at `offset` was refused; `nil` when it stands as it was written.
     func refusal(ofNumberAt offset: Int) -> String? { refusedNumbers[offset] }
 
-    /// In `key`, in what it holds, or in what holds it.
+    /// In `key`, in what it holds, or in what holds it. Also where it may be among what could not be read: in a list of which
+    /// a part is missing, or absent from such an object.
     func hasFault(in key: String) -> Bool {
-        faults.contains { CheckedFile.holds($0.key, key) || CheckedFile.holds(key, $0.key) }
+        if incompleteLists.contains(where: { CheckedFile.holds($0, key) }) { return true }
+        if offsets[key] == nil, incompleteObjects.contains(where: { CheckedFile.holds($0, key) }) { return true }
+        return faults.contains { fault in
+            !(fault.code == .syntax && fault.offset.map(harmless.contains) ?? false)
+                && (CheckedFile.holds(fault.key, key) || CheckedFile.holds(key, fault.key))
+        }
     }
 
     private static func holds(_ outer: String, _ inner: String) -> Bool {
@@ -50,6 +75,7 @@ final class CheckedFile {
     }
 
     func report(_ code: PolicyFault.Code, key: String, offset: Int?, _ message: String) {
+        guard !lost.contains(key) else { return }
         faults.append((code, key, offset, message))
     }
 

@@ -136,7 +136,8 @@ struct CheckedObject {
         let names = values.map(valueName).joined(separator: ", ")
         file.report(
             .unknownName, key: key, offset: node.offset,
-            "must be one of \(names), found \(KeyPathText.excerpt(of: text))")
+            "must be one of \(names), found \(KeyPathText.excerpt(of: text))"
+                + NearestName.question(text, among: values.map(valueName)))
         return nil
     }
 
@@ -152,7 +153,7 @@ struct CheckedObject {
                 .wrongType, key: key, offset: node.offset, "must be a list of \(what), found \(node.kind.article)")
             return nil
         }
-        guard count.contains(elements.count) else {
+        guard count.contains(elements.count) || file.isIncomplete(key) else {
             file.report(
                 .outOfRange, key: key, offset: node.offset,
                 "must list \(count.lowerBound) to \(count.upperBound) \(what), found \(elements.count)")
@@ -167,7 +168,7 @@ struct CheckedObject {
 
     /// A fault where `name` must be stated and is not.
     func require(_ name: String, _ what: String) {
-        guard !members.contains(where: { $0.key == name }) else { return }
+        guard !members.contains(where: { $0.key == name }), !file.isIncomplete(key) else { return }
         let path = KeyPathText.join(key, name)
         file.report(.missing, key: path, offset: offset, "missing: \(what)")
     }
@@ -177,7 +178,8 @@ struct CheckedObject {
         for member in members where !knownKeys.contains(member.key) {
             file.report(
                 .unknownKey, key: KeyPathText.join(key, member.key), offset: member.keyOffset,
-                "unknown key: known here are \(knownKeys.joined(separator: ", "))")
+                "unknown key: known here are \(knownKeys.joined(separator: ", "))"
+                    + NearestName.question(member.key, among: knownKeys))
         }
     }
 

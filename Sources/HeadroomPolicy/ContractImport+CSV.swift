@@ -11,15 +11,15 @@ extension ContractImport {
     static let priceColumns = ["input_micros_per_million", "output_micros_per_million", "request_micros"]
 
     static func parseCSV(
-        _ bytes: [UInt8], from start: Int, checking check: ([Contract]) -> [ContractFault]
+        _ bytes: [UInt8], from start: Int, _ mapping: ContractPolicy, checking check: ([Contract]) -> [ContractFault]
     ) -> ([Contract], [ContractImportError.Fault]) {
         var reader = CSVReader(bytes, from: start)
         guard let header = reader.next() else {
             return ([], [.init(line: nil, "is empty: the first line names the columns, \(list(columns))")])
         }
-        var table = ContractTable(header: header, separator: reader.separator)
-        // Without its columns no row can be understood.
-        guard table.faults.isEmpty else { return ([], table.faults) }
+        var table = ContractTable(header: header, separator: reader.separator, mapping)
+        // Without names no row can be understood.
+        guard header.fault == nil, table.namesTenants else { return ([], table.faults) }
         var rowCount = 0
         while let row = reader.next() {
             rowCount += 1
@@ -35,13 +35,21 @@ extension ContractImport {
     }
 
     static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
+
+    /// `Floor TPM` is `floor_tpm`.
+    static func plainHeader(_ header: String) -> String {
+        String(header.lowercased().map { $0 == " " || $0 == "-" ? "_" : $0 })
+    }
 }
 
 /// Contracts as their rows come in.
 private struct ContractTable {
     private(set) var faults: [ContractImportError.Fault] = []
-    private var columnNames: [String] = []
+    /// In the order of the file; `nil` is a column that is not read.
+    private var columnNames: [String?] = []
     private let numbers: NumberText
+    /// By the export's word for it in lower case.
+    private let tierNames: [String: String]
     private var tenants: [TenantID: Tenant] = [:]
 
     /// One tenant's rows so far; what a row leaves empty, another may state.
@@ -56,32 +64,49 @@ private struct ContractTable {
         var prices: [PoolID?: (price: CostTerms.Price, line: Int)] = [:]
     }
 
-    init(header: CSVReader.Row, separator: UInt8) {
+    init(header: CSVReader.Row, separator: UInt8, _ mapping: ContractPolicy) {
         numbers = NumberText(separator: separator)
+        tierNames = Dictionary(
+            mapping.tiers.map { ($0.word.lowercased(), $0.tier) }, uniquingKeysWith: { first, _ in first })
         if let fault = header.fault { report(header.line, fault) }
+        var known = Dictionary(
+            ContractImport.columns.map { ($0, $0) }, uniquingKeysWith: { first, _ in first })
+        for column in mapping.columns { known[ContractImport.plainHeader(column.header)] = column.name }
         for field in header.fields {
-            // `Floor TPM` is `floor_tpm`.
-            let name = String(field.lowercased().map { $0 == " " || $0 == "-" ? "_" : $0 })
-            if !ContractImport.columns.contains(name) {
+            let name = known[ContractImport.plainHeader(field)]
+            if name == nil, !mapping.ignoresOtherColumns {
                 report(
                     header.line,
-                    "unknown column \(KeyPathText.excerpt(of: name)): known are "
-                        + ContractImport.list(ContractImport.columns))
-            } else if columnNames.contains(name) {
+                    "unknown column \(KeyPathText.excerpt(of: field)): known are "
+                        + ContractImport.list(ContractImport.columns + mapping.columns.map(\.header))
+                        + NearestName.question(ContractImport.plainHeader(field), among: known.keys.sorted())
+                        + "; contracts.columns and contracts.ignore_other_columns of the policy say how an export is read"
+                )
+            } else if let name, columnNames.contains(name) {
                 report(header.line, "the column \(name) stands twice: remove one")
+                columnNames.append(nil)
+                continue
             }
             columnNames.append(name)
         }
-        if !columnNames.contains("tenant") { report(header.line, "the column tenant is missing") }
+        if !namesTenants {
+            let alias = mapping.columns.first { $0.name == "tenant" }?.header
+            report(
+                header.line,
+                "the column tenant is missing"
+                    + (alias.map { ": the policy has it as \(KeyPathText.excerpt(of: $0))" } ?? ""))
+        }
     }
+
+    var namesTenants: Bool { columnNames.contains("tenant") }
 
     mutating func report(_ line: Int, _ message: String) {
         faults.append(.init(line: line, message))
     }
 
-    /// At the row that states it; without a line where it lies in all contracts of a pool together.
+    /// At the row that states it; at the largest part where it lies in all contracts of a pool together.
     mutating func report(_ fault: ContractFault) {
-        let rows = fault.tenant.flatMap { tenants[$0] }
+        let rows = (fault.tenant ?? fault.largest).flatMap { tenants[$0] }
         let line = fault.pool.flatMap { rows?.terms[$0]?.line } ?? rows?.tier?.line ?? rows?.line
         faults.append(.init(line: line, "\(fault)"))
     }
@@ -119,9 +144,9 @@ private struct ContractTable {
         guard row.fields.count == columnNames.count else {
             return report(row.line, "has \(row.fields.count) fields: the header has \(columnNames.count)")
         }
-        let faultsBefore = faults.count
         var tenant: TenantID?
         var pool: PoolID?
+        var hasPool = false
         var tier: String?
         var isStrategic: Bool?
         var floor = Rates()
@@ -129,11 +154,18 @@ private struct ContractTable {
         var cost: [(column: String, text: String)] = []
         var price: CostTerms.Price?
         for (column, field) in zip(columnNames, row.fields) {
+            guard let column else { continue }
             switch column {
-            case "tenant": tenant = identifier(field, column, row.line)
+            case "tenant":
+                // Whatever it is called, the rest of its row is looked at too.
+                tenant = identifier(field, column, row.line) ?? Self.unreadable(field)
             case _ where field.isEmpty: break
-            case "pool": pool = identifier(field, column, row.line)
-            case "tier": tier = (identifier(field, column, row.line) as PoolID?)?.text
+            case "pool":
+                pool = identifier(field, column, row.line)
+                hasPool = true
+            case "tier":
+                tier =
+                    tierNames[field.lowercased()] ?? (identifier(field, column, row.line) as PoolID?)?.text
             case "strategic": isStrategic = flag(field, row.line)
             case _ where ContractImport.costColumns.contains(column): cost.append((column, field))
             case "input_micros_per_million": price.orFree.perMillionInputTokens = money(field, column, row.line)
@@ -147,13 +179,14 @@ private struct ContractTable {
                 if isFloor { floor[resource] = rate } else { ceiling[resource] = rate }
             }
         }
-        if pool == nil, !(floor.isEmpty && ceiling.isEmpty) {
+        if !hasPool, !(floor.isEmpty && ceiling.isEmpty) {
             report(row.line, "has a floor or a ceiling but no pool: name it in the column pool")
         }
-        guard faults.count == faultsBefore, let tenant else { return }
+        guard let tenant else { return }
         enter(tenant, tier: tier, isStrategic: isStrategic, line: row.line)
         for (column, text) in cost { enter(tenant, column, text, line: row.line) }
-        if var price {
+        // The price of a pool whose name cannot be read is not the price of every other pool.
+        if var price, pool != nil || !hasPool {
             price.pool = pool
             enter(tenant, price, line: row.line)
         }
@@ -200,6 +233,12 @@ private struct ContractTable {
         } else {
             tenants[tenant]?.terms[terms.pool] = (terms, line)
         }
+    }
+
+    /// A tenant whose name is a fault, so that what else is wrong in its rows is found; `nil` for what nobody can read.
+    private static func unreadable(_ field: String) -> TenantID? {
+        let isText = field.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        return isText && !field.isEmpty && field.utf8.count <= 128 ? TenantID(unchecked: field) : nil
     }
 
     private mutating func identifier<Kind>(_ field: String, _ column: String, _ line: Int) -> Identifier<Kind>? {

@@ -8,30 +8,23 @@ extension ContractImport {
         let file = CheckedFile(path: "", bytes: bytes, notesPlaces: false)
         var contracts: [Contract] = []
         var offsets: [TenantID: Int] = [:]
-        do throws(JSONError) {
-            var reader = JSONReader(bytes, range: start..<bytes.count)
-            var firstPlaces: [TenantID: String] = [:]
-            var rowCount = 0
-            try reader.beginArray()
+        var reader = TolerantReader(bytes, from: start, dialect: .rfc8259)
+        var firstPlaces: [TenantID: String] = [:]
+        var rowCount = 0
+        if reader.beginArray() {
             // One contract at a time: a million of them as one tree would take a gigabyte.
-            while try reader.nextElement() {
+            while rowCount <= maxRowCount, reader.hasElement("") {
                 let key = "[\(contracts.count)]"
-                var repeated: [(path: String, offset: Int)] = []
-                let node = try TolerantDocument.node(from: &reader, path: key, repeatedKeys: &repeated)
-                for repeatedKey in repeated {
-                    file.report(
-                        .duplicateKey, key: repeatedKey.path, offset: repeatedKey.offset,
-                        "this key stands twice: remove one")
-                }
+                let node = reader.value(key)
+                file.take(&reader)
                 let contract = Contract(node, key: key, file: file)
                 contracts.append(contract)
                 offsets[contract.tenant] = node.offset
                 rowCount += max(1, contract.terms.count)
-                guard rowCount <= maxRowCount else {
+                if rowCount > maxRowCount {
                     file.report(
                         .outOfRange, key: key, offset: node.offset,
                         "too many: at most \(maxRowCount) of tenant × pool")
-                    break
                 }
                 if let first = firstPlaces.updateValue(key, forKey: contract.tenant), !contract.tenant.text.isEmpty {
                     file.report(
@@ -39,13 +32,12 @@ extension ContractImport {
                         "tenant \(contract.tenant) stands at \(first) already")
                 }
             }
-            if rowCount <= maxRowCount { try reader.endDocument() }
-        } catch {
-            file.report(.syntax, key: "", offset: error.offset, error.message)
+            if rowCount <= maxRowCount { reader.endDocument() }
         }
+        file.take(&reader)
         let readable = contracts.filter { !$0.tenant.text.isEmpty }.sorted { $0.tenant < $1.tenant }
         for fault in check(readable) {
-            file.report(.conflict, key: "", offset: fault.tenant.flatMap { offsets[$0] }, "\(fault)")
+            file.report(.conflict, key: "", offset: (fault.tenant ?? fault.largest).flatMap { offsets[$0] }, "\(fault)")
         }
         let faults = file.located().map { fault in
             ContractImportError.Fault(

@@ -16,11 +16,14 @@ package enum ContractImport {
     /// Of tenant × pool, and of tenants without a pool.
     package static let maxRowCount = 1_000_000
 
-    /// - Parameter check: what the policy does not allow of the contracts; reported in the same round as other faults, each with
-    ///   its line.
+    /// - Parameters:
+    ///   - mapping: the names that a CSV export has for columns and tiers.
+    ///   - check: what the policy does not allow of the contracts; reported in the same round as other faults, each with
+    ///     its line.
     /// - Returns: ascending by tenant, each tenant once.
     package static func parse(
-        _ bytes: [UInt8], format: Format, checking check: ([Contract]) -> [ContractFault] = { _ in [] }
+        _ bytes: [UInt8], format: Format, mapping: ContractPolicy = ContractPolicy(),
+        checking check: ([Contract]) -> [ContractFault] = { _ in [] }
     ) throws(ContractImportError) -> [Contract] {
         guard bytes.count <= maxSize else {
             throw ContractImportError([
@@ -31,7 +34,7 @@ package enum ContractImport {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let (contracts, faults) =
             switch format {
-            case .csv: parseCSV(bytes, from: start, checking: check)
+            case .csv: parseCSV(bytes, from: start, mapping, checking: check)
             case .json: parseJSON(bytes, from: start, checking: check)
             }
         guard faults.isEmpty else { throw ContractImportError(faults) }

@@ -13,7 +13,7 @@ package struct PolicyConflict: Equatable, Sendable {
 extension Policy {
     /// Empty for a policy that can be used. For policies put together in code as well as for files.
     package var conflicts: [PolicyConflict] {
-        tierConflicts + bandConflicts + timeConflicts + sinkConflicts + pools.flatMap(conflicts)
+        tierConflicts + bandConflicts + timeConflicts + sinkConflicts + contractConflicts + pools.flatMap(conflicts)
     }
 
     private var tierNames: String { tiers.map(\.name).joined(separator: ", ") }
@@ -41,7 +41,8 @@ extension Policy {
             found.append(
                 .inRules(
                     .unknownName, ["default_tier"] + tierNameKeys,
-                    "must be one of the tiers (\(tierNames)), found \"\(defaultTier)\""))
+                    "must be one of the tiers (\(tierNames)), found \"\(defaultTier)\""
+                        + NearestName.question(defaultTier, among: tiers.map(\.name))))
         }
         return found
     }
@@ -53,6 +54,15 @@ extension Policy {
             return .inRules(
                 .duplicateName, ["alerts.sinks[\(index)].name", "alerts.sinks[\(first)].name"],
                 "the webhook \(name) stands at alerts.sinks[\(first)] already")
+        }
+    }
+
+    private var contractConflicts: [PolicyConflict] {
+        contracts.tiers.filter { tier(named: $0.tier) == nil }.map { word in
+            .inRules(
+                .unknownName, [KeyPathText.join("contracts.tiers", word.word)] + tierNameKeys,
+                "must be one of the tiers (\(tierNames)), found \"\(word.tier)\""
+                    + NearestName.question(word.tier, among: tiers.map(\.name)))
         }
     }
 
@@ -70,7 +80,8 @@ extension Policy {
                 found.append(
                     .inRules(
                         .unknownName, ["\(key).tiers[\(place)]"] + tierNameKeys,
-                        "must be one of the tiers (\(tierNames)), found \"\(tier)\""))
+                        "must be one of the tiers (\(tierNames)), found \"\(tier)\""
+                            + NearestName.question(tier, among: tiers.map(\.name))))
             }
             if let first = bands.firstIndex(of: band), first < index {
                 found.append(
@@ -142,7 +153,8 @@ extension Policy {
                 report(.duplicateName, "the pool \(other) stands in this list already")
             } else if self.pool(other) == nil {
                 let known = pools.prefix(10).map(\.pool.text).joined(separator: ", ") + (pools.count > 10 ? ", …" : "")
-                report(.unknownName, "must be one of the pools (\(known)), found \"\(other)\"")
+                let question = NearestName.question(other.text, among: pools.map(\.pool.text))
+                report(.unknownName, "must be one of the pools (\(known)), found \"\(other)\"\(question)")
             }
         }
         return found

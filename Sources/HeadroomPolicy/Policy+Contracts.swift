@@ -6,6 +6,8 @@ package struct ContractFault: Equatable, Sendable, CustomStringConvertible {
     package let tenant: TenantID?
     package let pool: PoolID?
     package let message: String
+    /// Where ``tenant`` is `nil`: whose contract has the largest part in it.
+    package var largest: TenantID?
 
     package var description: String {
         let subject = [tenant.map { "tenant \($0)" }, pool.map { "pool \($0)" }].compactMap { $0 }
@@ -27,14 +29,17 @@ extension Policy {
                     ContractFault(
                         tenant: contract.tenant, pool: nil,
                         message: "the tier must be one of \(tiers.map(\.name).joined(separator: ", ")), "
-                            + "found \"\(contract.tier ?? defaultTier)\""))
+                            + "found \"\(contract.tier ?? defaultTier)\""
+                            + NearestName.question(contract.tier ?? defaultTier, among: tiers.map(\.name))))
             }
             for terms in contract.terms {
                 func report(_ message: String) {
                     faults.append(ContractFault(tenant: contract.tenant, pool: terms.pool, message: message))
                 }
                 guard let pool = poolsByID[terms.pool] else {
-                    report("the policy has no such pool: add pools/NAME.json5 or correct the name")
+                    report(
+                        "the policy has no such pool: add pools/NAME.json5 or correct the name"
+                            + NearestName.question(terms.pool.text, among: pools.map(\.pool.text)))
                     continue
                 }
                 for fault in Policy.faults(of: terms, tier: tier, in: pool) { report(fault) }
@@ -79,13 +84,13 @@ extension Policy {
             let sum = stated.reduce(0) { $0 + $1.rate }
             let nominal = pool.nominal[resource] ?? 0
             guard sum > nominal else { return nil }
-            let largest = stated.sorted { ($1.rate, $0.tenant) < ($0.rate, $1.tenant) }.prefix(3)
-                .map { "\($0.tenant) \(text($0.rate))" }.joined(separator: ", ")
+            let ordered = stated.sorted { ($1.rate, $0.tenant) < ($0.rate, $1.tenant) }
+            let largest = ordered.prefix(3).map { "\($0.tenant) \(text($0.rate))" }.joined(separator: ", ")
             return ContractFault(
                 tenant: nil, pool: pool.pool,
                 message:
                     "the floors of \(stated.count) tenants sum to \(text(sum)) \(resource.rateName), over the nominal "
-                    + "\(text(nominal)); the largest are \(largest)")
+                    + "\(text(nominal)); the largest are \(largest)", largest: ordered.first?.tenant)
         }
     }
 

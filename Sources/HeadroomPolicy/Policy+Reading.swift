@@ -31,6 +31,7 @@ extension Policy {
         if var section = root.object("service_levels") {
             section.read(ServiceLevelPolicy.fields, into: &serviceLevels)
         }
+        if let section = root.object("contracts") { contracts.read(section) }
         root.end()
     }
 }
@@ -110,7 +111,8 @@ extension PoolPolicy {
                 .unknownName, key: KeyPathText.join(section.key, "provider"),
                 atFirstOf: [KeyPathText.join(section.key, "provider")],
                 "must be one of \(KnownProviders.names.joined(separator: ", ")), or null for one that is read by the "
-                    + "general rules, found \"\(provider)\"")
+                    + "general rules, found \"\(provider)\""
+                    + NearestName.question(provider, among: KnownProviders.names))
         }
         let nominal = section.object("nominal").map(PoolPolicy.nominal)
         let mode = section.choice("mode", of: PoolMode.allCases, named: \.name)
@@ -156,7 +158,7 @@ extension PoolPolicy {
             rates[resource] = section.number(resource.rateName, in: 1...1e12, unit: "\(resource.name) per minute")
         }
         section.end()
-        if rates.isEmpty, !section.file.hasFault(in: section.key) {
+        if rates.isEmpty, !section.file.hasFault(in: section.key), !section.file.isIncomplete(section.key) {
             let names = Resource.allCases.map(\.rateName).joined(separator: ", ")
             section.file.report(
                 .missing, key: section.key, offset: section.offset, "must state at least one of \(names)")

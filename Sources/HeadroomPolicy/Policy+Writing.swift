@@ -33,6 +33,7 @@ extension Policy {
         writer.section("trust", trust, TrustPolicy.fields)
         writer.alerts(alerts)
         writer.section("service_levels", serviceLevels, ServiceLevelPolicy.fields)
+        writer.contracts(contracts)
         writer.endObject()
         return writer.bytes
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HeadroomJSON
+import HeadroomModel
 import HeadroomSimulator
 import HeadroomWire
 
@@ -127,6 +128,14 @@ enum LogLevel: String, Sendable {
     /// The service goes on, and a person should look.
     case warning = "WARN"
     case error = "ERROR"
+
+    fileprivate var tint: TerminalColor.Tint? {
+        switch self {
+        case .info: nil
+        case .warning: .warning
+        case .error: .bad
+        }
+    }
 }
 
 /// Data goes to standard output, everything else to standard error.
@@ -169,7 +178,8 @@ enum Terminal {
             writer.endObject()
             return error(String(decoding: writer.bytes, as: UTF8.self))
         }
-        let lines = text.split(separator: "\n").map { "\(time) \(level.rawValue) \($0)" }
+        let word = TerminalColor.paint(level.rawValue, level.tint, on: .error)
+        let lines = text.split(separator: "\n").map { "\(time) \(word) \($0)" }
         error(lines.joined(separator: "\n"))
     }
 

@@ -1,3 +1,4 @@
+import HeadroomModel
 import HeadroomWire
 
 /// The sub-commands of `headroom`. Each has a file of its own; this one only chooses.
@@ -117,6 +118,7 @@ enum CommandTable {
         }
         write("\n\"headroom help COMMAND\" tells more; \"headroom --version\" prints the version.")
         write("HEADROOM_URL and HEADROOM_TOKEN: the service that commands talk to, and the token for it.")
+        write("--color auto|always|never: colour at a terminal, unless NO_COLOR is set; in files and pipes; nowhere.")
         write("Exit codes: 0 done, 1 failed, 2 wrong usage.")
     }
 
@@ -130,6 +132,15 @@ enum CommandTable {
     }
 
     static func run(_ arguments: [String]) async -> Int32 {
+        do throws(UsageError) {
+            return await runCommand(try TerminalColor.choose(arguments))
+        } catch {
+            Terminal.error("headroom: \(error.message)")
+            return 2
+        }
+    }
+
+    private static func runCommand(_ arguments: [String]) async -> Int32 {
         switch arguments.first {
         case nil:
             printUsage(to: Terminal.error)
@@ -137,7 +148,7 @@ enum CommandTable {
         case "--help", "-h", "help":
             // `headroom help policy check` is `headroom policy check --help`.
             let named = arguments.dropFirst().filter { $0 != "--help" && $0 != "-h" }
-            if !named.isEmpty { return await run(named + ["--help"]) }
+            if !named.isEmpty { return await runCommand(named + ["--help"]) }
             printUsage(to: Terminal.print)
             return 0
         case "--version":
@@ -154,16 +165,19 @@ enum CommandTable {
         do {
             return try await command.run(rest)
         } catch let error as UsageError {
-            Terminal.error(
-                "headroom \(command.name): \(error.message)\n\"headroom \(command.name) --help\" tells more.")
+            fail(command, "\(error.message)\n\"headroom \(command.name) --help\" tells more.")
             return 2
         } catch let error as CommandError {
-            Terminal.error("headroom \(command.name): \(error.message)")
+            fail(command, error.message)
             return 1
         } catch {
-            Terminal.error("headroom \(command.name): \(error)")
+            fail(command, "\(error)")
             return 1
         }
+    }
+
+    private static func fail(_ command: Command, _ message: String) {
+        Terminal.error("\(TerminalColor.paint("headroom \(command.name):", .bad, on: .error)) \(message)")
     }
 
     /// `arguments` name no command: those that begin with the same word are what would be right.

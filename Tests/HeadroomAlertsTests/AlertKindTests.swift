@@ -24,7 +24,7 @@ import Testing
     }
 
     static let causes: [Cause] = [
-        Cause(.starvation, "acme has been starved in p for 6 min", "wants 90,000 tokens a minute", "served 30,000") {
+        Cause(.starvation, "acme has been starved in p since 2", "wants 90,000 tokens a minute", "served 30,000") {
             seen, _ in seen.tenant = .starved("acme")
         },
         Cause(.capacityLost, "grants p 600,000 of the 1,000,000 tokens a minute of its contract (60 %)", "refuses") {
@@ -35,32 +35,31 @@ import Testing
         Cause(.breakerOpen, "its breaker is open, and there is no pool to fail over to") { seen, _ in
             seen.pool.state = .open
         },
-        Cause(.providerBilling, "refused p for want of money for 5 min") { seen, seconds in
+        Cause(.providerBilling, "refused p for want of money since 2") { seen, seconds in
             seen.pool.upstream.billingFailureSince = seen.at.adding(seconds: -300)
         },
         Cause(.providerKey, "refused the key of 10 of 100 calls to p") { seen, _ in
             seen.pool.upstream.whole.outcomes[Outcome.auth.rawValue] = 10
         },
-        Cause(.costNear, "acme has spent most of what its contract allows this month: 85.00 of 100.00 EUR, with 3 days")
-        {
+        Cause(.costNear, "acme has spent most of what its contract allows this month: 85.00 of 100.00 EUR, until 2") {
             seen, _ in seen.report?.allowances = ["acme": .sample(spent: 85, at: seen.at)]
         },
         Cause(.costReached, "acme has spent all that its contract allows", "100.05 of 100.00 EUR") { seen, _ in
             seen.report?.allowances = ["acme": .sample(spent: 100.05, at: seen.at)]
         },
-        Cause(.drift, "gw-1 polls, but enforces generation 1.7, which was replaced 25 s ago") { seen, _ in
+        Cause(.drift, "gw-1 polls, but enforces generation 1.7, which was replaced at 2") { seen, _ in
             seen.gateways = [.sample("gw-1", seen: seen.at, behind: 25)]
         },
-        Cause(.gatewayLost, "gw-1 has not been heard of for 30 s", "500 tokens a minute of p are withheld") { seen, _ in
+        Cause(.gatewayLost, "gw-1 has not been heard of since 2", "500 tokens a minute of p are withheld") { seen, _ in
             seen.gateways = [.sample("gw-1", seen: seen.at.adding(seconds: -30))]
             seen.report?.withheld = [
                 WithheldBudget(pool: "p", gateway: "gw-1", rates: Rates(tpm: 500), until: seen.at.adding(seconds: 30))
             ]
         },
-        Cause(.approvalWaiting, "Approval 7 for acme in p has waited for a person for 20 min") { seen, _ in
+        Cause(.approvalWaiting, "Approval 7 for acme in p has waited for a person since 2") { seen, _ in
             seen.rules.steering.proposals = [.sample(asked: seen.at.adding(seconds: -1200))]
         },
-        Cause(.approvalEnding, "Approval 7 for acme in p ends in 20 min: its change will be taken back") { seen, _ in
+        Cause(.approvalEnding, "Approval 7 for acme in p ends at 2") { seen, _ in
             var proposal = Proposal.sample(asked: seen.at.adding(seconds: -50_000))
             proposal.state = .approved
             proposal.decision = Authorship(
@@ -79,7 +78,7 @@ import Testing
         Cause(.limitsReversing, "Limits in p turn back and forth: 60 times an hour for each tenant") { seen, seconds in
             seen.pool.reversals = Int(seconds / 10)
         },
-        Cause(.queueWait, "A call of acme (premium) has waited for 45 s in p; its tier's should wait for 30 s") {
+        Cause(.queueWait, "A call of acme (premium) has waited since 2", "in p; its tier's should wait for 30 s") {
             seen, _ in
             seen.tenant.tier = "premium"
             seen.tenant.queue.interactive = TenantReport.Queue(depth: 3, oldestSeconds: 45)
@@ -102,7 +101,7 @@ import Testing
         Cause(.loopFailing, "The control loop fails to publish: the disk is full. What was decided last stays.") {
             seen, _ in seen.report?.failures = [(.publish, "the disk is full")]
         },
-        Cause(.telemetrySilent, "Nothing has been reported of p for 5 min, while 1 gateway polls") { seen, _ in
+        Cause(.telemetrySilent, "Nothing has been reported of p since 2", ", while 1 gateway polls") { seen, _ in
             seen.pool.calls = [.ok: 100_000]
         },
         Cause(.unknownName, "telemetry names the pool") { seen, _ in
@@ -114,7 +113,7 @@ import Testing
         Cause(.policyRejected, "The policy in force is not the newest: rules.json5:3: unknown key") { seen, _ in
             seen.report?.rulesRefusal = "rules.json5:3: unknown key"
         },
-        Cause(.certificateEnding, "The service's certificate ends in 3 days") { seen, _ in
+        Cause(.certificateEnding, "The service's certificate ends at 2") { seen, _ in
             seen.certificateEnds = seen.at.adding(seconds: 3 * 86_400)
         },
         Cause(.service, "the wall clock was set") { seen, _ in
@@ -156,6 +155,28 @@ import Testing
         #expect(closed.count == 1 && closed.first?.closedAt == watch.now, "it never closed")
         #expect(closed.first?.key == alert.key)
         for _ in 0..<60 { #expect(watch.look().isEmpty) }
+    }
+
+    @Test func `a sentence names the moment at which something began, so that it stands while it lasts and afterwards`()
+        throws
+    {
+        let sentences = [400.0, 430].map { seconds in
+            var finder = ConditionFinder()
+            var engine = AlertEngine()
+            let now = start.adding(seconds: seconds)
+            let found = finder.find(
+                in: .well(at: now) { seen in
+                    seen.tenant = .starved("acme")
+                    seen.tenant.underservedSeconds = seconds
+                    seen.pool.upstream.billingFailureSince = start
+                    seen.gateways = [.sample("gw-1", seen: start)]
+                    seen.rules.steering.proposals = [.sample(asked: start.adding(seconds: -1200))]
+                    seen.certificateEnds = start.adding(seconds: 86_400)
+                })
+            return engine.step(found, closingAfter: 120, at: now).map(\.sentence)
+        }
+        #expect(sentences[0].count == 5 && sentences[0] == sentences[1], "\(sentences)")
+        #expect(sentences[0].count { $0.contains("since 2026-10-26T07:33:20Z") } == 3, "\(sentences[0])")
     }
 
     @Test func `every kind has a cause`() {

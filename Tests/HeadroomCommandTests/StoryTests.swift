@@ -69,6 +69,13 @@ import Testing
                 "audit", "verify", "--head", noted, "--database", house.database)
             #expect(verified.code == 0, "\(verified.output)\(verified.errors)")
 
+            // Nor was it before: the webhook was told how it ended when the service started.
+            let outside = try #require(play.auditHead(at: receiver))
+            #expect(outside != noted)
+            let earlier = try await HeadroomProgram.run(
+                "audit", "verify", "--head", outside, "--database", house.database)
+            #expect(earlier.code == 0, "\(earlier.output)\(earlier.errors)")
+
             // Acme reads its own hour, with its own token: nobody else is in it.
             let reply = try await play.poll(
                 "/v1/explain?tenant=acme&pool=\(House.pool)&from=\(began.milliseconds - 60_000)", as: "acme"
@@ -141,6 +148,11 @@ private struct Play {
         try await poll("/v1/allocations?gateway=gw-1", as: "gateway") { reply in
             reply.json["pools"]?[House.pool]?["tenants"]?["acme"]?["tier"]?.string.map(isRight) ?? false
         }.json
+    }
+
+    func auditHead(at receiver: WebhookReceiver) -> String? {
+        receiver.received.compactMap { try? JSONNode.parse($0.body) }
+            .first { $0["event"]?.string == "audit_head" }?["head"]?.string
     }
 
     func firstMessage(to receiver: WebhookReceiver, of kind: String) async throws -> JSONNode? {

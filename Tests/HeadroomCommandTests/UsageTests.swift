@@ -72,7 +72,7 @@ import Testing
         ("rollback old", #""old": must be the number of an earlier generation, as 1842"#),
         ("capacity pin", "POOL is missing"),
         ("capacity pin p", "say a rate: --rpm N, --tpm N, --itpm N, --otpm N"),
-        ("capacity pin p --tpm many", #"--tpm "many": must be a number from 0.0 to"#),
+        ("capacity pin p --tpm many", #"--tpm "many": must be a number a minute from 0 to 1,000"#),
         ("explain --pool p", "--tenant is missing"),
         ("explain --tenant a*b", #"--tenant "a*b": a name must have"#),
         ("audit --limit 0", #"--limit "0": must be a whole number from 1 to 1000"#),

@@ -17,7 +17,7 @@ import Testing
             let newest = try await viewer.get("/v1/explain?tenant=acme&pool=p")
             #expect(newest.status == 200 && newest.json["generation"]?.number == 9)
             #expect(newest.json["tenant"]?["constraint"]?.string == "slew")
-            #expect(newest.json["sentences"]?[0]?.string == "acme asked for 410,000 TPM.")
+            #expect(newest.json["sentences"]?[0]?.string == "acme asked for 410,000 tokens a minute.")
             #expect(newest.text.contains("(generation 9, 30 s ago)"))
             // Only while there is one: who causes it.
             var report = LoopReport.sample(at: fixture.clock.now)
@@ -377,7 +377,7 @@ import Testing
             let warnings = try await fixture.client().get("/readyz").json["warnings"]?.array?.compactMap(\.string) ?? []
             #expect(
                 warnings == [
-                    "285 requests a minute, 285000 tokens a minute of openai:gpt-4o are withheld for gw-1, which has not "
+                    "285,000 tokens and 285 requests a minute of openai:gpt-4o are withheld for gw-1, which has not "
                         + "been heard of, until 2026-10-26T07:34:20.000Z; DELETE /v1/gateways/gw-1 frees them"
                 ])
 

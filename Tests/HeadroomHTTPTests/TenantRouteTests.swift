@@ -135,8 +135,79 @@ import Testing
         }
     }
 
+    @Test func `an import reads a CRM's export as the policy in force says`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            fixture.desk.change { state in
+                state.policy.contracts = ContractPolicy(
+                    columns: [.init(name: "tenant", header: "Account ID"), .init(name: "tier", header: "Plan")],
+                    ignoresOtherColumns: true, tiers: [.init(word: "Gold Plus", tier: "premium")])
+            }
+            let admin = try Person("admin", fixture)
+            let export = "\u{FEFF}Owner;account id;Plan\r\nJo;acme;GOLD PLUS\r\nAl;globex;free\r\n"
+            let taken = try await admin.call("POST", "/v1/tenants/import", export, type: "text/csv")
+            #expect(taken.status == 200, "\(taken.text)")
+            #expect(fixture.desk.now.contracts.map(\.tier) == ["premium", "free"])
+            let faulty = try await admin.call(
+                "POST", "/v1/tenants/import", "Account ID;Plan\nacme;Golden\n-;free\n", type: "text/csv")
+            #expect(faulty.status == 400)
+            #expect(
+                faulty.faults.map { String($0.prefix(40)) }
+                    == [
+                        "line 2: tenant acme: the tier must be one", "line 3: tenant must have 1 to 128 characte",
+                    ].map { String($0.prefix(40)) }, "\(faulty.text)")
+        }
+    }
+
+    @Test func `an import beyond its limit waits for a second person, for these contracts and once`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens + [.sample("sre", .sre)]) { fixture in
+            fixture.desk.change { $0.policy.contracts.approvalShare = 0.2 }
+            let admin = try Person("admin", fixture)
+            let path = "/v1/tenants/import"
+            func contracts(_ tier: String, from first: Int = 0) -> String {
+                let all = (first..<10).map { #"{"tenant":"t\#($0)","tier":"\#($0 < 5 ? tier : "free")"}"# }
+                return "[\(all.joined(separator: ","))]"
+            }
+            // The first import changes nobody's contract.
+            #expect(try await admin.post(path, contracts("free")).status == 200)
+            let asked = try await admin.post(path, contracts("premium", from: 1))
+            #expect(asked.status == 202, "\(asked.text)")
+            #expect(
+                asked.json["reasons"]?[0]?.string
+                    == "4 of 10 contracts would change and 1 be removed (50 %); one person may change 20 %")
+            #expect(fixture.desk.now.contracts.map(\.tier) == Array(repeating: "free", count: 10))
+            let id = Int(asked.json["approval"]?["id"]?.number ?? 0)
+            let evidence = asked.json["approval"]?["evidence"]?.array?.compactMap(\.string) ?? []
+            #expect(evidence.contains("4 changed: t1, t2, t3, t4") && evidence.contains("1 removed: t0"), "\(evidence)")
+            // Asked again it is the same question, and others are another.
+            let again = try await admin.post(path, contracts("premium", from: 1))
+            #expect(again.json["approval"]?["id"]?.number == Double(id))
+            let yes = #"{"reason":"the customer moved"}"#
+            #expect(try await admin.post("/v1/approvals/\(id)/approve", yes).status == 403)
+            let sre = try Person("sre", fixture)
+            #expect(try await sre.get("/v1/approvals").text.contains("4 changed: t1"))
+            #expect(try await sre.post("/v1/approvals/\(id)/approve", yes).status == 200)
+            let other = try await admin.post(path, contracts("standard", from: 1))
+            #expect(other.status == 202 && other.json["approval"]?["id"]?.number != Double(id))
+            let taken = try await admin.post(path, contracts("premium", from: 1))
+            #expect(taken.status == 200 && taken.json["changed"]?["count"]?.number == 4, "\(taken.text)")
+            #expect(
+                fixture.desk.now.contracts.map(\.tier).prefix(5) == [
+                    "premium", "premium", "premium", "premium", "free",
+                ])
+            // The approval has been used.
+            #expect(try await admin.post(path, contracts("free", from: 1)).status == 202)
+            #expect(
+                fixture.desk.now.audit.map(\.action) == [
+                    "contracts.import", "contracts.ask", "approval.approve", "contracts.ask", "contracts.import",
+                    "contracts.ask",
+                ])
+        }
+    }
+
     @Test func `an import is taken whole or not at all, with each fault by its line`() async throws {
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            // One person may change all of them.
+            fixture.desk.change { $0.policy.contracts.approvalShare = 1 }
             let admin = try Person("admin", fixture)
             let path = "/v1/tenants/import"
             let good = "tenant,tier,pool,floor_rpm\nacme,premium,azure:gpt-4o,100\nglobex,,,\n"

@@ -16,14 +16,14 @@ import Testing
             { close_seconds: 60, forbidden_addresses: [], allowed_addresses: ["10.0.0.0/8", "::1"], sinks: [
               { name: "ops", url: "http://127.0.0.1:9/x" },
               { name: "slack", format: "slack", url: "https://hooks.slack.com/services/{secret}", secret_file: "s",
-                kinds: ["starvation", "drift"], least_severity: "warning" } ] }
+                kinds: ["starvation", "drift"], least_severity: "warning", audit_head: true } ] }
             """#)
         #expect(
             policy.sinks == [
                 AlertSinkPolicy(name: "ops", format: .json, url: "http://127.0.0.1:9/x"),
                 AlertSinkPolicy(
                     name: "slack", format: .slack, url: "https://hooks.slack.com/services/{secret}", secretFile: "s",
-                    kinds: [.starvation, .drift], leastSeverity: .warning),
+                    kinds: [.starvation, .drift], leastSeverity: .warning, takesAuditHead: true),
             ])
         #expect(policy.closeSeconds == 60 && policy.addresses.forbidden.isEmpty)
         #expect(policy.addresses.allowed.map(\.text) == ["10.0.0.0/8", "::1"])
@@ -42,7 +42,7 @@ import Testing
                 #"""
                 { forbidden_addresses: ["10.0.0.0/64"], sinks: [
                   { name: "a", format: "teams", url: "ftp://x", kinds: ["starving"], colour: 1 },
-                  { name: "a", format: "pagerduty", url: "https://me:pw@example.com/" },
+                  { name: "a", format: "pagerduty", url: "https://me:pw@example.com/", audit_head: true },
                   { url: "https://{secret}/x" } ] }
                 """#)
         }
@@ -51,7 +51,8 @@ import Testing
             "alerts.sinks[0].format: must be one of json, slack, alertmanager, pagerduty, found \"teams\"",
             "alerts.sinks[0].url: must be an http or https URL", "alerts.sinks[0].kinds[0]: must be one of starvation,",
             "alerts.sinks[0].colour: unknown key", "alerts.sinks[1].url: must be an http or https URL",
-            "alerts.sinks[1].secret_file: missing", "alerts.sinks[2].name: missing",
+            "alerts.sinks[1].secret_file: missing",
+            "alerts.sinks[1].audit_head: must be false for the format pagerduty", "alerts.sinks[2].name: missing",
             "alerts.forbidden_addresses[0]: must be an address or a range",
         ] {
             #expect(text.contains(words), "\(words) in \(text)")

@@ -68,6 +68,84 @@ import Testing
         #expect(other?.faults.map(\.line) == [1, 2])
     }
 
+    @Test func `an export with names of its own is read as the policy says`() throws {
+        let policy = try load(
+            rules: """
+                {contracts: {
+                  columns: {tenant: "Account ID", tier: "Plan", pool: "Model", floor_tpm: "Guaranteed Tokens/min"},
+                  ignore_other_columns: true, tiers: {"Enterprise Plus": "critical", "Base": "free"},
+                }}
+                """)
+        let export =
+            "\u{FEFF}Owner;ACCOUNT ID;Plan;Model;guaranteed tokens/min\r\nJo;acme;enterprise plus;a;1.200.000\r\n"
+            + "Al;zoe;premium;;\r\nEd;mo;BASE;;\r\n"
+        let contracts = try ContractImport.parse(Array(export.utf8), format: .csv, mapping: policy.contracts)
+        #expect(
+            contracts == [
+                Contract(
+                    tenant: "acme", tier: "critical", terms: [Contract.Terms(pool: "a", floor: Rates(tpm: 1_200_000))]),
+                Contract(tenant: "mo", tier: "free"), Contract(tenant: "zoe", tier: "premium"),
+            ])
+        // Headroom's own names are still known.
+        let own = "tenant,tier\nacme,premium\n"
+        #expect(try ContractImport.parse(Array(own.utf8), format: .csv, mapping: policy.contracts).count == 1)
+        let nameless = #expect(throws: ContractImportError.self) {
+            try ContractImport.parse(Array("Account,Plan\nacme,Base\n".utf8), format: .csv, mapping: policy.contracts)
+        }
+        #expect(
+            nameless?.description == "line 1: the column tenant is missing: the policy has it as \"Account ID\"")
+    }
+
+    @Test func `a mapping that cannot be is a fault of the policy`() {
+        for (contracts, key, message) in [
+            ("columns: {tenannt: 'x'}", "contracts.columns.tenannt", "did you mean \"tenant\"?"),
+            ("columns: {tenant: ''}", "contracts.columns.tenant", "must be the column's header in the export"),
+            ("columns: {tenant: 'Name', pool: 'name'}", "contracts.columns.pool", "stands at tenant already"),
+            ("columns: []", "contracts.columns", "must be an object, found an array"),
+            ("tiers: {Gold: 'gold'}", "contracts.tiers.Gold", "must be one of the tiers (critical"),
+            ("tier: {}", "contracts.tier", "did you mean \"tiers\"?"),
+        ] {
+            let found = HeadroomPolicyTests.faults(rules: "{contracts: {\(contracts)}}")
+            #expect(found.count == 1 && found.first?.key == key, "\(contracts): \(found)")
+            #expect(found.first?.message.contains(message) == true, "\(contracts): \(found)")
+        }
+    }
+
+    @Test func `faults of meaning come in the same round as faults of form, each with its line`() {
+        let policy = Policy(pools: [PoolPolicy(pool: "a", nominal: Rates(tpm: 1000))])
+        let csv = """
+            tenant,tier,pool,floor_tpm,strategic,color
+            acme,gold,a,many,no,red
+            be ta,silver,b,1,maybe,
+            zeta,free,-,900,,
+            omega,premium,a,700,,
+            last,premium,a,400,,
+            """
+        let error = #expect(throws: ContractImportError.self) {
+            try ContractImport.parse(Array(csv.utf8), format: .csv, checking: policy.faults)
+        }
+        let found = error?.faults.map { "\($0.line ?? 0) \($0.message)" } ?? []
+        let wanted = [
+            "1 unknown column \"color\"", "2 floor_tpm must be a number", "2 tenant acme: the tier must be one of",
+            "3 tenant must have", "3 strategic must be true or false", "3 tenant be ta: the tier must be one of",
+            "3 tenant be ta, pool b: the policy has no such pool", "4 pool must have",
+            "5 pool a: the floors of 2 tenants sum to 1100 tpm",
+        ]
+        for start in wanted { #expect(found.contains { $0.hasPrefix(start) }, "\(start): \(found)") }
+        #expect(found.count == wanted.count, "\(found)")
+
+        let json = """
+            [{"tenant":"acme","tier":"gold"},
+             {"tenant":"beta","tier":"free",,"pools":[{"pool":"b"}]},
+             {"tenant":"zeta","tier":7} {"tenant":"omega","tier":"silver"},
+             {"tenant":"last","pools":[{"pool":"a","floor":{"tpm":2000}}]
+            """
+        let other = #expect(throws: ContractImportError.self) {
+            try ContractImport.parse(Array(json.utf8), format: .json, checking: policy.faults)
+        }
+        #expect(other?.faults.map(\.line) == [1, 2, 2, 3, 3, 3, 4, 4, 4], "\(other.map { "\($0)" } ?? "")")
+    }
+
     @Test func `JSON gives the same contracts`() throws {
         let text = """
             [{"tenant":"zoe","tier":null},

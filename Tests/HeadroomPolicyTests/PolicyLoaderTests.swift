@@ -164,12 +164,61 @@ import Testing
                 "c": "{pool: 'c', nominal: {rpm: 1}}", "d": "{pool: 'c', nominal: {rpm: 1}}",
             ])
         let lines = faults.map { "\($0.file.split(separator: "/").last ?? "") \($0.key) \($0.code.rawValue)" }
-        // Nobody knows what a.json5 would have been, so "nowhere" may be it.
+        // The rest of a.json5 is missing, and nothing is said of it.
         #expect(
             lines == [
                 "a.json5  syntax", "b.json5 nominal.rpm outOfRange", "b.json5 failover[1] duplicateName",
+                "b.json5 failover[2] unknownName",
                 "d.json5 pool duplicateName", "rules.json5 nme unknownKey",
             ])
+    }
+
+    @Test func `what breaks the grammar hides no other fault, before it or behind it`() {
+        let rules = """
+            {
+              nme: "x",
+              tiers: [{name: "gold" weight: -1}, {name: "free", weight: high}]
+              default_tier: "frea",
+              loop: { period_seconds: 0, 7 },
+              bands: [{fill: "flor"}, {fill: demand, tiers: ["fre"]}],
+              start { share_each: 0.1 },
+              guardrails: { nope: 1,
+            """
+        let found = faults(rules: rules).map { "\($0.line ?? 0):\($0.column ?? 0) \($0.key) \($0.code.rawValue)" }
+        #expect(
+            found == [
+                "2:3 nme unknownKey", "3:25 tiers[0] syntax", "3:33 tiers[0].weight outOfRange",
+                "3:61 tiers[1].weight syntax", "4:3  syntax", "4:17 default_tier unknownName",
+                "5:27 loop.period_seconds outOfRange", "5:30 loop syntax", "6:18 bands[0].fill unknownName",
+                "6:34 bands[1].fill syntax", "6:50 bands[1].tiers[0] unknownName", "7:9  syntax",
+                "8:17 guardrails.nope unknownKey", "8:25 guardrails syntax",
+            ], "\(faults(rules: rules))")
+    }
+
+    @Test func `an unknown name comes with the one that was probably meant`() {
+        let found = faults(
+            rules: "{tiers: [{name: 'gold', weight: 1}], default_tier: 'glod', lop: {}}",
+            pools: [
+                "a": "{pool: 'a', provider: 'opnai', nominal: {rpm: 1}, mode: 'ful', failover: ['azrue']}",
+                "b": "{pool: 'azure', nominal: {rpm: 1}}",
+            ])
+        let questions = ["gold", "loop", "openai", "full", "azure"]
+        for name in questions {
+            #expect(found.contains { $0.message.hasSuffix("did you mean \"\(name)\"?") }, "\(name): \(found)")
+        }
+        #expect(found.count == questions.count, "\(found)")
+    }
+
+    @Test func `a document of brackets and commas alone is refused, and soon`() {
+        for text in [
+            String(repeating: "[", count: 5_000), String(repeating: "{a:", count: 5_000),
+            String(repeating: "],}", count: 5_000), String(repeating: "{,", count: 5_000),
+            "{" + String(repeating: "@ ", count: 5_000),
+            String(repeating: "{a:[}", count: 2_000), "{a: \"" + String(repeating: "x\n", count: 2_000),
+        ] {
+            let count = faults(rules: text).count
+            #expect((1...120).contains(count), "\(text.prefix(20)): \(count)")
+        }
     }
 
     @Test func `a directory without rules or without pools is refused`() {

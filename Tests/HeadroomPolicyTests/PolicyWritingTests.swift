@@ -13,6 +13,11 @@ import Testing
               bands: [{fill: "floor", tiers: ["a"]}, {fill: "demand", criticality: "batch"}, {fill: "ceiling"}],
               loop: {period_seconds: 0.25, max_parts: 7}, dampening: {deadband: 0.125},
               override_limits: {tier_steps: 3, weight_factor: 9, hours: 1.5}, telemetry: {ledger_bytes: 5000000},
+              contracts: {
+                columns: {tenant: "Account ID", floor_tpm: "Guaranteed"}, ignore_other_columns: true,
+                tiers: {"Gold Plus": "a", "Base": "b"},
+                approval_share: 0.2, pending_hours: 8,
+              },
             }
             """
         let pools = [
@@ -33,6 +38,8 @@ import Testing
         ]
         let files = [("p/rules.json5", rules)] + pools.enumerated().map { ("p/pools/\($0).json5", $1) }
         let policy = try PolicyLoader.load(files: files.map { ($0.0, Array($0.1.utf8)) })
+        #expect(policy.contracts.approvalShare == 0.2 && policy.contracts.pendingHours == 8)
+        #expect(policy.contracts.columns.map(\.header) == ["Account ID", "Guaranteed"])
         #expect(policy.name == "odd" && policy.tiers.count == 2 && policy.pools.count == 2)
         // Cached input costs what input costs where nothing else is said.
         #expect(policy.pools[0].prices.map(\.perMillionCachedInputTokens) == [5, 2])

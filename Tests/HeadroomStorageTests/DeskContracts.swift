@@ -147,6 +147,91 @@ import Testing
     }
 }
 
+@Suite struct ImportLimitContract {
+    private struct Desks {
+        let contracts: any ContractDesk
+        let steering: any SteeringDesk
+
+        init(_ kind: StoreKind) throws {
+            switch kind {
+            case .memory:
+                let desk = MemoryDesk(time: TimeSource { start })
+                (contracts, steering) = (desk, desk)
+            case .sqlite:
+                let writer = try TemporaryDatabase().writer
+                contracts = ContractStore(connection: writer)
+                steering = SteeringStore(connection: writer, coding: .unused, time: TimeSource { start })
+            }
+        }
+
+        func replace(_ contracts: [Contract], seconds: Double = 0) async throws -> ContractOutcome {
+            try await self.contracts.replaceAll(
+                with: contracts, by: "sync", at: start.adding(seconds: seconds),
+                within: ContractLimit(share: 0.5, pendingSeconds: 100))
+        }
+    }
+
+    private static let old = ["a", "b", "c", "d"].map { Contract(tenant: TenantID(unchecked: $0)) }
+    private static let new = [Contract(tenant: "a")]
+
+    private func proposal(_ outcome: ContractOutcome) -> Proposal? {
+        if case .awaitsApproval(let proposal) = outcome { return proposal }
+        return nil
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an import beyond the limit is taken once somebody else has approved it, and once only`(kind: StoreKind)
+        async throws
+    {
+        let desks = try Desks(kind)
+        #expect(try proposal(await desks.replace(Self.old)) == nil)
+        // Half of them may change.
+        #expect(try proposal(await desks.replace(Array(Self.old.dropLast(2)))) == nil)
+        #expect(try proposal(await desks.replace(Self.old)) == nil)
+        let question = try #require(try proposal(await desks.replace(Self.new)))
+        #expect(question.kind == .contracts && question.tenant == Proposal.allTenants)
+        #expect(question.authorship.until == start.adding(seconds: 100))
+        #expect(try await desks.contracts.contracts() == Self.old)
+        #expect(try proposal(await desks.replace(Self.new, seconds: 50))?.id == question.id)
+        let own = await #expect(throws: SteeringError.self) {
+            try await desks.steering.decide(
+                question.id, .approved,
+                as: Authorship(author: "sync", reason: "r", at: start, until: start.adding(seconds: 60)))
+        }
+        #expect(own?.code == .forbidden)
+        // Other contracts are another question, and the first one cannot be approved unseen.
+        let other = try #require(try proposal(await desks.replace([Contract(tenant: "b")])))
+        #expect(other.id != question.id)
+        let late = await #expect(throws: SteeringError.self) {
+            try await desks.steering.decide(
+                question.id, .approved,
+                as: Authorship(author: "ann", reason: "r", at: start, until: start.adding(seconds: 60)))
+        }
+        #expect(late?.code == .conflict)
+        _ = try await desks.steering.decide(
+            other.id, .approved,
+            as: Authorship(author: "ann", reason: "r", at: start, until: start.adding(seconds: 60)))
+        #expect(try proposal(await desks.replace([Contract(tenant: "b")], seconds: 1)) == nil)
+        #expect(try await desks.contracts.contracts() == [Contract(tenant: "b")])
+        _ = try await desks.contracts.replaceAll(with: Self.old, by: "ann", at: start.adding(seconds: 2))
+        #expect(try proposal(await desks.replace([Contract(tenant: "b")], seconds: 3)) != nil)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an import that was denied is refused for as long as that holds`(kind: StoreKind) async throws {
+        let desks = try Desks(kind)
+        _ = try await desks.replace(Self.old)
+        let question = try #require(try proposal(await desks.replace(Self.new)))
+        _ = try await desks.steering.decide(
+            question.id, .denied,
+            as: Authorship(author: "ann", reason: "half is missing", at: start, until: start.adding(seconds: 60)))
+        let refused = await #expect(throws: SteeringError.self) { try await desks.replace(Self.new, seconds: 1) }
+        #expect(refused?.code == .conflict)
+        #expect(try proposal(await desks.replace(Self.new, seconds: 61)) != nil)
+        #expect(try await desks.contracts.contracts() == Self.old)
+    }
+}
+
 @Suite struct ContractDeskContract {
     private func desk(_ kind: StoreKind) throws -> any ContractDesk {
         switch kind {

@@ -69,4 +69,13 @@ import Testing
         #expect(open["dedup_key"]?.string == closed["dedup_key"]?.string)
         #expect(open["payload"]?["severity"]?.string == "critical" && open["payload"]?["source"]?.string == "headroom")
     }
+
+    @Test func `the audit log's head is told in a form that verify takes`() throws {
+        let at = Timestamp(milliseconds: 1_793_000_000_000)
+        let json = try JSONNode.parse(AlertMessage.auditHead(.json, "17 9f31", at: at))
+        #expect(json["event"]?.string == "audit_head" && json["head"]?.string == "17 9f31")
+        #expect(json["at"]?.string == "2026-10-26T07:33:20.000Z" && json["version"]?.number == 1)
+        let slack = try JSONNode.parse(AlertMessage.auditHead(.slack, "17 9f31", at: at))
+        #expect(slack["text"]?.string == "Head of Headroom's audit log: `17 9f31`")
+    }
 }

@@ -34,13 +34,13 @@ import Testing
     @Test func `a chain of numbers is told as a person would`() {
         #expect(
             explanation() == [
-                "acme asked for 410,000 TPM.",
-                "The pool openai:gpt-4o has 1,100,000 TPM since it fell from 2,000,000 52 s ago "
+                "acme asked for 410,000 tokens a minute.",
+                "The pool openai:gpt-4o has 1,100,000 tokens a minute since it fell from 2,000,000 52 s ago "
                     + "(429s for quota on 8 % of the calls of 10 s).",
-                "At weight 4 (tier premium) its share is 268,000 TPM, and was 320,000 on average of late.",
+                "At weight 4 (tier premium) its share is 268,000 tokens a minute, and was 320,000 on average of late.",
                 "It has a floor of 100,000.",
-                "The slew limit lets it rise to 240,000 TPM for now.",
-                "So it is assured 240,000 TPM, 50 % more than before (generation 1842, 12 s ago).",
+                "The slew limit lets it rise to 240,000 tokens a minute for now.",
+                "So it is assured 240,000 tokens a minute, 50 % more than before (generation 1842, 12 s ago).",
                 "It causes 31 % of what all tenants want above their entitlements.",
             ])
     }
@@ -54,7 +54,7 @@ import Testing
         }
         #expect(
             told[0]
-                == "acme asked for 410,000 TPM, of which 300,000 count, since little is known of it yet "
+                == "acme asked for 410,000 tokens a minute, of which 300,000 count, since little is known of it yet "
                 + "(confidence 20 %).")
         #expect(told[2].hasPrefix("At weight 4 (tier premium, override 17) its share is"))
         #expect(told[5].contains("; 20,000 of it is a burst paid from credit"))
@@ -77,9 +77,11 @@ import Testing
         }
         #expect(
             told == [
-                "acme asked for 410 RPM.", "The pool openai:gpt-4o has 10,000 RPM (by contract).",
-                "At weight 4 (tier premium) its share is 268 RPM.", "The slew limit lets it fall to 100 RPM for now.",
-                "So it is assured 160 RPM, as before (generation 1842, 12 s ago).",
+                "acme asked for 410 requests a minute.",
+                "The pool openai:gpt-4o has 10,000 requests a minute (by contract).",
+                "At weight 4 (tier premium) its share is 268 requests a minute.",
+                "The slew limit lets it fall to 100 requests a minute for now.",
+                "So it is assured 160 requests a minute, as before (generation 1842, 12 s ago).",
             ])
     }
 
@@ -88,7 +90,7 @@ import Testing
             pool.exhausted = .init(name: "ceiling", level: 0.2, saturated: .requests)
             tenant.constraint = .level
         }
-        #expect(told[0] == "acme asked for 410 RPM.")
+        #expect(told[0] == "acme asked for 410 requests a minute.")
         #expect(
             told.contains(
                 "The level binds: the pool's requests ran out while what is left was given out as room to grow."))
@@ -99,7 +101,7 @@ import Testing
             tenant.floor = Rates(rpm: 50, tpm: 300_000)
             (tenant.constraint, tenant.fill) = (.floor, 40)
         }
-        #expect(told[0] == "acme asked for 410 RPM.")
+        #expect(told[0] == "acme asked for 410 requests a minute.")
         #expect(told.contains("Its floor binds, and not all floors fit: they are cut by weight."))
     }
 
@@ -107,7 +109,7 @@ import Testing
         let told = explanation(room: (Rates(rpm: 180, tpm: 180_000), Rates(rpm: 240, tpm: 240_000)))
         #expect(
             told.last
-                == "Now, gateways have 180,000 of its 240,000 TPM: the rest awaits room until those that had more "
+                == "Now, gateways have 180,000 of its 240,000 tokens a minute: the rest awaits room until those that had more "
                 + "acknowledge less.")
     }
 
@@ -116,7 +118,7 @@ import Testing
             spent: 212.5e6,
             told:
                 "Its cost ceiling binds: 212.5 of the 500 EUR that its use may cost in a month are spent, and what is "
-                + "left buys 300,000 TPM for the 8 days until the next."
+                + "left buys 300,000 tokens a minute for the 8 days until the next."
         ),
         (
             495e6,

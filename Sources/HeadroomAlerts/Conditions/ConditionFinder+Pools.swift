@@ -21,10 +21,10 @@ extension ConditionFinder {
         guard let worst, worst.share < 0.9 * least + 0.1 else { return }
         found.add(AlertKey(.capacityLost, pool: pool.pool), isFiring: worst.share < least) {
             let now = GroupedNumber.whole(pool.estimated[worst.resource] ?? 0)
-            let contract = GroupedNumber.whole(pool.nominal[worst.resource] ?? 0)
+            let contract = RateText.sentence(pool.nominal[worst.resource] ?? 0, worst.resource)
             return seen.member(
                 worst.share < 0.5 * least ? .critical : .warning,
-                "The provider grants \(pool.pool) \(now) of the \(contract) \(worst.resource.words) a minute of its "
+                "The provider grants \(pool.pool) \(now) of the \(contract) of its "
                     + "contract (\(GroupedNumber.percent(worst.share))), by \(pool.capacityReason.evidence).",
                 AlertRecommendation(
                     "Ask the provider. If you know the limit better, pin it: headroom capacity pin \(pool.pool)."))
@@ -58,8 +58,8 @@ extension ConditionFinder {
             found.add(AlertKey(.providerBilling, pool: pool.pool)) {
                 seen.member(
                     since: since, .critical,
-                    "The provider has refused \(pool.pool) for want of money for "
-                        + "\(GroupedNumber.duration(seconds: seen.at.seconds(since: since))); no retry helps.",
+                    "The provider has refused \(pool.pool) for want of money since \(since.sentence); "
+                        + "no retry helps.",
                     AlertRecommendation("Pay, or raise the limit, on the provider's billing page."))
             }
         }
@@ -141,7 +141,7 @@ extension ConditionFinder {
                 let who = polling.count == 1 ? "1 gateway polls" : "\(polling.count) gateways poll"
                 return seen.member(
                     since: known.at, .warning,
-                    "Nothing has been reported of \(pool.pool) for \(GroupedNumber.duration(seconds: seconds)), while "
+                    "Nothing has been reported of \(pool.pool) since \(known.at.sentence), while "
                         + "\(who): there is no traffic, or telemetry does not arrive.")
             }
         }

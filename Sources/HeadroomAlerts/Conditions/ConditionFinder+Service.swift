@@ -10,11 +10,11 @@ extension ConditionFinder {
             if silence > loop.vanishedSeconds {
                 found.add(AlertKey(.gatewayLost)) {
                     let withheld = (seen.report?.withheld ?? []).filter { $0.gateway == name }
-                    let kept = withheld.map { "\($0.rates.sentence) of \($0.pool)" }.joined(separator: ", ")
+                    let kept = withheld.map { "\(RateText.sentence($0.rates)) of \($0.pool)" }.joined(separator: ", ")
                     let cost = withheld.isEmpty ? "" : " Until it is given up, \(kept) are withheld for it."
                     return seen.member(
                         named: name.text, since: gateway.presence.lastSeen, .warning,
-                        "\(name) has not been heard of for \(GroupedNumber.duration(seconds: silence)).\(cost)",
+                        "\(name) has not been heard of since \(gateway.presence.lastSeen.sentence).\(cost)",
                         withheld.isEmpty
                             ? nil
                             : AlertRecommendation(
@@ -28,8 +28,8 @@ extension ConditionFinder {
                 let applied = gateway.presence.applied.map { "generation \($0)" } ?? "no generation that it names"
                 return seen.member(
                     named: name.text, .warning,
-                    "\(name) polls, but enforces \(applied), which was replaced "
-                        + "\(GroupedNumber.duration(seconds: gateway.driftSeconds)) ago.",
+                    "\(name) polls, but enforces \(applied), which was replaced at "
+                        + "\(seen.at.adding(seconds: -gateway.driftSeconds).sentence).",
                     AlertRecommendation(
                         "Look at its log: it does not load what it polls, or does not say so (applied=)."))
             }
@@ -39,7 +39,9 @@ extension ConditionFinder {
     func findQuestions(_ seen: AlertObservation, _ found: inout FoundConditions) {
         for proposal in seen.rules.steering.proposals {
             let word = proposal.kind == .recommendation ? "Recommendation" : "Approval"
-            let place = proposal.pool.map { " in \($0)" } ?? ""
+            let subject =
+                proposal.kind == .contracts
+                ? "an import of contracts" : "\(proposal.tenant)\(proposal.pool.map { " in \($0)" } ?? "")"
             let isPending = proposal.state == .pending
             let end = (isPending ? proposal.authorship : proposal.decision ?? proposal.authorship).until
             let left = end.seconds(since: seen.at)
@@ -48,10 +50,9 @@ extension ConditionFinder {
                 .approve(proposal.id, isRecommendation: proposal.kind == .recommendation))
             if isPending, seen.at.seconds(since: proposal.authorship.at) >= seen.policy.waitingSeconds {
                 found.add(AlertKey(.approvalWaiting, pool: proposal.pool)) {
-                    let age = GroupedNumber.duration(seconds: seen.at.seconds(since: proposal.authorship.at))
                     return seen.member(
                         named: "\(proposal.id)", tenant: proposal.tenant, since: proposal.authorship.at, .warning,
-                        "\(word) \(proposal.id) for \(proposal.tenant)\(place) has waited for a person for \(age).",
+                        "\(word) \(proposal.id) for \(subject) has waited for a person since \(proposal.authorship.at.sentence).",
                         decide)
                 }
             }
@@ -63,8 +64,8 @@ extension ConditionFinder {
                 let what = isPending ? "nobody has decided on it" : "its change will be taken back"
                 return seen.member(
                     named: "\(proposal.id)", tenant: proposal.tenant, .info,
-                    "\(word) \(proposal.id) for \(proposal.tenant)\(place) ends in "
-                        + "\(GroupedNumber.duration(seconds: left)): \(what).",
+                    "\(word) \(proposal.id) for \(subject) ends at "
+                        + "\(end.sentence): \(what).",
                     isPending ? decide : nil)
             }
         }
@@ -133,8 +134,8 @@ extension ConditionFinder {
                         days < 2 ? .critical : .warning,
                         days <= 0
                             ? "The service's certificate has ended: gateways refuse to connect."
-                            : "The service's certificate ends in "
-                                + "\(GroupedNumber.duration(seconds: days * 86_400)).")
+                            : "The service's certificate ends at "
+                                + "\(end.sentence).")
                 }
             }
         }

@@ -29,7 +29,7 @@ extension ConditionFinder {
     ) {
         guard let starvation = tenant.starvation else { return }
         found.add(AlertKey(.starvation, pool: pool.pool, reason: starvation.rawValue)) {
-            let length = GroupedNumber.duration(seconds: tenant.underservedSeconds)
+            let since = tenant.underservedSince(at: seen.report?.at ?? seen.at)
             let why =
                 switch starvation {
                 case .delivery: "does not get what it was given"
@@ -37,9 +37,9 @@ extension ConditionFinder {
                 }
             return seen.member(
                 named: tenant.tenant.text, tenant: tenant.tenant,
-                since: tenant.underservedSince(at: seen.report?.at ?? seen.at), .critical,
-                "\(tenant.tenant) has been starved in \(pool.pool) for \(length): it wants \(tenant.demand.sentence), was "
-                    + "served \(tenant.consumed.sentence), and \(why).",
+                since: since, .critical,
+                "\(tenant.tenant) has been starved in \(pool.pool) since \(since.sentence): it wants "
+                    + "\(RateText.sentence(tenant.demand)), was served \(RateText.sentence(tenant.consumed)), and \(why).",
                 StarvationAdvice(tenant: tenant, pool: pool, rules: seen.rules).recommendation)
         }
     }
@@ -66,7 +66,7 @@ extension ConditionFinder {
         found.add(AlertKey(.queueWait, pool: pool.pool), isFiring: wait > longest) {
             seen.member(
                 named: tenant.tenant.text, tenant: tenant.tenant, .warning,
-                "A call of \(tenant.tenant) (\(tenant.tier)) has waited for \(GroupedNumber.duration(seconds: wait)) in "
+                "A call of \(tenant.tenant) (\(tenant.tier)) has waited since \(seen.at.adding(seconds: -wait).sentence) in "
                     + "\(pool.pool); its tier's should wait for \(GroupedNumber.duration(seconds: longest)) at most.",
                 StarvationAdvice(tenant: tenant, pool: pool, rules: seen.rules).recommendation)
         }
@@ -83,14 +83,13 @@ extension ConditionFinder {
                 AlertKey(isReached ? .costReached : .costNear), isFiring: share >= seen.policy.costShare
             ) {
                 let spent = "\(Self.money(allowance.spent)) of \(Self.money(Double(allowance.terms.most)))"
-                let left = GroupedNumber.duration(seconds: seen.at.seconds(until: allowance.until))
                 let what =
                     isReached
                     ? "has spent all that its contract allows" : "has spent most of what its contract allows"
                 return seen.member(
                     named: tenant.text, tenant: tenant, isReached ? .critical : .warning,
-                    "\(tenant) \(what) this \(allowance.terms.period.name): \(spent) \(allowance.terms.currency), with "
-                        + "\(left) to go.",
+                    "\(tenant) \(what) this \(allowance.terms.period.name): \(spent) \(allowance.terms.currency), "
+                        + "until \(allowance.until.sentence).",
                     AlertRecommendation("Ask the customer; a new ceiling belongs into the contract."))
             }
         }
@@ -124,8 +123,4 @@ private struct Tiers {
 
 extension TenantReport {
     fileprivate var hasQueue: Bool { Criticality.allCases.contains { queue[$0].depth > 0 } }
-}
-
-extension Timestamp {
-    fileprivate func seconds(until later: Timestamp) -> Double { later.seconds(since: self) }
 }

@@ -19,8 +19,8 @@ struct StarvationAdvice {
         if let question {
             let word = question.kind == .recommendation ? "Apply recommendation" : "Approve"
             return AlertRecommendation(
-                "\(word) \(question.id): it takes \(tenant.tenant) from \(question.from.sentence) to "
-                    + "\(question.to.sentence).",
+                "\(word) \(question.id): it takes \(tenant.tenant) from \(RateText.sentence(question.from)) to "
+                    + "\(RateText.sentence(question.to)).",
                 .approve(question.id, isRecommendation: question.kind == .recommendation))
         }
         let tiers = rules.policy.tiers

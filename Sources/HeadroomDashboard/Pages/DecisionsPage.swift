@@ -33,7 +33,7 @@ extension DashboardFile {
             const decided = all.filter((one) => one.state !== "pending").sort((a, b) => (moved(a) < moved(b) ? 1 : -1));
             replace(past, tableCard("Decided", [
               { name: "When", value: (row) => moved(row), show: (row) => h("span", { class: "nowrap" }, moment(moved(row))) },
-              { name: "Tenant", value: (row) => row.tenant, kind: "name", show: (row) => h("a", { href: `#/tenant/${encodeURIComponent(row.tenant)}` }, row.tenant) },
+              { name: "Tenant", value: (row) => row.tenant, kind: "name", show: subject },
               { name: "Pool", value: (row) => row.pool ?? "all pools", kind: "name" },
               { name: "What", value: (row) => what(row), kind: "wide" },
               { name: "Outcome", value: (row) => row.state, show: (row) => chip(row.state, ["approved", "applied"].includes(row.state) ? "good" : row.state === "expired" ? null : "bad") },
@@ -52,7 +52,13 @@ extension DashboardFile {
 
         function main(rates) { return rates.tpm ?? rates.itpm ?? rates.rpm; }
 
+        // An import of contracts is about no one tenant.
+        function subject(one) {
+          return one.kind === "contracts" ? "all tenants" : h("a", { href: `#/tenant/${encodeURIComponent(one.tenant)}` }, one.tenant);
+        }
+
         function what(one) {
+          if (one.kind === "contracts") return "an import of contracts";
           if (one.override) return `override: ${[one.override.tier && `tier ${one.override.tier}`, one.override.weight && `weight ${one.override.weight}`].filter(Boolean).join(", ")} for ${duration(one.override.seconds)}`;
           return `${compact(main(one.from))} → ${compact(main(one.to))}`;
         }
@@ -60,7 +66,7 @@ extension DashboardFile {
         function question(one, done) {
           const { yes, no } = kinds[one.list];
           const isOwn = one.author === session.current.name;
-          const decide = (verb, danger) => ask(`${verb[0].toUpperCase()}${verb.slice(1)}: ${one.tenant}`, [reasonField(), endsField(one, verb)], verb[0].toUpperCase() + verb.slice(1), async (values) => {
+          const decide = (verb, danger) => ask(`${verb[0].toUpperCase()}${verb.slice(1)}: ${one.kind === "contracts" ? what(one) : one.tenant}`, [reasonField(), endsField(one, verb)], verb[0].toUpperCase() + verb.slice(1), async (values) => {
             await post(`/v1/${one.list}/${one.id}/${verb}`, { reason: values.reason, ...(values.expires ? { expires_in_seconds: Number(values.expires) } : {}) });
             await done();
           }, { danger });
@@ -72,8 +78,8 @@ extension DashboardFile {
               h("div", { class: "meter", role: "img", "aria-label": `from ${compact(from)} to ${compact(to)}`, vars: { "--part": `${100 * to / most}%`, "--mark": `${Math.min(99.5, 100 * from / most)}%`, "--tone": to < from ? "var(--shortage)" : "var(--c1)" } }, h("i"), h("b")));
           };
           return h("section", { class: "card stack", "aria-label": `${one.kind} of ${one.tenant}` },
-            h("header", null, h("h2", null, one.override ? "Override of " : one.kind === "recommendation" ? "Recommended for " : "Beyond a guardrail: ",
-              h("a", { href: `#/tenant/${encodeURIComponent(one.tenant)}` }, one.tenant), one.pool ? h("span", { class: "quiet" }, ` in ${one.pool}`) : h("span", { class: "quiet" }, " in all pools")),
+            h("header", null, h("h2", null, one.override ? "Override of " : one.kind === "recommendation" ? "Recommended for " : one.kind === "contracts" ? "Import of contracts of " : "Beyond a guardrail: ",
+              subject(one), one.pool ? h("span", { class: "quiet" }, ` in ${one.pool}`) : h("span", { class: "quiet" }, " in all pools")),
               h("div", { class: "row" }, chip(what(one)), chip(`expires ${relative(one.until)}`))),
             h("p", null, `${one.author}: “${one.reason}”`),
             one.evidence.length ? h("ul", { class: "sentences" }, one.evidence.map((sentence) => h("li", null, sentence))) : null,

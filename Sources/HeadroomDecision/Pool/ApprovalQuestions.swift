@@ -177,7 +177,7 @@ private struct Inquiry {
                 "The pool does not move by itself; over the last "
                     + "\(Int(conditions.rules.policy.dampening.observationSeconds)) s the fill gave \(tenant) "
                     + "\(text(to)) \(unit), and \(text(from)) are applied."
-            case .guardrail, .override:
+            case .guardrail, .override, .contracts:
                 "A guardrail stops \(tenant) at \(text(from)) \(unit); the fill would give it \(text(to))."
             }
         let evidence = [

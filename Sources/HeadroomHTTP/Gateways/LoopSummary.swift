@@ -1,3 +1,4 @@
+import HeadroomJSON
 import HeadroomModel
 
 /// The newest report of the loop, and what has to be counted over all of them.
@@ -33,7 +34,8 @@ package struct LoopSummary: Sendable {
         let period = Self.seconds(newest.periodSeconds)
         let age = now.seconds(since: newest.at)
         if age > 2 * newest.periodSeconds + newest.lastTickSeconds {
-            delays.append("the last tick began \(Self.seconds(age)) ago; one is due every \(period)")
+            let began = RFC3339.format(milliseconds: newest.at.milliseconds)
+            delays.append("no tick has begun since \(began); one is due every \(period)")
         }
         if newest.lastTickSeconds > newest.periodSeconds {
             delays.append("a tick took \(Self.seconds(newest.lastTickSeconds)), longer than its period of \(period)")

@@ -4,9 +4,8 @@ import HeadroomModel
 extension WithheldBudget {
     /// For a person: what is withheld, for how long, and how that ends earlier.
     var sentence: String {
-        let amounts = rates.resources.members.map { "\(Int64((rates[$0] ?? 0).rounded())) \($0.name) a minute" }
         return
-            "\(amounts.joined(separator: ", ")) of \(pool) are withheld for \(gateway), which has not been heard of, "
+            "\(RateText.sentence(rates)) of \(pool) are withheld for \(gateway), which has not been heard of, "
             + "until \(RFC3339.format(milliseconds: until.milliseconds)); DELETE /v1/gateways/\(gateway) frees them"
     }
 }

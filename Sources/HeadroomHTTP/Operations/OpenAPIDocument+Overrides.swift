@@ -26,18 +26,7 @@ extension OpenAPIDocument {
               },
               "202": {
                 "description": "It goes beyond what one person may set: a second one has to approve it",
-                "content": {
-                  "application/json": {
-                    "schema": {
-                      "type": "object",
-                      "properties": {
-                        "approval": {"$ref": "#/components/schemas/Proposal"},
-                        "reasons": {"type": "array", "items": {"type": "string"}},
-                        "warnings": {"type": "array", "items": {"type": "string"}}
-                      }
-                    }
-                  }
-                }
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ApprovalNeeded"}}}
               },
               "default": {"$ref": "#/components/responses/Problem"}
             }
@@ -193,14 +182,22 @@ extension OpenAPIDocument {
             }
           }
         },
+        "ApprovalNeeded": {
+          "type": "object",
+          "properties": {
+            "approval": {"$ref": "#/components/schemas/Proposal"},
+            "reasons": {"type": "array", "items": {"type": "string"}},
+            "warnings": {"type": "array", "items": {"type": "string"}}
+          }
+        },
         "Proposal": {
           "allOf": [{"$ref": "#/components/schemas/Authorship"}],
           "type": "object",
           "properties": {
             "id": {"type": "integer"},
-            "kind": {"enum": ["guardrail", "override", "recommendation"]},
+            "kind": {"enum": ["guardrail", "override", "recommendation", "contracts"]},
             "state": {"enum": ["pending", "approved", "denied", "expired", "applied", "dismissed"]},
-            "tenant": {"type": "string"},
+            "tenant": {"type": "string", "description": "* where it is about all: an import of contracts"},
             "pool": {"type": ["string", "null"]},
             "from": {"$ref": "#/components/schemas/Rates"},
             "to": {"$ref": "#/components/schemas/Rates"},

@@ -82,6 +82,10 @@ extension OpenAPIDocument {
                 "description": "All were taken, or would be",
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ContractImport"}}}
               },
+              "202": {
+                "description": "It would change more than one person may: nothing was changed. Once a second one has approved it, the same import is taken",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ApprovalNeeded"}}}
+              },
               "default": {"$ref": "#/components/responses/Problem"}
             }
           }

@@ -13,6 +13,8 @@ package final class ServiceConditions: Sendable {
         case retention
         /// The certificate's files have changed to what cannot be served.
         case certificate
+        /// Contracts that are kept as a file says are not as it says.
+        case contractSync = "contract_sync"
 
         /// Served or stored data cannot be relied on.
         package var isFatal: Bool { self == .databaseFiles }

@@ -72,7 +72,8 @@ struct ContractRoutes: Sendable {
         let imported: [Contract]
         do throws(ContractImportError) {
             imported = try ContractImport.parse(
-                call.body, format: call.contentType == "text/csv" ? .csv : .json, checking: policy.faults)
+                call.body, format: call.contentType == "text/csv" ? .csv : .json, mapping: policy.contracts,
+                checking: policy.faults)
         } catch {
             throw refusal(
                 error.faults.map { .init($0.line.map { .line($0) } ?? .path(""), $0.message) }, cause: error)
@@ -88,10 +89,19 @@ struct ContractRoutes: Sendable {
                 "\(answer.removed.count) of \(old.count) contracts would be removed, and nothing was changed: "
                     + "dry_run=true shows which; confirm=\(answer.removed.count) says that this is meant")
         }
-        try await asking {
-            try await contracts.replaceAll(with: imported, by: call.grant.author, at: time.now())
+        let limit = ContractLimit(
+            // Without tokens everybody is one person, and nobody could agree.
+            share: call.grant.isOpen ? 1 : policy.contracts.approvalShare,
+            pendingSeconds: policy.contracts.pendingHours * 3600)
+        switch try await asking({
+            try await contracts.replaceAll(with: imported, by: call.grant.author, at: time.now(), within: limit)
+        }) {
+        case .replaced: return .json(answer.encoded())
+        case .awaitsApproval(let question):
+            return .json(
+                status: 202,
+                PeopleAnswer.approvalNeeded(question, reasons: Array(question.evidence.prefix(1)), warnings: []))
         }
-        return .json(answer.encoded())
     }
 
     private func refuse(_ faults: [ContractFault]) throws(HTTPError) {

@@ -18,7 +18,7 @@ struct ProposalRoutes: Sendable {
         let verbs: [(word: String, state: Proposal.State)]
 
         static let approvals = List(
-            name: "approvals", kinds: [.guardrail, .override], one: "approval",
+            name: "approvals", kinds: [.guardrail, .override, .contracts], one: "approval",
             verbs: [("approve", .approved), ("deny", .denied)])
         static let recommendations = List(
             name: "recommendations", kinds: [.recommendation], one: "recommendation",

@@ -22,10 +22,13 @@ public struct AlertSinkPolicy: Equatable, Sendable {
     /// `nil`: all.
     public var kinds: Set<AlertKind>?
     public var leastSeverity: AlertSeverity
+    /// It also gets the head of the audit log, once an hour; ``Format/json`` and ``Format/slack`` only.
+    public var takesAuditHead: Bool
 
+    /// - Parameter takesAuditHead: by default true for ``Format/json``.
     public init(
         name: String, format: Format, url: String, secretFile: String? = nil, kinds: Set<AlertKind>? = nil,
-        leastSeverity: AlertSeverity = .info
+        leastSeverity: AlertSeverity = .info, takesAuditHead: Bool? = nil
     ) {
         self.name = name
         self.format = format
@@ -33,6 +36,7 @@ public struct AlertSinkPolicy: Equatable, Sendable {
         self.secretFile = secretFile
         self.kinds = kinds
         self.leastSeverity = leastSeverity
+        self.takesAuditHead = takesAuditHead ?? (format == .json)
     }
 
     /// Whether it gets such an alert.

@@ -25,6 +25,7 @@ public struct Policy: Equatable, Sendable {
     public var trust: TrustPolicy
     public var alerts: AlertPolicy
     public var serviceLevels: ServiceLevelPolicy
+    public var contracts: ContractPolicy
     /// Ascending by id.
     public var pools: [PoolPolicy]
 
@@ -40,7 +41,8 @@ public struct Policy: Equatable, Sendable {
         guardrails: GuardrailPolicy = GuardrailPolicy(), overrideLimits: OverrideLimits = OverrideLimits(),
         credit: CreditPolicy = CreditPolicy(), breaker: BreakerPolicy = BreakerPolicy(),
         trust: TrustPolicy = TrustPolicy(), alerts: AlertPolicy = AlertPolicy(),
-        serviceLevels: ServiceLevelPolicy = ServiceLevelPolicy(), pools: [PoolPolicy] = []
+        serviceLevels: ServiceLevelPolicy = ServiceLevelPolicy(), contracts: ContractPolicy = ContractPolicy(),
+        pools: [PoolPolicy] = []
     ) {
         self.name = name
         self.digest = digest
@@ -62,6 +64,7 @@ public struct Policy: Equatable, Sendable {
         self.trust = trust
         self.alerts = alerts
         self.serviceLevels = serviceLevels
+        self.contracts = contracts
         self.pools = pools
     }
 

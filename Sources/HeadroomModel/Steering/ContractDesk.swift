@@ -12,6 +12,11 @@ public protocol ContractDesk: Sendable {
     /// All of them, or none when it throws. Ascending by tenant, each tenant once; the caller has checked them against
     /// the policy.
     func replaceAll(with contracts: [Contract], by author: String, at now: Timestamp) async throws(SteeringError)
+    /// The same, unless it would change more than `limit` allows: then it asks a second person, or has been approved by one.
+    /// - Throws: `.conflict` when that person has said no to these contracts.
+    func replaceAll(
+        with contracts: [Contract], by author: String, at now: Timestamp, within limit: ContractLimit
+    ) async throws(SteeringError) -> ContractOutcome
     /// Removes the contract and all that is stored of the tenant: telemetry, roll-ups, credit, chains. What the audit log
     /// says of it stays, since the log is chained.
     /// - Throws: `.notFound` when nothing is stored of it.

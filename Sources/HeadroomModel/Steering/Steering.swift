@@ -103,19 +103,20 @@ public struct CapacityPin: Equatable, Sendable {
     }
 }
 
-/// A change that waits for a person, or that a person has decided on: an approval (a change beyond the guardrails, or
-/// an override beyond its limits) or a recommendation (a change in a pool that does not move by itself).
+/// A change that waits for a person, or that a person has decided on: an approval (a change beyond the guardrails, an
+/// override beyond its limits, or an import of contracts beyond its own) or a recommendation (a change in a pool that does not move by itself).
 ///
 /// There is at most one pending per kind, tenant and pool: asking again updates it.
 public struct Proposal: Equatable, Sendable {
     public enum Kind: Int, CaseIterable, Sendable, Hashable {
-        case guardrail, override, recommendation
+        case guardrail, override, recommendation, contracts
 
         public var name: String {
             switch self {
             case .guardrail: "guardrail"
             case .override: "override"
             case .recommendation: "recommendation"
+            case .contracts: "contracts"
             }
         }
     }
@@ -149,8 +150,9 @@ public struct Proposal: Equatable, Sendable {
 
     public var id: Int64
     public var kind: Kind
+    /// ``allTenants`` for an import of contracts.
     public var tenant: TenantID
-    /// `nil` only for an override in all pools.
+    /// `nil` only for an override in all pools, and for an import of contracts.
     public var pool: PoolID?
     public var from: Rates
     public var to: Rates

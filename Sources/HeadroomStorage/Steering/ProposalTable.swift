@@ -62,6 +62,12 @@ struct ProposalTable {
             .bind(":id", id).bind(":state", Int64(state.rawValue)).bind(decision).run()
     }
 
+    /// A decision that has been used no longer holds.
+    func endDecision(_ id: Int64, at now: Timestamp) throws(StorageError) {
+        try connection.statement("UPDATE proposal SET decided_until_ms = :now WHERE id = :id")
+            .bind(":id", id).bind(":now", now.milliseconds).run()
+    }
+
     func find(_ id: Int64, at now: Timestamp) throws(StorageError) -> Proposal? {
         try read(
             connection.statement(ProposalTable.selectOne).bind(":id", id).bind(":now", now.milliseconds)

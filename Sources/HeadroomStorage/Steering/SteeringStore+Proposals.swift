@@ -77,7 +77,7 @@ extension SteeringStore {
             default: "approval.deny"
             }
         return AuditAct(
-            verb, by: decision.author, tenant: proposal.tenant,
+            verb, by: decision.author, tenant: proposal.kind == .contracts ? nil : proposal.tenant,
             [
                 ("id", .integer(proposal.id)), ("kind", .text(proposal.kind.name)),
                 ("pool", .text(proposal.pool?.text)),

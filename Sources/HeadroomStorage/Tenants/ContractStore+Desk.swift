@@ -38,16 +38,23 @@ extension ContractStore: ContractDesk {
         try perform { () throws(StorageError) -> Result<Void, SteeringError> in
             try connection.transaction {
                 let difference = ContractDifference(from: try all(), to: contracts)
-                try connection.execute("DELETE FROM contract_price")
-                try connection.execute("DELETE FROM contract_cost")
-                try connection.execute("DELETE FROM commitment")
-                try connection.execute("DELETE FROM contract")
-                for contract in contracts { try insert(contract, at: now) }
-                try note(difference, contracts, by: author, at: now)
-                try ChangeCounter.contracts.raise(connection)
+                try replace(with: contracts, difference, by: author, at: now)
             }
             return .success(())
         }
+    }
+
+    /// Inside a transaction.
+    func replace(
+        with contracts: [Contract], _ difference: ContractDifference, by author: String, at now: Timestamp
+    ) throws(StorageError) {
+        try connection.execute("DELETE FROM contract_price")
+        try connection.execute("DELETE FROM contract_cost")
+        try connection.execute("DELETE FROM commitment")
+        try connection.execute("DELETE FROM contract")
+        for contract in contracts { try insert(contract, at: now) }
+        try note(difference, contracts, by: author, at: now)
+        try ChangeCounter.contracts.raise(connection)
     }
 
     /// Tenants of one import that have rows of their own in the audit log. A row is about one tenant, so that it can be
@@ -104,7 +111,7 @@ extension ContractStore: ContractDesk {
     }
 
     /// Runs `body`, which returns a refusal before it has written anything.
-    private func perform<Value>(
+    func perform<Value>(
         _ body: () throws -> Result<Value, SteeringError>
     ) throws(SteeringError) -> Value {
         let result: Result<Value, SteeringError>

@@ -23,6 +23,25 @@ package enum AlertMessage {
         }
         return writer.bytes
     }
+
+    /// The newest row of the audit log, for a place that is out of reach for a person who can write the database.
+    ///
+    /// - Parameter head: as `headroom audit verify --head` takes it, `17 9f31…`.
+    package static func auditHead(_ format: AlertSinkPolicy.Format, _ head: String, at instant: Timestamp) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        switch format {
+        case .json:
+            writer.field("version", 1)
+            writer.field("event", "audit_head")
+            writer.field("head", head)
+            writer.field("at", instant)
+        // The policy lets no head go to the other two.
+        case .slack, .alertmanager, .pagerduty: writer.field("text", "Head of Headroom's audit log: `\(head)`")
+        }
+        writer.endObject()
+        return writer.bytes
+    }
 }
 
 extension JSONWriter {

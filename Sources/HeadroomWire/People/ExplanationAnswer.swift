@@ -19,8 +19,8 @@ package struct ExplanationAnswer: Sendable {
         if let room, let resource = [.tokens, .inputTokens, .requests].first(where: { room.assured[$0] != nil }) {
             let (given, assured) = (room.given[resource] ?? 0, room.assured[resource] ?? 0)
             sentences.append(
-                "Now, gateways have \(GroupedNumber.whole(given)) of its \(GroupedNumber.whole(assured)) "
-                    + "\(resource.rateName.uppercased()): the rest awaits room until those that had more acknowledge less."
+                "Now, gateways have \(GroupedNumber.whole(given)) of its \(RateText.sentence(assured, resource)): "
+                    + "the rest awaits room until those that had more acknowledge less."
             )
         }
         guard !excess.isEmpty else { return }

@@ -218,7 +218,7 @@ package struct ExplanationText {
 
     private func amount(activity: Double) -> String { amount(value(activity)) }
 
-    private func amount(_ value: Double) -> String { "\(GroupedNumber.whole(value)) \(resource.rateName.uppercased())" }
+    private func amount(_ value: Double) -> String { RateText.sentence(value, resource) }
 
     private func ago(_ instant: Timestamp) -> String {
         "\(GroupedNumber.duration(seconds: now.seconds(since: instant))) ago"

@@ -322,6 +322,7 @@ private enum ActWords {
         case "rollback.set": "rolled the numbers back\(pool)"
         case "contract.put": "changed the contract\(tenant)"
         case "contracts.import": "imported contracts"
+        case "contracts.ask": "asked for an import of contracts"
         default: "did \(act.entry.action)\(tenant)\(pool)"
         }
     }
@@ -351,7 +352,7 @@ enum Amount {
     }
 
     static func rate(_ rate: Double, _ resource: Resource) -> String {
-        "\(GroupedNumber.whole(rate)) \(resource.name.replacing("_", with: " ")) a minute"
+        RateText.sentence(rate, resource)
     }
 
     static func rates(_ rates: Rates) -> String {

@@ -145,7 +145,7 @@ extension DemoPlan {
         if trace.hasDrawnLengths { lines.append("Some lengths are drawn: the trace does not tell all of them.") }
         lines += [
             "Tiers and floors are invented, by seed \(seed); the free tier's work is batch, that of the others interactive.",
-            "Provider: simulated, \(DemoText.rates(capacity)), which is the mean demand of what is played; half of it "
+            "Provider: simulated, \(RateText.cell(capacity)), which is the mean demand of what is played; half of it "
                 + "from second \(Int(dropSeconds)) to \(Int(recoverySeconds)), while its headers go on telling the contract.",
             "This demo calls a tenant starved after \(Int(DemoPlan.starvationSeconds)) s under 70 % of what it is due; "
                 + "a service waits 5 minutes.",

@@ -57,7 +57,7 @@ struct DemoScreen {
             "",
             "\(Int(max(0, plan.seconds - second).rounded())) s left · generation \(generation) · "
                 + "429s in the last 10 s: \(DemoText.percent(share)) · \(phase)",
-            "capacity: true \(DemoText.rates(granted)) · estimated \(DemoText.rates(pool.estimated)) "
+            "capacity: true \(RateText.cell(granted)) · estimated \(RateText.cell(pool.estimated)) "
                 + "(\(pool.capacityReason.name))",
             row("tokens a minute:", "demand", "allocation", "service", "state", "tier", "work"),
         ]
@@ -65,7 +65,7 @@ struct DemoScreen {
 
     private func line(_ entry: Roster.Entry, _ pool: PoolReport) -> String {
         let known = pool.tenants.first { $0.tenant == entry.tenant }
-        func tokens(_ rates: Rates?) -> String { rates?[.tokens].map(DemoText.compact) ?? "-" }
+        func tokens(_ rates: Rates?) -> String { rates?[.tokens].map(GroupedNumber.whole) ?? "-" }
         return row(
             entry.tenant.text, tokens(known?.demand), tokens(known?.assured), tokens(known?.consumed), state(known),
             entry.tier, entry.criticality.name)
@@ -76,8 +76,8 @@ struct DemoScreen {
         _ tenant: String, _ demand: String, _ allocation: String, _ service: String, _ state: String, _ tier: String,
         _ work: String
     ) -> String {
-        DemoText.left(tenant, DemoScreen.tenantWidth) + DemoText.right(demand, 9) + DemoText.right(allocation, 12)
-            + DemoText.right(service, 9) + "  " + DemoText.left(state, 28) + DemoText.left(tier, 10) + work
+        DemoText.left(tenant, DemoScreen.tenantWidth) + DemoText.right(demand, 11) + DemoText.right(allocation, 12)
+            + DemoText.right(service, 11) + "  " + DemoText.left(state, 28) + DemoText.left(tier, 10) + work
     }
 
     private func state(_ tenant: TenantReport?) -> String {

@@ -54,8 +54,8 @@ extension DemoSummary {
             lines.append(
                 entry(
                     "",
-                    "15 s after it: true \(DemoText.rates(sample.granted)), "
-                        + "estimated \(DemoText.rates(sample.estimated)) (\(sample.reason.name))"))
+                    "15 s after it: true \(RateText.cell(sample.granted)), "
+                        + "estimated \(RateText.cell(sample.estimated)) (\(sample.reason.name))"))
         }
         for capacity in capacity {
             let facts = [
@@ -116,7 +116,7 @@ extension DemoSummary {
     }
 
     private func pair(_ rates: Rates) -> String {
-        rates.resources.members.map { DemoText.compact(rates[$0] ?? 0) }.joined(separator: " / ")
+        rates.resources.members.map { GroupedNumber.whole(rates[$0] ?? 0) }.joined(separator: " / ")
     }
 
     private func entry(_ name: String, _ text: String) -> String { "  " + DemoText.left(name, 13) + text }

@@ -1,5 +1,3 @@
-import HeadroomModel
-
 /// Numbers as a person reads them on one line.
 enum DemoText {
     /// One digit behind the point.
@@ -8,22 +6,7 @@ enum DemoText {
         return tenths == (value.rounded() * 10) ? String(Int(value.rounded())) : String(tenths / 10)
     }
 
-    /// `950`, `12.3k`, `4.5M`.
-    static func compact(_ value: Double) -> String {
-        switch value {
-        case 1e6...: decimal(value / 1e6) + "M"
-        case 1e4...: decimal(value / 1e3) + "k"
-        default: String(Int(value.rounded()))
-        }
-    }
-
     static func percent(_ part: Double) -> String { decimal(100 * part) + " %" }
-
-    static func rates(_ rates: Rates) -> String {
-        rates.resources.members
-            .map { "\(compact(rates[$0] ?? 0)) \($0.rateName.uppercased())" }
-            .joined(separator: ", ")
-    }
 
     static func left(_ text: String, _ width: Int) -> String {
         text.count > width

@@ -49,6 +49,11 @@ struct HelpPage {
                 options.append(option)
             }
         }
+        // Every command takes it.
+        options.append(
+            Option(
+                name: "--color", value: TerminalColor.allCases.map(\.rawValue).joined(separator: "|"),
+                description: "colour at a terminal unless NO_COLOR is set, always, or never"))
         // `csv|json` stands in the usage, where the description has a word.
         return options.map { option in
             let named = usages.flatMap(Self.options(inUsage:)).first { $0.name == option.name && !$0.choices.isEmpty }

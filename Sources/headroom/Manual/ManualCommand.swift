@@ -63,7 +63,7 @@ enum ManualCommand {
         lines += [".SH ENVIRONMENT"]
         for (name, text) in [
             ("HEADROOM_URL", "the service that commands talk to"), ("HEADROOM_TOKEN", "the token for it"),
-            ("NO_COLOR", "no colours, whatever its value"),
+            ("NO_COLOR", "no colours, whatever its value, unless --color always asks for them"),
         ] {
             lines += [".TP", "\\fB\(name)\\fR", escaped(text)]
         }

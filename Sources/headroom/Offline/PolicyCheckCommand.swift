@@ -27,7 +27,8 @@ enum PolicyCheckCommand {
             Terminal.print(summary(of: policy, at: path))
         } else {
             Terminal.error(report.faults.map(\.description).joined(separator: "\n"))
-            Terminal.error(report.faults.count == 1 ? "1 fault" : "\(report.faults.count) faults")
+            let count = report.faults.count == 1 ? "1 fault" : "\(report.faults.count) faults"
+            Terminal.error(TerminalColor.paint(count, .bad, on: .error))
         }
         return report.policy == nil ? 1 : 0
     }

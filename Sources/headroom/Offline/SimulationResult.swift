@@ -15,7 +15,7 @@ struct SimulationResult {
         var lines = [
             "Scenario \(scenario.name): \(scenario.intent)",
             "\(workload.jobs.count) requests of \(workload.roster.entries.count) tenants in "
-                + "\(DemoText.decimal(workload.seconds / 60)) min; contract \(DemoText.rates(workload.nominal)); "
+                + "\(DemoText.decimal(workload.seconds / 60)) min; contract \(RateText.cell(workload.nominal)); "
                 + "strategy \(strategy.name); seed \(seed).",
         ]
         if workload.hasSyntheticTenants { lines.append("Its tenants are synthetic: the trace names none.") }

@@ -72,8 +72,11 @@ enum AlertsCommand {
 
     private static func describe(_ alert: JSONNode) -> String {
         let id = AnswerText.id(alert["id"])
+        let severity = AnswerText.string(alert["severity"])
+        let tint: TerminalColor.Tint? = ["critical": .bad, "warning": .warning][severity]
         var head =
-            "\(id)  \(AnswerText.string(alert["severity"])), \(AnswerText.string(alert["kind"])), "
+            "\(id)  \(TerminalColor.paint(severity, alert["closed_at"]?.isNull == false ? nil : tint)), "
+            + "\(AnswerText.string(alert["kind"])), "
             + "\(AnswerText.string(alert["state"])), since \(AnswerText.instant(alert["since"]))"
         if alert["closed_at"]?.isNull == false { head += ", closed at \(AnswerText.instant(alert["closed_at"]))" }
         var lines = [head, "    \(AnswerText.string(alert["sentence"]))"]

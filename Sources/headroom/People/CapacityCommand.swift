@@ -33,7 +33,7 @@ enum CapacityCommand {
         let arguments = try Arguments(arguments, flags: ["--json"], options: options, maxPositionals: 1)
         let pool: PoolID = try arguments.identifier(at: 0, called: "POOL")
         var capacity = Rates()
-        for (resource, option) in rateOptions { capacity[resource] = try arguments.number(option, in: 0...1e12) }
+        for (resource, option) in rateOptions { capacity[resource] = try arguments.rate(option, in: 0...1e12) }
         guard !capacity.isEmpty else {
             throw UsageError("say a rate: \(rateOptions.map { "\($0.option) N" }.joined(separator: ", "))")
         }

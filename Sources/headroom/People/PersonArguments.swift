@@ -25,6 +25,17 @@ extension Arguments {
         return seconds
     }
 
+    /// As ``RateText/parse(_:)`` reads it.
+    func rate(_ option: String, in range: ClosedRange<Double>) throws(UsageError) -> Double? {
+        guard let text = self[option] else { return nil }
+        guard let rate = RateText.parse(text), range.contains(rate) else {
+            throw UsageError(
+                "\(option) \"\(text)\": must be a number a minute from \(GroupedNumber.whole(range.lowerBound)) to "
+                    + "\(GroupedNumber.whole(range.upperBound)), as 900000, 900,000, 900k or 0.9M")
+        }
+        return rate
+    }
+
     /// A whole number and its unit, in seconds.
     func duration(_ option: String) throws(UsageError) -> Double? {
         guard let text = self[option] else { return nil }
@@ -67,10 +78,12 @@ extension Arguments {
 enum AnswerText {
     /// `tpm 240,000 rpm 300`; `-` for none.
     static func rates(_ node: JSONNode?) -> String {
-        let parts = (node?.members ?? []).compactMap { member in
-            member.value.number.map { "\(member.key) \(TextTable.number($0))" }
+        var rates = Rates()
+        for member in node?.members ?? [] {
+            guard let resource = Resource(rateName: member.key), let rate = member.value.number else { continue }
+            rates[resource] = rate
         }
-        return parts.isEmpty ? "-" : parts.joined(separator: " ")
+        return RateText.cell(rates)
     }
 
     static func string(_ node: JSONNode?, or other: String = "-") -> String { node?.string ?? other }

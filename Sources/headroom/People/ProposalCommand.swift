@@ -14,8 +14,8 @@ struct ProposalCommand: Sendable {
     static let approvals = ProposalCommand(
         name: "approvals", yes: "approve", no: "deny", states: ["pending", "approved", "denied", "expired"],
         about: """
-            Changes beyond the policy's guardrails, and overrides beyond its limits, wait here for a person of the role
-            sre or admin; nobody decides on their own.
+            Changes beyond the policy's guardrails, and overrides and imports of contracts beyond its limits, wait here for
+            a person of the role sre or admin; nobody decides on their own.
             """)
     static let recommendations = ProposalCommand(
         name: "recommendations", yes: "apply", no: "dismiss", states: ["pending", "applied", "dismissed", "expired"],
@@ -132,8 +132,10 @@ struct ProposalCommand: Sendable {
     /// - Parameter isFull: with every tenant that it changes, not only the first.
     private func describe(_ proposal: JSONNode, isFull: Bool = false) -> String {
         let place = AnswerText.string(proposal["pool"], or: "all pools")
+        let isImport = proposal["kind"]?.string == "contracts"
+        let subject = isImport ? "all tenants" : "\(AnswerText.string(proposal["tenant"])) in \(place)"
         var lines = [
-            "\(AnswerText.id(proposal["id"]))  \(AnswerText.string(proposal["tenant"])) in \(place): "
+            "\(AnswerText.id(proposal["id"]))  \(subject): "
                 + "\(AnswerText.string(proposal["state"])), \(AnswerText.string(proposal["kind"])), asked by "
                 + "\(AnswerText.string(proposal["author"])), until \(AnswerText.instant(proposal["until"]))"
         ]
@@ -142,7 +144,7 @@ struct ProposalCommand: Sendable {
             let weight = override["weight"]?.number.map { "weight \(GroupedNumber.plain($0))" }
             let length = override["seconds"]?.number.map { "for \(GroupedNumber.duration(seconds: $0))" }
             lines.append("    to \([tier, weight, length].compactMap(\.self).joined(separator: " "))")
-        } else {
+        } else if !isImport {
             lines.append("    from \(AnswerText.rates(proposal["from"])) to \(AnswerText.rates(proposal["to"]))")
         }
         let reason = AnswerText.string(proposal["reason"])

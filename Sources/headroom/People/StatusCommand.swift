@@ -86,8 +86,9 @@ struct ServiceStatus {
 
 extension ServiceStatus {
     var text: String {
-        var lines = [isReady ? "ready" : "not ready"]
-        lines += strings("reasons").map { "  \($0)" } + strings("warnings").map { "  warning: \($0)" }
+        var lines = [TerminalColor.paint(isReady ? "ready" : "not ready", isReady ? .good : .bad)]
+        lines += strings("reasons").map { "  \($0)" }
+        lines += strings("warnings").map { "  \(TerminalColor.paint("warning:", .warning)) \($0)" }
         if let epoch = readiness["epoch"]?.number, let generation = readiness["generation"]?.number {
             let age = readiness["published_age_seconds"]?.number.map { ", published \(seconds($0)) ago" } ?? ""
             lines.append("generation \(Int64(epoch)).\(Int64(generation))\(age)")
@@ -114,10 +115,21 @@ extension ServiceStatus {
                     AnswerText.number(pool[$0]?[rate.key])
                 }
                 let isFirst = place == 0
-                table.add((isFirst ? start : ["", "", ""]) + [rate.key] + rates + (isFirst ? end : ["", "", ""]))
+                table.add(
+                    (isFirst ? start : ["", "", ""]) + [rate.key] + rates + (isFirst ? end : ["", "", ""]),
+                    tints: isFirst
+                        ? [1: tint(pool["state"]), 11: starved > 0 ? .bad : nil].compactMapValues(\.self) : [:])
             }
         }
         return table.text
+    }
+
+    private func tint(_ state: JSONNode?) -> TerminalColor.Tint? {
+        switch state?.string {
+        case "healthy": .good
+        case "open": .bad
+        default: .warning
+        }
     }
 
     /// Notes on pools, and questions that wait for a person.

@@ -27,17 +27,23 @@ extension TenantsCommand {
         _ path: String, _ bytes: [UInt8], _ format: ContractImport.Format, _ arguments: Arguments
     ) async throws -> Int32 {
         let client = try ServiceClient(arguments)
-        func send(_ query: (name: String, value: String?)) async throws -> ContractImportAnswer {
-            let answer = try await client.call(
+        func send(_ query: (name: String, value: String?)) async throws -> ServiceClient.Answer {
+            try await client.call(
                 "POST", "v1/tenants/import", query: [query], body: bytes,
                 type: format == .csv ? "text/csv" : "application/json")
-            return try ContractImportAnswer.decode(answer.body)
         }
-        let preview = try await send(("dry_run", "true"))
+        let preview = try ContractImportAnswer.decode(try await send(("dry_run", "true")).body)
         guard try mayImport(preview, from: path, arguments) else { return 0 }
         // The service refuses when others have changed contracts since the preview, so that more would go.
         let done = try await send(("confirm", "\(preview.removed.count)"))
-        Terminal.error(report(done, in: client.base.absoluteString))
+        if done.status == 202 {
+            let reasons = (done.json["reasons"]?.array ?? []).compactMap(\.string).joined(separator: "; ")
+            Terminal.print(
+                "approval \(AnswerText.id(done.json["approval"]?["id"])) is needed: \(reasons). Nothing was changed; once a "
+                    + "second person has approved it, import the same contracts again")
+            return 0
+        }
+        Terminal.error(report(try ContractImportAnswer.decode(done.body), in: client.base.absoluteString))
         return 0
     }
 

@@ -16,25 +16,28 @@ enum TenantsCommand {
         import replaces all contracts by those in FILE (- is standard input), or none: every fault is named by its line.
         The format follows FILE's name; for standard input give --format. It shows which contracts are added, changed and
         removed, and asks. Without a terminal it goes on by itself when none is removed; --yes says that this is meant.
-        --dry-run shows the difference and changes nothing.
+        --dry-run shows the difference and changes nothing. At a service, an import that would change more than one person
+        may ("contracts" in the policy's rules.json5) waits for a second one: "headroom approvals".
         put sets one tenant's contract, an object as in the JSON below. remove erases a tenant: its contract and all that
         is stored of it, for good; --yes says that this is meant. Both take a service and the role admin.
 
-          CSV    a header, then one row for each tenant × pool, columns in any order:
+          CSV    a header, then one row for each tenant × pool, columns in any order; between commas, semicolons or tabs:
                  tenant,tier,strategic,pool,floor_rpm,floor_tpm,floor_itpm,floor_otpm,
                  ceiling_rpm,ceiling_tpm,ceiling_itpm,ceiling_otpm
                  Only tenant must be there; an empty field states nothing. Rates are per minute. Where use is priced:
                  currency,period,most_micros,input_micros_per_million,output_micros_per_million,request_micros
                  Money is in millionths of the currency's unit, period is day or month; the price of a row without a
-                 pool is that of every pool that has none.
+                 pool is that of every pool that has none. Headers are read in any case, "Floor TPM" as floor_tpm, and
+                 numbers with thousands apart, 1,200,000 (between semicolons 1.200.000). "contracts" in the policy's
+                 rules.json5 maps the headers and the words for tiers of a CRM's export.
           JSON   [{"tenant":"acme","tier":"premium","strategic":true,
                    "pools":[{"pool":"openai:gpt-4o","floor":{"tpm":100000},"ceiling":{"rpm":400}}],
                    "cost":{"currency":"EUR","period":"month","most_micros":500000000,
                            "prices":[{"input_micros_per_million":2500000,"output_micros_per_million":10000000}]}}]
 
           --database FILE   default \(Defaults.database)
-          --policies DIR    also check tiers, pools, and that floors fit into each pool's nominal capacity; a service
-                            always does
+          --policies DIR    read the file as this policy says, and check tiers, pools, and that floors fit into each
+                            pool's nominal capacity; a service always does both
           --url URL         a running service in place of a database; default HEADROOM_URL, for put and remove else
                             \(Defaults.url). A token, where the service asks for one, is taken from HEADROOM_TOKEN
           --json            list as the JSON above, which import takes back; from a service with how each tenant fares
@@ -76,7 +79,10 @@ enum TenantsCommand {
         }
         let contracts: [Contract]
         do throws(ContractImportError) {
-            contracts = try ContractImport.parse(bytes, format: format) { policy?.faults(in: $0) ?? [] }
+            contracts = try ContractImport.parse(bytes, format: format, mapping: policy?.contracts ?? ContractPolicy())
+            {
+                policy?.faults(in: $0) ?? []
+            }
         } catch {
             return refuse(error.faults.map { "\(path): \($0)" })
         }
@@ -152,16 +158,11 @@ enum TenantsCommand {
             let start = [contract.tenant.text, contract.tier ?? "(default)", contract.isStrategic ? "yes" : "no"]
             if contract.terms.isEmpty { table.add(start + ["-", "-", "-"]) }
             for terms in contract.terms {
-                table.add(start + [terms.pool.text, text(terms.floor), text(terms.ceiling)])
+                table.add(start + [terms.pool.text, RateText.cell(terms.floor), RateText.cell(terms.ceiling)])
             }
         }
         Terminal.print(table.text)
         return 0
-    }
-
-    private static func text(_ rates: Rates) -> String {
-        let parts = rates.resources.members.map { "\($0.rateName) \(TextTable.number(rates[$0] ?? 0))" }
-        return parts.isEmpty ? "-" : parts.joined(separator: " ")
     }
 
     private static func json(_ contracts: [Contract]) -> [UInt8] {

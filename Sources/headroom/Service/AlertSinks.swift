@@ -4,16 +4,29 @@ import HeadroomHTTP
 import HeadroomModel
 import HeadroomWire
 
-/// The webhooks of the policy: each has a queue of its own, and at most one message on its way.
+/// The webhooks of the policy: each has a queue of its own, and at most one alert on its way.
 actor AlertSinks {
     private struct Sink {
         var policy: AlertSinkPolicy
         var queue: SinkQueue
+        /// The head of the audit log that is still to be sent; only the newest one counts.
+        var head: AuditHeadNote?
+        /// `nil`: at once.
+        var headAt: Timestamp?
+        var isSendingHead = false
+        var headFailure: String?
+    }
+
+    private struct AuditHeadNote {
+        let head: String
+        let at: Timestamp
     }
 
     /// Open alerts are sent to Alertmanager again so often.
     private static let reminderSeconds = 60.0
     private static let lookSeconds = 0.5
+    /// A head that was not taken is sent again so often until the next one takes its place.
+    private static let headPauseSeconds = 60.0
 
     private let sender: WebhookSender
     private let time: TimeSource
@@ -21,6 +34,7 @@ actor AlertSinks {
     private var sinks: [String: Sink] = [:]
     private var addresses = AddressRules()
     private var remindedAt: Timestamp?
+    private var newestHead: AuditHeadNote?
 
     init(sender: WebhookSender, time: TimeSource, metrics: SinkMetrics) {
         self.sender = sender
@@ -34,8 +48,12 @@ actor AlertSinks {
             while !Task.isCancelled {
                 let now = time.now()
                 for name in sinks.keys.sorted() {
-                    guard let notification = sinks[name]?.queue.next(at: now) else { continue }
-                    group.addTask { await self.send(notification, to: name) }
+                    if let notification = sinks[name]?.queue.next(at: now) {
+                        group.addTask { await self.send(notification, to: name) }
+                    }
+                    if let head = nextHead(for: name, at: now) {
+                        group.addTask { await self.send(head, to: name) }
+                    }
                 }
                 // Throws when the service stops; the loop's condition says so.
                 try? await Task.sleep(for: .seconds(Self.lookSeconds))
@@ -49,8 +67,46 @@ actor AlertSinks {
         let names = Set(policy.sinks.map(\.name))
         sinks = sinks.filter { names.contains($0.key) }
         for sink in policy.sinks {
-            sinks[sink.name, default: Sink(policy: sink, queue: SinkQueue(known: open.filter(sink.wants)))].policy =
-                sink
+            let new = Sink(policy: sink, queue: SinkQueue(known: open.filter(sink.wants)), head: newestHead)
+            sinks[sink.name, default: new].policy = sink
+        }
+    }
+
+    /// For every webhook that takes it, as soon as it answers.
+    func noteAuditHead(_ head: String) {
+        let note = AuditHeadNote(head: head, at: time.now())
+        newestHead = note
+        for name in sinks.keys {
+            sinks[name]?.head = note
+            sinks[name]?.headAt = nil
+        }
+    }
+
+    private func nextHead(for name: String, at now: Timestamp) -> AuditHeadNote? {
+        guard let sink = sinks[name], sink.policy.takesAuditHead, !sink.isSendingHead, let head = sink.head,
+            sink.headAt.map({ now >= $0 }) ?? true
+        else { return nil }
+        sinks[name]?.isSendingHead = true
+        return head
+    }
+
+    private func send(_ head: AuditHeadNote, to name: String) async {
+        guard let policy = sinks[name]?.policy else { return }
+        let outcome = await sender.send(to: policy, under: addresses, at: time.wall()) { _ in
+            AlertMessage.auditHead(policy.format, head.head, at: head.at)
+        }
+        sinks[name]?.isSendingHead = false
+        let isNewest = sinks[name]?.head?.at == head.at
+        switch outcome {
+        case .delivered:
+            sinks[name]?.headFailure = nil
+            if isNewest { sinks[name]?.head = nil }
+        case .refused(let reason):
+            sinks[name]?.headFailure = reason
+            if isNewest { sinks[name]?.head = nil }
+        case .failed(let reason, let seconds):
+            sinks[name]?.headFailure = reason
+            sinks[name]?.headAt = time.now().adding(seconds: max(Self.headPauseSeconds, seconds ?? 0))
         }
     }
 
@@ -81,11 +137,14 @@ actor AlertSinks {
     /// Webhooks whose last message was not taken.
     var troubles: [AlertObservation.Trouble] {
         sinks.keys.sorted().compactMap { name in
-            sinks[name]?.queue.failure.map { reason in
+            if let reason = sinks[name]?.queue.failure {
+                let count = sinks[name]?.queue.waitingCount ?? 0
+                return AlertObservation.Trouble(
+                    name: name, sentence: "The webhook \(name) does not take alerts: \(reason); \(count) wait.")
+            }
+            return sinks[name]?.headFailure.map { reason in
                 AlertObservation.Trouble(
-                    name: name,
-                    sentence: "The webhook \(name) does not take alerts: \(reason); "
-                        + "\(sinks[name]?.queue.waitingCount ?? 0) wait.")
+                    name: name, sentence: "The webhook \(name) does not take the audit log's head: \(reason).")
             }
         }
     }

@@ -140,14 +140,14 @@ private struct PoolAnswers {
         }
         self.mode = mode
         for resource in Resource.allCases {
-            nominal[resource] = try arguments.number("--\(resource.rateName)", in: 1...1e12)
+            nominal[resource] = try arguments.rate("--\(resource.rateName)", in: 1...1e12)
         }
         guard nominal.isEmpty else { return }
         for (resource, name) in [(Resource.requests, "Requests"), (.tokens, "Tokens")] {
             let question = "\(name) per minute that the contract grants (empty: not limited): "
             guard let answer = Terminal.ask(question), !answer.isEmpty else { continue }
-            guard let rate = Double(answer), (1...1e12).contains(rate) else {
-                throw UsageError("\"\(answer)\": must be a number from 1 to 1e12")
+            guard let rate = RateText.parse(answer), (1...1e12).contains(rate) else {
+                throw UsageError("\"\(answer)\": must be a number from 1 to 1e12, as 900000, 900,000, 900k or 0.9M")
             }
             nominal[resource] = rate
         }

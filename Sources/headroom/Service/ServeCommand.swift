@@ -9,6 +9,7 @@ enum ServeCommand {
         usage: headroom serve [--database FILE] [--policies DIR] [--listen HOST:PORT]
                               [--tls-certificate FILE --tls-key FILE | --tls-ends-at-proxy]
                               [--proxy-user-header NAME --trusted-proxies RANGES]
+                              [--sync-contracts PATH [--every D]]
                               [--open-metrics] [--accept-clock] [--log text|json] [--audit-key FILE]
 
         Runs the control plane: reads telemetry, decides, publishes allocations over HTTP.
@@ -24,6 +25,12 @@ enum ServeCommand {
                                 a proxy in front signs people in: whom it names in this header acts as the token of
                                 that name, without its secret. Believed from these addresses only, as 10.0.0.7,10.1.0.0/16;
                                 the proxy has to take the header off what comes from outside
+          --sync-contracts PATH
+                                keeps contracts as this .csv or .json file says, or all such files of this directory
+                                together, as "headroom tenants import" reads them. What cannot be taken changes nothing
+                                and is an alert; what changes more than "contracts" in rules.json5 lets one person change
+                                waits for a person's approval
+          --every D             how often the file is read, as 30s, 15m or 12h (5m)
           --accept-clock        says that the clock is right although it is far ahead of what is stored: without it, a
                                 start after a longer stop than telemetry is kept deletes nothing
           --audit-key FILE      signs the audit log: who can write the database, but has not the key, can change nothing
@@ -49,7 +56,7 @@ enum ServeCommand {
             options: [
                 "--database": "FILE", "--policies": "DIR", "--listen": "HOST:PORT", "--tls-certificate": "FILE",
                 "--tls-key": "FILE", "--log": "text|json", "--audit-key": "FILE", "--proxy-user-header": "NAME",
-                "--trusted-proxies": "RANGES",
+                "--trusted-proxies": "RANGES", "--sync-contracts": "PATH", "--every": "D",
             ])
         var configuration = ServiceConfiguration()
         if let database = arguments["--database"] { configuration.database = database }
@@ -73,6 +80,7 @@ enum ServeCommand {
         configuration.auditKey = try AuditKeyFile.read(arguments)
         configuration.trustedProxy = try trustedProxy(arguments)
         configuration.openMetrics = arguments.has("--open-metrics")
+        configuration.contracts = try contracts(arguments)
 
         configuration.acceptsClock = arguments.has("--accept-clock")
 
@@ -92,6 +100,21 @@ enum ServeCommand {
         hangup.cancel()
         log(.info, "headroom stopped")
         return 0
+    }
+
+    /// A CRM's export is made once a day, or once an hour; a person who corrects it does not want to wait.
+    private static let syncSeconds = 300.0
+
+    private static func contracts(_ arguments: Arguments) throws(UsageError) -> ContractSync.Source? {
+        let seconds = try arguments.duration("--every")
+        guard let path = arguments["--sync-contracts"] else {
+            if seconds != nil { throw UsageError("--every goes with --sync-contracts PATH") }
+            return nil
+        }
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw UsageError("--sync-contracts \"\(path)\": must be a .csv or .json file, or a directory of such files")
+        }
+        return ContractSync.Source(path: path, everySeconds: seconds ?? syncSeconds)
     }
 
     private static func trustedProxy(_ arguments: Arguments) throws(UsageError) -> TrustedProxy? {

@@ -19,6 +19,8 @@ struct ServiceConfiguration: Sendable {
     /// For TLS; `nil`: clear text.
     var certificate: CertificateFiles?
     var scheme: String { certificate == nil ? "http" : "https" }
+    /// Contracts are kept as these files say; `nil`: people import them.
+    var contracts: ContractSync.Source?
     /// Signs the audit log; `nil`: it is not signed.
     var auditKey: AuditKey?
     /// Who may name the user of a request in a header; `nil`: nobody.
@@ -62,6 +64,7 @@ final class Service: Sendable {
     private let loop: ControlLoop
     private let alerts: AlertWatch
     private let sinks: AlertSinks
+    private let contractSync: ContractSync?
     private let stopped: AsyncStream<Void>
     private let stopping: AsyncStream<Void>.Continuation
 
@@ -134,6 +137,10 @@ final class Service: Sendable {
         alerts = AlertWatch(
             board: board, counters: intake.counters, conditions: conditions, rules: rules, database: database,
             certificate: certificate, open: openAlerts, sinks: sinks, log: configuration.log)
+        contractSync = configuration.contracts.map { [database, rules, conditions, time] source in
+            ContractSync(
+                source, database: database, rules: rules, conditions: conditions, time: time, log: configuration.log)
+        }
         (reloads, reload) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         address = try http.start()
@@ -212,6 +219,7 @@ final class Service: Sendable {
             group.addTask { await self.verifyAudit() }
             group.addTask { await self.alerts.run() }
             group.addTask { await self.sinks.run() }
+            group.addTask { await self.contractSync?.run() }
             group.addTask { for await _ in self.reloads { await self.reloadFiles() } }
             for await _ in stopped { break }
             await http.stop()
@@ -338,12 +346,13 @@ final class Service: Sendable {
 
     private static let roundsPerAuditHead = 3600
 
-    /// Once an hour, to places out of reach for a person who can write the database: the log, and the metrics that are scraped.
+    /// Once an hour, to places out of reach for a person who can write the database: the log, the metrics that are scraped, webhooks.
     private func noteAuditHead() async {
         do {
             guard let head = try await database.audit.head() else { return }
             conditions.auditHead = (head.sequence, head.hash)
             log(.info, "audit head \(head)")
+            await sinks.noteAuditHead("\(head)")
         } catch {
             log(.error, "the head of the audit log cannot be read: \(error)")
         }

@@ -4,13 +4,14 @@ package enum NearestName {
     private static let maxLength = 128
 
     /// The name with the fewest edits from `name`: letters added, left out, replaced, or two neighbours swapped. One edit
-    /// is allowed for each three letters, from one to three edits in all; letters match in either case.
+    /// is allowed for each three letters, three in all; letters match in either case.
     ///
     /// - Returns: the first in bytewise order where several are as near; `nil` when none is near.
     package static func of(_ name: String, among names: some Sequence<String>) -> String? {
         let wanted = letters(of: name)
-        guard wanted.count <= maxLength else { return nil }
-        var limit = min(max(wanted.count / 3, 1), 3)
+        // Of two letters any name is near.
+        guard (3...maxLength).contains(wanted.count) else { return nil }
+        var limit = min(wanted.count / 3, 3)
         var best: String?
         for candidate in names {
             let letters = letters(of: candidate)

@@ -1,4 +1,4 @@
-import HeadroomWire
+import HeadroomModel
 import Testing
 
 @Suite struct NearestNameTests {
