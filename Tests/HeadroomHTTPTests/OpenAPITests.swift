@@ -54,7 +54,10 @@ import Testing
                     #expect((operation.value["requestBody"] != nil) == takesBody, "\(name)")
                     let answers = operation.value["responses"]?.members ?? []
                     #expect(answers.contains { $0.key.hasPrefix("2") }, "\(name)")
-                    #expect(answers.contains { $0.key == "default" || $0.key.hasPrefix("4") }, "\(name)")
+                    // Each error by its status: a reader wants to know which there are.
+                    #expect(answers.allSatisfy { Int($0.key) != nil }, "\(name): \(answers.map(\.key))")
+                    #expect(answers.contains { $0.key.hasPrefix("4") }, "\(name)")
+                    #expect(Set(answers.map(\.key)).isSuperset(of: ["401", "403", "503"]), "\(name)")
                     let hasPlace = path.key.contains("{id}")
                     let parameters =
                         (operation.value["parameters"]?.array ?? []) + (path.value["parameters"]?.array ?? [])

@@ -3,19 +3,19 @@
 /// It stands in several files, each a list of members with commas between them: the compiler takes its time over long
 /// literals.
 package enum OpenAPIDocument {
-    package static let bytes: [UInt8] =
-        opening
-        + members([
-            gatewayPaths, drawPaths, tracePaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths,
-            alertPaths, levelPaths,
-            operationsPaths, dashboardPaths,
-        ])
-        + middle
-        + members([
-            operationsSchemas, schemas, drawSchemas, traceSchemas, snapshotSchemas, telemetrySchemas,
-            steeringSchemas, reportSchemas, alertSchemas, dashboardSchemas, levelSchemas,
-        ])
-        + closing
+    package static let bytes: [UInt8] = listingErrors(
+        in: opening
+            + members([
+                gatewayPaths, drawPaths, tracePaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths,
+                alertPaths, levelPaths,
+                operationsPaths, dashboardPaths,
+            ])
+            + middle
+            + members([
+                operationsSchemas, schemas, drawSchemas, traceSchemas, snapshotSchemas, telemetrySchemas,
+                steeringSchemas, reportSchemas, alertSchemas, dashboardSchemas, levelSchemas,
+            ])
+            + closing)
 
     private static let opening = encoded(
         #"""
