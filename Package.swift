@@ -76,6 +76,7 @@ let package = Package(
                 .embedInCode("../../migrations/0021_add_service_levels.sql"),
                 .embedInCode("../../migrations/0022_create_use_sum.sql"),
                 .embedInCode("../../migrations/0023_add_audit_head_mac.sql"),
+                .embedInCode("../../migrations/0024_add_cost_breaker.sql"),
             ]),
         library(
             "HeadroomHTTP",

@@ -10,7 +10,7 @@
 
 Each call waits for its turn before it is sent, and what it really cost is read from its answer, after streams too. When its wait is
 over, the SDK gets a 429 with the time after which it should try again, and does. A request may say more in the headers of
-`extra_headers`: x-headroom-tenant, x-headroom-criticality, x-headroom-max-wait-ms, x-headroom-task.
+`extra_headers`: x-headroom-tenant, x-headroom-criticality, x-headroom-max-wait-ms, x-headroom-task, x-headroom-task-kind.
 
 Around calls of other clients:
 

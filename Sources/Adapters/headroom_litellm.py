@@ -289,6 +289,7 @@ class Allocation:
         retry = fields.get("retry") or {}
         self.retry_after = retry.get("after_ms", 1000) / 1000
         self.retry_jitter = retry.get("jitter_ms", 1000) / 1000
+        self.task_kinds = {kind: float(rate["rpm"]) for kind, rate in (fields.get("task_kinds") or {}).items()}
         tenants = dict(previous.tenants) if previous else {}
         for tenant in removed:
             tenants.pop(tenant, None)
@@ -396,6 +397,38 @@ class Signal:
         self.kind, self.windows, self.retry_after_ms = kind, windows, retry_after_ms
 
 
+class TaskKindHold:
+    """The cost breaker's hold on kinds of agent tasks: calls for a held kind go at its rate, those for a paused one do not go.
+
+    A call reserves its time before it waits for anything else (the generic cell rate algorithm, ITU-T I.371); one that would have to
+    wait for longer than its caller does reserves nothing. The same rule as in `TaskKindHold.swift`.
+    """
+
+    BURST_SECONDS = 10.0
+
+    def __init__(self):
+        self.rates, self.paid_at = {}, {}
+
+    def load(self, rates, now):
+        self.paid_at = {
+            kind: min(self.paid_at.get(kind, now), after(now, max(self.BURST_SECONDS, 60 / rate if rate > 0 else 0)))
+            for kind, rate in rates.items()}
+        self.rates = dict(rates)
+
+    def ask(self, kind, patience, now):
+        """Seconds until the call may go: 0 for at once, None while the kind is paused. Longer than `patience`: nothing is reserved."""
+        rate = self.rates.get(kind)
+        if rate is None:
+            return 0.0
+        if rate <= 0:
+            return None
+        interval = 60 / rate
+        wait = max(0.0, (self.paid_at[kind] - now) / 1000 - max(0.0, self.BURST_SECONDS - interval))
+        if wait <= patience:
+            self.paid_at[kind] = after(max(self.paid_at[kind], now), interval)
+        return wait
+
+
 class PoolGate:
     """One gateway's enforcement of one pool: what waits, whose turn it is, and what it may cost.
 
@@ -436,6 +469,7 @@ class PoolGate:
         self.drawing = None
         self.counts = collections.Counter()
         self.reported = set()
+        self.kinds = TaskKindHold()
 
     @property
     def enforcing(self):
@@ -453,6 +487,7 @@ class PoolGate:
         self.allocation = allocation
         self.lease_until = lease_until
         self.on_fallback = now >= lease_until
+        self.kinds.load(allocation.task_kinds if self.enforcing else {}, now)
         entries = allocation.tenants if allocation else {}
         self.accounts[0].weight = min((entry.weight for entry in entries.values()), default=1.0)
         displaced = self._follow(entries, now)
@@ -1149,14 +1184,15 @@ def kind_of(status, body=""):
 class Denied(Exception):
     """The call was not let through within its wait. `retry_after`: seconds after which another try is worth while."""
 
-    def __init__(self, tenant, pool, retry_after, reason):
+    def __init__(self, tenant, pool, retry_after, reason, is_final=False):
         super().__init__(f"Headroom: no allocation for {tenant} in {pool} within the wait: {reason}")
         self.retry_after = retry_after
+        self.is_final = is_final
 
     def headers(self, patience=None):
         """For the 429: what OpenAI's and Anthropic's SDKs obey. No SDK adds jitter, so the stagger is in the number."""
         milliseconds = max(1, math.ceil(self.retry_after * 1000))
-        in_time = patience is None or self.retry_after < patience
+        in_time = not self.is_final and (patience is None or self.retry_after < patience)
         return {
             "retry-after-ms": str(milliseconds), "retry-after": str(math.ceil(milliseconds / 1000)),
             "x-should-retry": "true" if in_time else "false"}
@@ -1166,7 +1202,7 @@ class Slot:
     """One attempt at one call: it waits for its turn in `future`, and whoever holds it says how it ended, once."""
 
     __slots__ = (
-        "headroom", "pool", "pools", "call", "future", "request", "attempt", "task", "parent", "endpoint", "model",
+        "headroom", "pool", "pools", "call", "future", "request", "attempt", "task", "parent", "task_kind", "endpoint", "model",
         "characters", "input_tokens", "max_tokens", "asked_at", "sent_at", "patience", "ended", "kept_until", "comes_back")
 
     @property
@@ -1294,8 +1330,8 @@ class Headroom:
 
     def ask(
         self, pool, tenant, *, criticality="interactive", characters=0, input_tokens=None, max_tokens=None, max_wait=None,
-        timeout=None, request=None, attempt=1, eligible_in=0.0, arrival=None, task=None, parent=None, pools=(),
-        endpoint=None, model=None, comes_back=False,
+        timeout=None, request=None, attempt=1, eligible_in=0.0, arrival=None, task=None, parent=None, task_kind=None,
+        pools=(), endpoint=None, model=None, comes_back=False,
     ):
         """A slot for one attempt. Its future is done when the turn has come, or fails with Denied.
 
@@ -1311,6 +1347,7 @@ class Headroom:
             slot.headroom, slot.pool, slot.pools = self, pool, tuple(pools) or (pool,)
             slot.future = concurrent.futures.Future()
             slot.request, slot.attempt, slot.task, slot.parent = request, attempt, task, parent
+            slot.task_kind = task_kind
             slot.endpoint, slot.model = endpoint, model
             slot.characters, slot.input_tokens, slot.max_tokens = characters, tokens, max_tokens
             slot.asked_at, slot.sent_at, slot.ended, slot.kept_until = now, None, False, None
@@ -1341,6 +1378,12 @@ class Headroom:
                     return slot
                 slot.pool = place.pool
             gate = self._gate(slot.pool, now)
+            hold = 0.0 if place is not None or task_kind is None else gate.kinds.ask(task_kind, max(0.0, patience), now)
+            if hold is None or hold > max(0.0, patience):
+                self._refuse(slot, hold)
+                return slot
+            if hold > 0:
+                slot.call.eligible_at = max(slot.call.eligible_at, after(now, hold))
             if gate.enqueue(slot.call, now):
                 self.open_slots[slot.call.id] = slot
                 self._pump(gate, now)
@@ -1530,12 +1573,22 @@ class Headroom:
         line["gateway"] = self.name
         self.lines.append(json.dumps({name: value for name, value in line.items() if value is not None}))
 
+    def _refuse(self, slot, hold):
+        """The cost breaker holds the call's kind of task: for so many seconds, or None while it is paused."""
+        slot.ended = True
+        self._add_call(slot, "denied", self.now(), None, None, None)
+        state = "paused: their cost ceiling is reached" if hold is None else "slowed: their cost ceiling is near"
+        slot.future.set_running_or_notify_cancel()
+        slot.future.set_exception(Denied(
+            slot.call.tenant, slot.pool, 60.0 if hold is None else hold, f'tasks of the kind "{slot.task_kind}" are {state}',
+            is_final=hold is None))
+
     def _add_call(self, slot, outcome, now, status, input_tokens, output_tokens, cached_tokens=None):
         sent_at = slot.sent_at or now
         self._add({
             "type": "call", "at": _wall(), "request": slot.request, "tenant": slot.call.tenant, "pool": slot.pool,
             "model": slot.model, "endpoint": slot.endpoint, "criticality": CRITICALITIES[slot.call.criticality],
-            "task": slot.task, "parent": slot.parent, "attempt": slot.attempt, "outcome": outcome, "status": status,
+            "task": slot.task, "parent": slot.parent, "task_kind": slot.task_kind, "attempt": slot.attempt, "outcome": outcome, "status": status,
             "latency_ms": now - sent_at, "queued_ms": max(0, sent_at - slot.asked_at),
             "input_tokens": int(slot.input_tokens if input_tokens is None else input_tokens),
             "output_tokens": None if output_tokens is None else int(output_tokens),
@@ -1858,7 +1911,7 @@ def baggage_of(headers):
 
 
 def wishes_of(headers, body=None):
-    """Criticality, longest wait, time-out, task and parent, from a request's headers (names in lower case) and body."""
+    """Criticality, longest wait, time-out, task, its parent and its kind, from a request's headers (names in lower case) and body."""
     baggage = baggage_of(headers)
 
     def first(*names):
@@ -1876,7 +1929,8 @@ def wishes_of(headers, body=None):
         "task": name_of(first(
             "x-headroom-task", "x-litellm-trace-id", "x-litellm-session-id", "x-claude-code-session-id", "session-id",
             "x-session-id") or baggage.get("headroom.task") or baggage.get("session.id")),
-        "parent": name_of(first("x-headroom-parent", "x-parent-session-id") or baggage.get("headroom.parent"))}
+        "parent": name_of(first("x-headroom-parent", "x-parent-session-id") or baggage.get("headroom.parent")),
+        "task_kind": (first("x-headroom-task-kind") or baggage.get("headroom.task-kind") or "")[:200] or None}
 
 
 def comes_back(headers):

@@ -153,8 +153,9 @@ extension AlertKind {
         case .capacityLost, .latency, .drift, .queueWait: 60
         case .loopLate: 20
         case .loopFailing, .service, .breakerOpen, .retryStorm, .sinkFailing: 10
-        case .starvation, .providerBilling, .providerKey, .costNear, .costReached, .gatewayLost, .approvalWaiting,
-            .approvalEnding, .gaming, .limitsReversing, .sloBurn, .telemetrySilent, .unknownName, .diskFull,
+        case .starvation, .providerBilling, .providerKey, .costNear, .costReached, .costSlowing, .costPausing,
+            .gatewayLost, .approvalWaiting, .approvalEnding, .gaming, .limitsReversing, .sloBurn, .telemetrySilent,
+            .unknownName, .diskFull,
             .policyRejected, .certificateEnding:
             0
         }

@@ -55,6 +55,12 @@ struct CallerHeaders {
 
     var parent: String? { first(["x-headroom-parent", "x-parent-session-id"], baggage: "headroom.parent") }
 
+    var taskKind: String? {
+        first(["x-headroom-task-kind"], baggage: "headroom.task-kind").flatMap {
+            $0.utf8.count <= 256 ? $0 : nil
+        }
+    }
+
     var criticality: Criticality? {
         if let name = first(["x-headroom-criticality"], baggage: "headroom.criticality") {
             return Criticality(name: name)
@@ -138,6 +144,7 @@ extension SlotRequest {
             headers.criticality ?? (tier == "flex" ? .batch : .interactive)
         call.task = headers.task
         call.parent = headers.parent
+        call.taskKind = headers.taskKind
         call.request = headers.requestID
         self.init(
             call: call, wait: headers.maxWaitSeconds ?? Self.defaultWaitSeconds, left: headers.timeoutSeconds)

@@ -52,6 +52,7 @@ struct SlotRequest: Sendable {
         call.request = try fields.text("request")
         call.task = try fields.text("task")
         call.parent = try fields.text("parent")
+        call.taskKind = try fields.text("task_kind")
         call.work = try fields.work()
         call.isFinishing = try fields.text("step") == "finish"
         call.model = try fields.text("model")

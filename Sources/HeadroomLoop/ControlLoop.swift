@@ -40,14 +40,16 @@ package actor ControlLoop {
     package func tick(at now: Timestamp) async -> LoopReport {
         var failures: [StageError] = []
         do throws(StageError) {
-            let rules = try await stage(.read) { try await self.readRules(at: now) }
+            var rules = try await stage(.read) { try await self.readRules(at: now) }
             try await stage(.read) { try await self.memory.restore(under: rules.policy, at: now) }
             await follow(rules, at: now)
-            report.hasBacklog = try await stage(.read) {
-                try await self.memory.read(under: rules.policy, at: now)
+            report.hasBacklog = try await stage(.read) { [rules] in
+                try await self.memory.read(under: rules, at: now)
             }
             if !report.hasBacklog { report.caughtUpAt = now }
             failures += await failing(.read) { try await self.memory.forgetErased(at: now) }
+            report.costBreaks = await memory.costBreaks(under: rules, at: now)
+            rules.costBreaks = report.costBreaks.filter(\.state.isHeld)
 
             let capacities = await observer.estimate(at: now)
             let classified = await classifier.estimate(capacities: capacities, at: now)

@@ -2,7 +2,7 @@ import HeadroomDecision
 import HeadroomModel
 
 /// The loop's knowledge of telemetry, between ticks and across starts: how far it has read, the checkpoint from which a
-/// start goes on, who was erased, and what was spent.
+/// start goes on, who was erased, what was spent, and whom the cost breaker holds.
 ///
 /// The observer and the classifier hold what they made of the rows; this feeds them, and stores and restores their state
 /// together with the place up to which it counts.
@@ -26,6 +26,7 @@ actor LoopMemory {
     private var capacities = CapacityBook()
     /// Of tenants whose use is priced; `nil` before it was read.
     private var spend: SpendBook?
+    private var breaker = CostBreaker()
 
     init(
         telemetry: any TelemetrySource, checkpoints: any CheckpointStore, observer: UpstreamCapacityObserver,
@@ -63,17 +64,23 @@ actor LoopMemory {
         await observer.restore(checkpoint.observer)
         await classifier.restore(checkpoint.classifier, at: checkpoint.at)
         publisher.restoreFloats(checkpoint.floats)
+        breaker.restore(checkpoint.breaker)
         cursor = checkpoint.cursor
     }
 
     /// Gives both actors all rows after the cursor. Call it after ``restore(under:at:)``. Returns true when more rows
     /// wait.
-    func read(under policy: Policy, at now: Timestamp) async throws(StorageError) -> Bool {
+    func read(under rules: Rules, at now: Timestamp) async throws(StorageError) -> Bool {
+        let policy = rules.policy
         guard var next = cursor else { preconditionFailure("rows are read behind what was restored") }
         let oldest = now.adding(seconds: -policy.telemetry.lateSeconds)
         for _ in 0..<LoopMemory.maxPages {
             let page = try await telemetry.page(after: next, limit: LoopMemory.pageSize)
-            await observer.fold(page.records.living(since: oldest), at: now)
+            let living = page.records.living(since: oldest)
+            await observer.fold(living, at: now)
+            if policy.costBreaker.isOn {
+                for index in living.indices { breaker.fold(living[index], under: rules) }
+            }
             // The roll-ups take the late ones as well.
             await classifier.fold(page.records, at: now)
             next = page.next
@@ -83,6 +90,9 @@ actor LoopMemory {
         return true
     }
 
+    /// Whom the cost breaker holds, and who is near it, by the telemetry that was read.
+    func costBreaks(under rules: Rules, at now: Timestamp) -> [CostBreak] { breaker.step(under: rules, at: now) }
+
     /// Tenants that were erased since the last tick, or before a start: neither the decision nor the next checkpoint knows
     /// them any more. Call it after the rows of the tick were read: some of them may be theirs.
     func forgetErased(at now: Timestamp) async throws(StorageError) {
@@ -91,6 +101,7 @@ actor LoopMemory {
         let fingerprints = Set(erased.map(\.fingerprint))
         await classifier.erase(fingerprints, at: now)
         spend?.forget(fingerprints)
+        breaker.forget(fingerprints)
         erasedThrough.known = max(erasedThrough.known, last.id)
     }
 
@@ -113,7 +124,7 @@ actor LoopMemory {
         let erased = erasedThrough.known
         let checkpoint = Checkpoint(
             at: now, cursor: cursor, observer: await observer.checkpoint(), classifier: await classifier.checkpoint(),
-            floats: publisher.checkpointFloats())
+            floats: publisher.checkpointFloats(), breaker: breaker.checkpoint())
         let rollups = await classifier.unstoredRollups()
         let priced = Set(rules.contracts.values.lazy.filter { $0.cost != nil }.map(\.tenant))
         try await checkpoints.save(

@@ -180,6 +180,27 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         }
     }
 
+    package func lift(_ lift: CostLift) async throws(SteeringError) -> CostLift {
+        try work { state in
+            var lift = lift
+            lift.id = state.newID()
+            state.steering.costLifts.removeAll { $0.subject == lift.subject }
+            state.steering.costLifts.append(lift)
+            state.note("cost.lift", by: lift.authorship.author, at: lift.authorship.at)
+            return lift
+        }
+    }
+
+    package func endLift(_ id: Int64, by author: String, at now: Timestamp) async throws(SteeringError) {
+        try work { (state) throws(SteeringError) in
+            guard state.steering.costLifts.contains(where: { $0.id == id && $0.authorship.until > now }) else {
+                throw SteeringError(.notFound, "no lift \(id) of the cost breaker is in force")
+            }
+            state.steering.costLifts.removeAll { $0.id == id }
+            state.note("cost.lift_end", by: author, at: now)
+        }
+    }
+
     package func endFreeze(_ id: Int64, by author: String, at now: Timestamp) async throws(SteeringError) {
         try work { (state) throws(SteeringError) in
             guard state.steering.freezes.contains(where: { $0.id == id && $0.authorship.until > now }) else {

@@ -235,15 +235,19 @@ public struct Checkpoint: Sendable {
     public var classifier: [UInt8]
     /// Clocks and floor accounts of the pools' floats; empty in a checkpoint from before they were kept.
     public var floats: [UInt8]
+    /// What the cost breaker has counted, and whom it holds; empty where there is nothing.
+    public var breaker: [UInt8]
 
     public init(
-        at: Timestamp, cursor: TelemetryCursor, observer: [UInt8], classifier: [UInt8], floats: [UInt8] = []
+        at: Timestamp, cursor: TelemetryCursor, observer: [UInt8], classifier: [UInt8], floats: [UInt8] = [],
+        breaker: [UInt8] = []
     ) {
         self.at = at
         self.cursor = cursor
         self.observer = observer
         self.classifier = classifier
         self.floats = floats
+        self.breaker = breaker
     }
 }
 

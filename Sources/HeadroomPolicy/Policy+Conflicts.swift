@@ -130,6 +130,14 @@ extension Policy {
                 ("telemetry.ledger_hours", telemetry.ledgerHours),
                 atLeast: ("loop.lease_seconds", (loop.leaseSeconds + loop.graceSeconds) / 3600),
                 "lease and grace as hours: after a start, what was published within them still counts"),
+            order(
+                ("cost_breaker.window_seconds", costBreaker.windowSeconds),
+                atLeast: ("cost_breaker.notice_seconds", 2 * costBreaker.noticeSeconds),
+                "twice cost_breaker.notice_seconds: one is given before slowing and one before pausing"),
+            order(
+                ("cost_breaker.slow_share", costBreaker.slowShare),
+                atLeast: ("cost_breaker.resume_share", costBreaker.resumeShare),
+                "cost_breaker.resume_share: a slowed tenant would be let go because it is slowed"),
         ].compactMap { $0 }
     }
 

@@ -32,6 +32,7 @@ extension Policy {
             section.read(ServiceLevelPolicy.fields, into: &serviceLevels)
         }
         if let section = root.object("contracts") { contracts.read(section) }
+        if let section = root.object("cost_breaker") { costBreaker.read(section) }
         root.end()
     }
 }

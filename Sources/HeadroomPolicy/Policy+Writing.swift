@@ -34,6 +34,7 @@ extension Policy {
         writer.alerts(alerts)
         writer.section("service_levels", serviceLevels, ServiceLevelPolicy.fields)
         writer.contracts(contracts)
+        writer.costBreaker(costBreaker)
         writer.endObject()
         return writer.bytes
     }

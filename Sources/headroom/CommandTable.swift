@@ -83,6 +83,9 @@ enum CommandTable {
             name: "report cost", summary: "who used how much, and what it cost", help: ReportCostCommand.help,
             run: ReportCostCommand.run),
         Command(
+            name: "cost-breaker", summary: "whose spending is held back, and lifts of that",
+            help: CostBreakerCommand.help, run: CostBreakerCommand.run),
+        Command(
             name: "audit verify", summary: "check that nobody changed the audit log", help: AuditCommand.verifyHelp,
             run: AuditCommand.runVerify),
         Command(

@@ -47,6 +47,13 @@ import Testing
         Cause(.costReached, "acme has spent all that its contract allows", "100.05 of 100.00 EUR") { seen, _ in
             seen.report?.allowances = ["acme": .sample(spent: 100.05, at: seen.at)]
         },
+        Cause(
+            .costSlowing, "acme has spent 40.00 of the 60.00 USD that it may until",
+            "it will have spent 90.00 (80.00 to 100.00). It will be slowed in 60 s, to what is left."
+        ) { seen, _ in seen.report?.costBreaks = [.sample(.slowing, at: seen.at)] },
+        Cause(.costPausing, "it will have spent 90.00", "Slowing does not hold it: it will be paused in 60 s.") {
+            seen, _ in seen.report?.costBreaks = [.sample(.pausing, at: seen.at)]
+        },
         Cause(.drift, "gw-1 polls, but enforces generation 1.7, which was replaced at 2") { seen, _ in
             seen.gateways = [.sample("gw-1", seen: seen.at, behind: 25)]
         },
@@ -181,6 +188,15 @@ import Testing
 
     @Test func `every kind has a cause`() {
         #expect(Set(Self.causes.map(\.kind)) == Set(AlertKind.allCases))
+    }
+}
+
+extension CostBreak {
+    fileprivate static func sample(_ state: State, at now: Timestamp) -> CostBreak {
+        CostBreak(
+            subject: .tenant("acme"), state: state, since: now, due: now.adding(seconds: 60), ceiling: 60_000_000,
+            spent: 40_000_000, perMinute: 1_000_000, projected: 90_000_000, projectedLeast: 80_000_000,
+            projectedMost: 100_000_000, until: now.adding(seconds: 3000))
     }
 }
 

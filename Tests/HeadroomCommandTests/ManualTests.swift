@@ -66,7 +66,7 @@ import Testing
             let name = "headroom-" + command.replacing(" ", with: "-")
             let page = try String(contentsOfFile: directory.file("man/\(name).1"), encoding: .utf8)
             #expect(page.hasPrefix(".TH \(name.uppercased().replacing("-", with: "\\-")) 1 "), "\(page.prefix(80))")
-            #expect(overview.contains("\\fB\(command)\\fR"))
+            #expect(overview.contains("\\fB\(command.replacing("-", with: "\\-"))\\fR"))
             #expect(zsh.contains("(\(command.replacing(" ", with: "\\ "))\\ *)"), "\(command)")
             #expect(fish.contains("__headroom_is \(command)") || !page.contains("\\fB\\-\\-"), "\(command)")
         }

@@ -90,6 +90,11 @@ struct Recomputation {
 
     /// What money buys is a ceiling: in mean requests, at least one while there is any.
     private var wrongCost: String? {
+        if let stands = tenant.breaker, let limit = stands.limit(in: pool.pool) {
+            let ceiling = tenant.ceiling[.requests] ?? .infinity
+            let most = limit > 0 ? max(1, limit.rounded(.down)) : 0
+            if ceiling > most { return "a ceiling of \(ceiling) requests, and the cost breaker leaves \(limit)" }
+        }
         guard let cost = tenant.cost else { return nil }
         let affordable = max(0, cost.most - cost.spent) / cost.minutesLeft / cost.perRequest
         let most = affordable > 0 ? max(1, affordable.rounded(.down)) : 0
@@ -119,6 +124,7 @@ struct Recomputation {
             case .gamingDiscount: share(tenant.credibleDemand.total) < share(tenant.demand)
             case .level: true
             case .costCeiling: tenant.cost != nil && (isClose(fill, ratio(tenant.ceiling) ?? .infinity))
+            case .costBreaker: tenant.breaker != nil && (isClose(fill, ratio(tenant.ceiling) ?? .infinity))
             case .awaitingRoom: false
             }
         return holds ? nil : "\(tenant.constraint.name) does not hold"

@@ -50,6 +50,33 @@ import Testing
         }
     }
 
+    @Test func `a kind of task that the cost breaker holds is refused with cost, by body and by header`() async throws {
+        var slowed = pool(rpm: 6000)
+        slowed.taskKinds = [
+            PoolAllocation.TaskKind(kind: "paused", requestsPerMinute: 0),
+            PoolAllocation.TaskKind(kind: "research", requestsPerMinute: 6),
+        ]
+        try await GateFixture.run(slowed) { fixture in
+            #expect(try await fixture.slot(#""max_wait_ms":0,"task_kind":"review""#).status == 200)
+            #expect(try await fixture.slot(#""max_wait_ms":0,"task_kind":"research""#).status == 200)
+            let held = try await fixture.slot(#""max_wait_ms":0,"task_kind":"research""#)
+            #expect(held.status == 429 && held["exhausted"]?.string == "cost", "\(held.text)")
+            #expect(held["decision"]?.string == "wait" && held["retry_after_ms"]?.number == 10_000)
+            let paused = try await fixture.slot(#""max_wait_ms":1000,"task_kind":"paused""#)
+            #expect(paused.status == 429 && paused["decision"]?.string == "fail", "\(paused.text)")
+            #expect(paused["retry_after_ms"]?.isNull == true)
+            #expect(paused["detail"]?.string?.contains("their cost ceiling is reached") == true)
+            let check = try await fixture.ask(
+                "GET", "/check", headers: ["x-headroom-tenant": "a", "baggage": "headroom.task-kind=paused"])
+            #expect(check.status == 429 && check["exhausted"]?.string == "cost", "\(check.text)")
+            let own = try await fixture.ask(
+                "GET", "/check", headers: ["x-headroom-tenant": "a", "x-headroom-task-kind": "paused"])
+            #expect(own.status == 429)
+            fixture.advance(seconds: 10)
+            #expect(try await fixture.slot(#""max_wait_ms":0,"task_kind":"research""#).status == 200)
+        }
+    }
+
     @Test func `no wait is named that the caller will not see the end of`() async throws {
         try await GateFixture.run(pool()) { fixture in
             try await fixture.spend(aheadSeconds: 0.9)

@@ -23,6 +23,8 @@ import Testing
         "GET /v1/pools": viewers, "PUT /v1/pools/{id}/capacity": operators, "DELETE /v1/pools/{id}/capacity": operators,
         "GET /v1/freeze": viewers, "POST /v1/freeze": operators, "DELETE /v1/freeze/{id}": operators,
         "POST /v1/rollback": operators,
+        "GET /v1/cost-breaker": viewers, "POST /v1/cost-breaker/lifts": operators,
+        "DELETE /v1/cost-breaker/lifts/{id}": operators,
         "GET /v1/tenants": viewers, "PUT /v1/tenants/{id}": [.admin], "DELETE /v1/tenants/{id}": [.admin],
         "POST /v1/tenants/import": [.admin], "POST /v1/tenants/{id}/share": overriders, "POST /v1/plan": overriders,
         "GET /v1/policy/files": operators,

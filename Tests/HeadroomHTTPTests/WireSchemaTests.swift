@@ -46,12 +46,14 @@ import Testing
                 criticality: PerCriticality(interactive: rates, nearRealTime: rates, batch: rates))
         }
         let pools = PoolState.allCases.enumerated().map { index, state in
-            PoolAllocation(
+            var pool = PoolAllocation(
                 pool: PoolID(unchecked: "p\(index)"), state: state, models: [.init(model: "m", state: state)],
                 mode: PoolMode.allCases[index % PoolMode.allCases.count], enforce: index > 0, level: 0.1,
                 capacity: rates,
                 nominal: rates, capacityReason: CapacityReason.allCases[index], budget: rates, float: rates,
                 fallback: rates, failover: ["other"], tenants: tenants, unlisted: rates)
+            pool.taskKinds = [PoolAllocation.TaskKind(kind: "k", requestsPerMinute: 1.5)]
+            return pool
         }
         return Snapshot(
             version: SnapshotVersion(epoch: 1_793_000_000, generation: generation),

@@ -79,6 +79,40 @@ import Testing
         return (story, report)
     }
 
+    @Test func `whom the cost breaker holds is held after a restart, and forgotten when it is erased`() async throws {
+        let story = Story()
+        var pool = PoolPolicy(pool: Self.pool, nominal: Rates(rpm: 600, tpm: 600_000))
+        pool.prices = [PoolPrice(currency: "USD", perRequest: 1_000_000)]
+        var policy = Policy(pools: [pool])
+        policy.costBreaker.noticeSeconds = 10
+        policy.costBreaker.windowSeconds = 86_400
+        policy.costBreaker.ceilings = [.tenant("acme"): 50_000_000]
+        story.rules.change { $0 = Rules(policy: policy) }
+        for second in 1...60 {
+            story.telemetry.append(calls(second, seed: 1), at: at(second))
+            if second % 2 == 0 { _ = await story.tick(at: at(second)) }
+        }
+        let before = await story.tick(at: at(62))
+        #expect(before.costBreaks.map(\.state) == [.paused])
+        func ceiling() -> Double? {
+            story.board.publications.last?.whole.pools[0].tenants.first { $0.tenant == "acme" }?.ceiling[.requests]
+        }
+        #expect(ceiling() == 0)
+        try await story.stop(at: at(62))
+        story.restart(at: at(70))
+        let after = await story.tick(at: at(70))
+        #expect(after.costBreaks.map(\.state) == [.paused])
+        #expect(after.costBreaks.first?.spent == before.costBreaks.first?.spent)
+        for second in stride(from: 72, through: 90, by: 2) { _ = await story.tick(at: at(second)) }
+        #expect(ceiling() == 0)
+
+        story.checkpoints.erase("acme")
+        let erased = await story.tick(at: at(92))
+        #expect(erased.costBreaks.isEmpty)
+        let checkpoint = try #require(try await story.checkpoints.latest())
+        #expect(!String(decoding: checkpoint.breaker, as: UTF8.self).contains("acme"))
+    }
+
     @Test func `the clocks of the float outlive a stop in order`() async throws {
         let (story, _) = await play(seed: 1, end: nil)
         let first = try story.clock(spent: 0, sequence: 1, at: at(Self.seconds))

@@ -41,7 +41,13 @@ import Testing
                     cost: tenant == "acme"
                         ? Explanation.CostFacts(
                             currency: "EUR", period: .month, most: 5e8, spent: 2.1e8, until: start, minutesLeft: 99.5,
-                            perRequest: 1250.25) : nil)
+                            perRequest: 1250.25) : nil,
+                    breaker: tenant == "acme"
+                        ? CostBreak(
+                            subject: .tenant("acme"), state: .pausing, since: start, due: start.adding(seconds: 5),
+                            currency: "EUR", ceiling: 6e7, spent: 5e7, perMinute: 1e6, projected: 7e7,
+                            projectedLeast: 6.5e7, projectedMost: 8e7, until: start.adding(seconds: 60),
+                            limits: [CostBreak.Limit(pool: pool, requestsPerMinute: 12.25)]) : nil)
             })
     }
 

@@ -57,6 +57,27 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a lift of the cost breaker holds until it ends, and replaces the one before it`(kind: StoreKind) async throws
+    {
+        let desk = try desk(kind)
+        func lift(_ subject: CostSubject, seconds: Double = 600) async throws -> CostLift {
+            try await desk.lift(CostLift(subject: subject, authorship: authorship(by: "ann", seconds: seconds)))
+        }
+        _ = try await lift(.tenant("acme"))
+        let research = try await lift(.taskKind("acme"), seconds: 60)
+        let acme = try await lift(.tenant("acme"))
+        #expect(try await desk.steering().costLifts.sorted { $0.id < $1.id } == [research, acme])
+        let now = start.adding(seconds: 60)
+        time.set(now)
+        #expect(try await desk.steering().costLifts == [acme])
+        #expect(await code { try await desk.endLift(research.id, by: "bob", at: now) } == .notFound)
+        try await desk.endLift(acme.id, by: "bob", at: now)
+        #expect(try await desk.steering().costLifts == [])
+        #expect(await code { try await desk.endLift(acme.id, by: "bob", at: now) } == .notFound)
+        #expect(try await actions(desk) == ["cost.lift", "cost.lift", "cost.lift", "cost.lift_end"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `an override that needs a second person holds from the approval on, for as long as was asked for`(
         kind: StoreKind
     ) async throws {

@@ -23,6 +23,7 @@ import Testing
             _ = try await desk.set(
                 Override(tenant: tenant, weight: 9, authorship: authorship()),
                 askingUntil: start.adding(seconds: 14_400))
+            _ = try await desk.lift(CostLift(subject: .tenant(tenant), authorship: authorship()))
             let queue = QueueRecord(
                 at: start, gateway: "gw-1", tenant: tenant, pool: pool, criticality: .batch, depth: 1, tokens: 1,
                 oldestAgeMilliseconds: 1)

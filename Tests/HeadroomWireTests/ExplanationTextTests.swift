@@ -142,6 +142,24 @@ import Testing
         #expect(sentences.contains(told), "\(sentences)")
     }
 
+    @Test(arguments: [
+        (CostBreak.State.slowed, "so it is slowed to 300,000 TPM, which what is left pays for."),
+        (.paused, "so it is paused until then."),
+    ])
+    func `the cost breaker is told in money`(state: CostBreak.State, end: String) {
+        let sentences = explanation { _, tenant in
+            tenant.constraint = .costBreaker
+            tenant.ceiling = Rates(tpm: 300_000)
+            tenant.breaker = CostBreak(
+                subject: .tenant("acme"), state: state, since: Self.at, ceiling: 60e6, spent: 34.5e6, projected: 90e6,
+                projectedLeast: 80e6, projectedMost: 100e6, until: Timestamp(milliseconds: 1_793_005_500_000))
+        }
+        let told =
+            "The cost breaker binds: acme has spent 34.50 of the 60.00 USD that it may until 09:05 UTC; as it goes, it "
+            + "will have spent 90.00 (80.00 to 100.00), " + end
+        #expect(sentences.contains(told), "\(sentences)")
+    }
+
     @Test func `every constraint has a sentence of its own, that ends as one`() {
         var seen: Set<String> = []
         for constraint in Constraint.allCases {

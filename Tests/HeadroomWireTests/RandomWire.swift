@@ -64,7 +64,7 @@ enum RandomWire {
     static func snapshot(generation: Int64, _ generator: inout SplitMix64) -> Snapshot {
         let names = ["a", "azure:gpt-4o", "b", "openai:gpt-4o", "z9"]
         let pools = names.filter { _ in Bool.random(using: &generator) }.map { name in
-            PoolAllocation(
+            var pool = PoolAllocation(
                 pool: PoolID(unchecked: name), state: PoolState.allCases.randomElement(using: &generator)!,
                 mode: PoolMode.allCases.randomElement(using: &generator)!, enforce: Bool.random(using: &generator),
                 level: Double.random(in: 0...2, using: &generator), capacity: rates(&generator),
@@ -74,6 +74,10 @@ enum RandomWire {
                 failover: Bool.random(using: &generator) ? ["other"] : [],
                 retry: .init(afterMilliseconds: Int64.random(in: 0...9, using: &generator), jitterMilliseconds: 2),
                 tenants: tenants(&generator), unlisted: rates(&generator))
+            pool.taskKinds = ["a b", "research", "\u{3C0}"].filter { _ in Bool.random(using: &generator) }.map {
+                PoolAllocation.TaskKind(kind: $0, requestsPerMinute: .random(in: 0...100, using: &generator))
+            }
+            return pool
         }
         return Snapshot(
             version: SnapshotVersion(epoch: 1_793_000_000, generation: generation),

@@ -225,5 +225,48 @@ class PlaceTests(unittest.TestCase):
             self.assertEqual(headroom.comes_back(headers), expected)
 
 
+class TaskKindTests(unittest.TestCase):
+    """The cost breaker's hold on kinds of agent tasks."""
+
+    def setUp(self):
+        self.gateway = OnItsOwnClock()
+        self.gateway.draws = False
+        kinds = {"research": {"rpm": 6}, "paused": {"rpm": 0}}
+        self.gateway.allocations = {"p": headroom.Allocation(dict(POOL, task_kinds=kinds))}
+
+    def ask(self, kind, max_wait=0.0):
+        return self.gateway.ask("p", "acme", input_tokens=1, max_tokens=1, max_wait=max_wait, task_kind=kind)
+
+    def test_a_paused_kind_does_not_go_and_others_do(self):
+        denied = self.ask("paused", 60).future.exception(0)
+        self.assertIn('tasks of the kind "paused" are paused', str(denied))
+        self.assertEqual(denied.headers()["x-should-retry"], "false")
+        for kind in (None, "review", "research"):
+            self.assertIsNone(self.ask(kind).future.exception(0))
+        lines = [json.loads(line) for line in self.gateway.lines]
+        self.assertEqual([(line["outcome"], line["task_kind"]) for line in lines], [("denied", "paused")])
+
+    def test_a_slowed_kind_goes_at_its_rate(self):
+        self.assertIsNone(self.ask("research").future.exception(0))
+        denied = self.ask("research").future.exception(0)
+        self.assertEqual(denied.retry_after, 10)
+        self.assertEqual(denied.headers()["x-should-retry"], "true")
+        waiting = self.ask("research", max_wait=15)
+        self.gateway.pass_time(9_900)
+        self.assertFalse(waiting.future.done())
+        self.gateway.pass_time(200)
+        self.assertIsNone(waiting.future.exception(0))
+        went = 0
+        for _ in range(600):
+            self.gateway.pass_time(1000)
+            went += self.ask("research").future.exception(0) is None
+        self.assertTrue(58 <= went <= 61, went)
+
+    def test_the_kind_is_read_from_the_header_and_from_baggage(self):
+        self.assertEqual(headroom.wishes_of({"x-headroom-task-kind": "deep research"})["task_kind"], "deep research")
+        self.assertEqual(headroom.wishes_of({"baggage": "headroom.task-kind=deep%20research"})["task_kind"], "deep research")
+        self.assertIsNone(headroom.wishes_of({})["task_kind"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -151,7 +151,7 @@ class CallerTests(unittest.TestCase):
             "x-headroom-criticality": "batch", "x-headroom-max-wait-ms": "1500", "x-stainless-read-timeout": "60",
             "baggage": "headroom.task=t-9, other=1"})
         self.assertEqual(
-            wishes, {"criticality": "batch", "max_wait": 1.5, "timeout": 60.0, "task": "t-9", "parent": None})
+            wishes, {"criticality": "batch", "max_wait": 1.5, "timeout": 60.0, "task": "t-9", "parent": None, "task_kind": None})
 
     def test_a_429_about_money_is_not_about_quota(self):
         self.assertEqual(headroom.kind_of(429, '{"error":{"code":"insufficient_quota"}}'), "billing")

@@ -82,7 +82,8 @@ extension ConditionFinder {
             found.add(
                 AlertKey(isReached ? .costReached : .costNear), isFiring: share >= seen.policy.costShare
             ) {
-                let spent = "\(Self.money(allowance.spent)) of \(Self.money(Double(allowance.terms.most)))"
+                let spent =
+                    "\(CostBreak.money(allowance.spent)) of \(CostBreak.money(Double(allowance.terms.most)))"
                 let what =
                     isReached
                     ? "has spent all that its contract allows" : "has spent most of what its contract allows"
@@ -95,11 +96,36 @@ extension ConditionFinder {
         }
     }
 
-    /// Of millionths, with two decimals.
-    private static func money(_ micros: Double) -> String {
-        let hundredths = Int64((micros / 10_000).rounded())
-        let rest = hundredths % 100
-        return "\(GroupedNumber.whole(Double(hundredths / 100))).\(rest < 10 ? "0" : "")\(rest)"
+    /// Whom the cost breaker holds, or is about to hold.
+    func findCostBreaks(_ report: LoopReport, _ seen: AlertObservation, _ found: inout FoundConditions) {
+        for stands in report.costBreaks where stands.state != .free {
+            let isPausing = stands.state >= .pausing
+            let kind: AlertKind = isPausing ? .costPausing : .costSlowing
+            found.add(AlertKey(kind)) {
+                let what: String =
+                    switch stands.state {
+                    case .free: ""
+                    case .slowing: "It will be slowed in \(wait(until: stands.due, seen)), to what is left."
+                    case .slowed: "It is slowed to what is left."
+                    case .pausing: "Slowing does not hold it: it will be paused in \(wait(until: stands.due, seen))."
+                    case .paused: "It is paused until then."
+                    }
+                let option =
+                    switch stands.subject {
+                    case .tenant(let tenant): "--tenant \(tenant)"
+                    case .taskKind(let kind): "--task-kind \"\(kind)\""
+                    }
+                return seen.member(
+                    named: stands.subject.name, tenant: stands.subject.tenant, since: stands.since,
+                    isPausing ? .critical : .warning, "\(stands.sentence) \(what)",
+                    AlertRecommendation(
+                        "Find out what spends it. To let it go on for a while: headroom cost-breaker lift \(option)."))
+            }
+        }
+    }
+
+    private func wait(until due: Timestamp?, _ seen: AlertObservation) -> String {
+        GroupedNumber.duration(seconds: max(0, due?.seconds(since: seen.at) ?? 0))
     }
 }
 

@@ -23,6 +23,8 @@ public struct Call: Sendable {
     /// The agent task that the call belongs to, and the task that started that one.
     public var task: String?
     public var parent: String?
+    /// The kind of that task, as `code-review`: costs are shown by it, and may have a ceiling.
+    public var taskKind: String?
     /// A task that nears the end of its budget has its tool work held back first.
     public var work: WorkKind
     /// The step with which a task ends: it goes when nothing else of the task may.
@@ -55,7 +57,7 @@ public struct Call: Sendable {
         maxOutputTokens: Int? = nil, maxWait: Duration = .seconds(30), fallback: Fallback = .fail,
         request: String? = nil, age: Duration = .zero, task: String? = nil, parent: String? = nil,
         work: WorkKind = .model, isFinishing: Bool = false, model: String? = nil, endpoint: String? = nil,
-        provider: String? = nil
+        provider: String? = nil, taskKind: String? = nil
     ) {
         self.tenant = tenant
         self.pool = pool
@@ -68,6 +70,7 @@ public struct Call: Sendable {
         self.age = age
         self.task = task
         self.parent = parent
+        self.taskKind = taskKind
         self.work = work
         self.isFinishing = isFinishing
         self.model = model

@@ -54,6 +54,8 @@ package final class PoolBudget: Sendable {
 
     private struct State {
         var gate: PoolGate
+        /// By the snapshot in force.
+        var kinds = TaskKindHold()
         var estimator = TokenEstimator(maxTenants: PoolBudget.maxEstimatedTenants)
         var entries: [Int: Entry] = [:]
         /// Those that have not had their turn.
@@ -146,9 +148,18 @@ package final class PoolBudget: Sendable {
             let answerBy = now.adding(seconds: patience)
             // A deadline of now would be past before the gate looks.
             let deadline = max(answerBy.adding(seconds: held), now.adding(seconds: 0.001))
+            let hold = state.kinds.ask(call.taskKind, patience: patience, at: now)
+            guard case .goes(let seconds) = hold else {
+                let refusal = refusal(of: call, held: hold)
+                let entry = Entry(
+                    call: call, estimate: estimate, arrival: arrival, deadline: deadline, isHeld: false,
+                    answerBy: answerBy, isAwaited: false)
+                reportDenied(entry, at: now)
+                return .answered(.refused(refusal), id: id)
+            }
             let waiting = WaitingCall(
                 id: id, tenant: call.tenant, criticality: call.criticality, estimate: estimate, arrival: arrival,
-                eligibleAt: now, deadline: deadline)
+                eligibleAt: now.adding(seconds: seconds), deadline: deadline)
             if let refusal = tasks?.reserve(call, estimate, in: pool, at: now) {
                 return .answered(.refused(refusal), id: id)
             }
@@ -179,6 +190,19 @@ package final class PoolBudget: Sendable {
             }
             return .answered(.refused(refusal), id: id)
         }
+    }
+
+    /// Of a call whose kind of task the cost breaker holds.
+    private func refusal(of call: Call, held: TaskKindHold.Answer) -> Refusal {
+        let kind = call.taskKind ?? ""
+        var wait: Duration?
+        if case .held(let seconds?) = held { wait = .milliseconds(max(20, Int64((seconds * 1000).rounded(.up)))) }
+        let what =
+            wait == nil
+            ? "tasks of the kind \"\(kind)\" are paused in \(pool): their cost ceiling is reached"
+            : "tasks of the kind \"\(kind)\" are slowed in \(pool): their cost ceiling is near"
+        let decision: Refusal.Decision = call.fallback != .fail ? .fallback : wait == nil ? .fail : .wait
+        return Refusal(decision, retryAfter: wait, exhausted: .cost, what)
     }
 
     /// The answer to a call that is in the queue, or comes back to it.
@@ -417,7 +441,7 @@ package final class PoolBudget: Sendable {
             request: call.request, at: now, gateway: gateway, tenant: call.tenant, pool: pool, model: call.model,
             endpoint: call.endpoint, criticality: call.criticality, task: call.task, parent: call.parent,
             outcome: outcome, inputTokens: Int64(max(0, call.inputTokens)),
-            maxTokens: call.maxOutputTokens.map(Int64.init))
+            maxTokens: call.maxOutputTokens.map(Int64.init), taskKind: call.taskKind)
     }
 
     private static let maxBodyBytes = 4096
@@ -435,6 +459,7 @@ package final class PoolBudget: Sendable {
         let now = time.now()
         settle(at: now) { state, resumptions in
             state.gate.load(allocation, leaseUntil: leaseUntil, at: now)
+            state.kinds.load(allocation?.enforce == true ? allocation?.taskKinds ?? [] : [], at: now)
             if draw != nil, state.epoch == 0, allocation?.enforce == true {
                 state.gate.startDrawing(boot: boot, at: now)
             }

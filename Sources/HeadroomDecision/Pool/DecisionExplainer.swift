@@ -75,7 +75,8 @@ struct DecisionExplainer {
             before: step.before[index], least: interval.least, leastConstraint: interval.leastConstraint,
             most: interval.most, mostConstraint: interval.mostConstraint, fill: given.activities[index],
             assured: assured, constraint: burst != nil ? .burst : constraint(index), burst: burst?.activity ?? 0,
-            excessShare: excess > 0 ? target.excess(of: index, input) / excess : 0, cost: terms[index].cost)
+            excessShare: excess > 0 ? target.excess(of: index, input) / excess : 0, cost: terms[index].cost,
+            breaker: terms[index].breaker)
     }
 
     func poolFacts(slack: SIMD4<Double>, _ mark: CapacityMark?, isFrozen: Bool) -> Explanation.PoolFacts {

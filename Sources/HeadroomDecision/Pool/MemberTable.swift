@@ -34,6 +34,7 @@ struct MemberTable: Sendable {
     private var hasNewContracts = true
     /// The allowances by which the cost ceilings were made; `nil`: they are to be made anew.
     private var allowances: [TenantID: CostAllowance]?
+    private var costBreaks: [CostBreak.Hold] = []
 
     var indices: Range<Int> { members.indices }
 
@@ -131,13 +132,19 @@ struct MemberTable: Sendable {
     /// Makes the cost ceilings anew when an allowance has changed, which is once a minute, and for newcomers.
     private mutating func boundByCost(_ demand: [TenantDemand], _ conditions: PoolConditions) {
         let new = conditions.rules.allowances
-        guard new != allowances else { return }
-        allowances = new
+        let breaks = conditions.rules.costBreaks.compactMap { CostBreak.Hold($0, in: conditions.pool.pool) }
+        guard new != allowances || breaks != costBreaks else { return }
+        (allowances, costBreaks) = (new, breaks)
+        let held = Dictionary(
+            conditions.rules.costBreaks.compactMap { stands in stands.subject.tenant.map { ($0, stands) } },
+            uniquingKeysWith: { first, _ in first })
         for index in members.indices {
-            let allowance = new[tenants[index]]
-            guard allowance != nil || terms[index].cost != nil else { continue }
+            let (allowance, stands) = (new[tenants[index]], held[tenants[index]])
+            guard allowance != nil || stands != nil || terms[index].cost != nil || terms[index].breaker != nil else {
+                continue
+            }
             let mean = members[index].demandIndex.flatMap { demand[$0].shape } ?? FillDirection.defaultRequest
-            terms[index].follow(allowance, mean: mean, in: conditions.pool)
+            terms[index].follow(allowance, stands, mean: mean, in: conditions.pool)
             follow(termsOf: index, conditions)
         }
     }
@@ -202,12 +209,32 @@ struct MemberTable: Sendable {
         return sum
     }
 
-    /// Which of the tenant's ceilings its work meets first: that of its contract, or that of its money.
+    /// Which of the tenant's ceilings its work meets first: what the cost breaker leaves it, that of its money, or that of its
+    /// contract.
     func ceilingConstraint(of index: Int) -> Constraint {
-        guard let cost = terms[index].costCeiling else { return .ceiling }
-        let contract = terms[index].contractCeiling
-        let isCost = contract.isEmpty || activity(within: cost, of: index) <= activity(within: contract, of: index)
-        return isCost ? .costCeiling : .ceiling
+        func activity(_ ceiling: Rates?) -> Double {
+            guard let ceiling, !ceiling.isEmpty else { return .infinity }
+            return self.activity(within: ceiling, of: index)
+        }
+        let breaker = activity(terms[index].breakerCeiling)
+        let cost = activity(terms[index].costCeiling)
+        let contract = activity(terms[index].contractCeiling)
+        if breaker.isFinite, breaker <= min(cost, contract) { return .costBreaker }
+        return cost.isFinite && cost <= contract ? .costCeiling : .ceiling
+    }
+}
+
+extension CostBreak {
+    /// What a pool's ceilings are made of: the rest moves with every tick.
+    fileprivate struct Hold: Equatable, Sendable {
+        let tenant: TenantID
+        let state: State
+        let limit: Double
+
+        init?(_ stands: CostBreak, in pool: PoolID) {
+            guard let tenant = stands.subject.tenant, let limit = stands.limit(in: pool) else { return nil }
+            (self.tenant, state, self.limit) = (tenant, stands.state, limit)
+        }
     }
 }
 

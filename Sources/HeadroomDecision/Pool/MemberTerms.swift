@@ -12,7 +12,10 @@ struct MemberTerms: Sendable {
     /// The rates that its money buys, and how that came about; `nil` where its use costs nothing.
     var costCeiling: Rates?
     var cost: Explanation.CostFacts?
-    /// The lower of both.
+    /// What the cost breaker leaves it, and why; `nil` where it does not hold it.
+    var breakerCeiling: Rates?
+    var breaker: CostBreak?
+    /// The lowest of all.
     var ceiling: Rates
     /// The override that set tier or weight.
     var override: Int64?

@@ -124,7 +124,7 @@ public struct PoolAllocator: Sendable {
     ) -> PoolAllocation {
         let (pool, capacity) = (conditions.pool, conditions.capacity)
         let whole = capacity.capacity.map { $1.rounded(.down) }
-        return PoolAllocation(
+        var allocation = PoolAllocation(
             pool: pool.pool, state: capacity.state, models: capacity.models, mode: pool.mode,
             enforce: pool.mode != .observe, level: given.outcome.bands.last?.level ?? 0,
             capacity: whole, nominal: capacity.nominal, capacityReason: capacity.reason,
@@ -133,5 +133,10 @@ public struct PoolAllocator: Sendable {
             burstSeconds: pool.burstSeconds, failover: pool.failover,
             probesPerSecond: conditions.rules.policy.breaker.probesPerSecond, retry: retry,
             tenants: inForce.allocations, unlisted: conditions.unlisted)
+        allocation.taskKinds = conditions.rules.costBreaks.compactMap { stands in
+            guard let kind = stands.subject.taskKind, let limit = stands.limit(in: pool.pool) else { return nil }
+            return PoolAllocation.TaskKind(kind: kind, requestsPerMinute: limit)
+        }
+        return allocation
     }
 }

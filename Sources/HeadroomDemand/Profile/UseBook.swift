@@ -79,13 +79,3 @@ struct UseBook: Sendable {
             criticality: key.criticality, model: label(key.model), taskKind: label(key.taskKind), sums: sums)
     }
 }
-
-extension UseSums {
-    /// As ``RollupSums`` counts a served call.
-    init(_ call: CallRecord) {
-        self.init(
-            requests: 1, inputTokens: call.inputTokens ?? 0,
-            cachedInputTokens: min(call.cachedInputTokens ?? 0, call.inputTokens ?? 0),
-            outputTokens: call.outputTokens ?? 0)
-    }
-}

@@ -118,6 +118,7 @@ public struct Parts: Sendable {
             var part = whole
             part.budget = budgets[column].budget
             part.fallback = budgets[column].fallback
+            part.taskKinds = whole.taskKinds.map { $0.part(of: part.budget, in: whole.budget) }
             part.unlisted = Rates(
                 perMinute: assured.cells[whole.tenants.count * columns + column], resources: whole.unlisted.resources)
             for (row, entry) in whole.tenants.enumerated() {
@@ -210,6 +211,7 @@ extension PoolAllocation {
         part.budget = scaled(budget, share)
         part.fallback = scaled(fallback, safeShare)
         part.unlisted = scaled(unlisted, share)
+        part.taskKinds = taskKinds.map { $0.part(of: part.budget, in: budget) }
         for index in part.tenants.indices {
             let entry = tenants[index]
             part.tenants[index].assured = scaled(entry.assured, share)
@@ -225,5 +227,17 @@ extension PoolAllocation {
                 nearRealTime: nearRealTime, batch: batch)
         }
         return part
+    }
+}
+
+extension PoolAllocation.TaskKind {
+    /// A gateway's part of the hold: as large as its part of the budget, where that is smallest.
+    fileprivate func part(of budget: Rates, in whole: Rates) -> PoolAllocation.TaskKind {
+        let shares = whole.resources.members.map { resource in
+            (whole[resource] ?? 0) > 0 ? (budget[resource] ?? 0) / (whole[resource] ?? 1) : 0
+        }
+        // In thousandths of a request a minute, rounded down, so that parts never exceed the whole.
+        let rate = (requestsPerMinute * (shares.min() ?? 1) * 1000).rounded(.down) / 1000
+        return PoolAllocation.TaskKind(kind: kind, requestsPerMinute: rate)
     }
 }

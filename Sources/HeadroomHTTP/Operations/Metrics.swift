@@ -68,6 +68,7 @@ package struct Metrics {
             renderSignals(report.pools, &text)
             renderTenants(report.pools, &text)
             renderCosts(report.allowances, &text)
+            renderCostBreaks(report.costBreaks, &text)
         }
         renderGateways(&text)
         renderWithheld(loop.newest?.withheld ?? [], &text)
@@ -228,6 +229,20 @@ package struct Metrics {
     }
 
     /// Of the tenants that have used most of their money. Currencies do not add up, so the others have no sum.
+    private func renderCostBreaks(_ stands: [CostBreak], _ text: inout MetricsText) {
+        guard !stands.isEmpty else { return }
+        text.family(
+            "headroom_cost_breaker_subjects", .gauge,
+            "Tenants and kinds of tasks that the cost breaker holds, is about to hold, or sees past half of their ceilings."
+        )
+        for state in CostBreak.State.allCases {
+            let here = stands.filter { $0.state == state }
+            let tenants = here.count { $0.subject.tenant != nil }
+            text.sample(tenants, ["subject": "tenant", "state": state.name])
+            text.sample(here.count - tenants, ["subject": "task_kind", "state": state.name])
+        }
+    }
+
     private func renderCosts(_ allowances: [TenantID: CostAllowance], _ text: inout MetricsText) {
         guard !allowances.isEmpty else { return }
         func share(_ allowance: CostAllowance) -> Double {

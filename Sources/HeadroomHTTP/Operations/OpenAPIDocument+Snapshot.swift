@@ -102,6 +102,14 @@ extension OpenAPIDocument {
               "description": "After a refusal: wait after_ms, the tenant's retry_offset_ms, and a random part of jitter_ms",
               "properties": {"after_ms": {"type": "integer"}, "jitter_ms": {"type": "integer"}}
             },
+            "task_kinds": {
+              "type": "object",
+              "description": "Kinds of agent tasks that the cost breaker holds, by name: what calls of each may go at, of all tenants together. Absent where there are none",
+              "additionalProperties": {
+                "type": "object", "required": ["rpm"],
+                "properties": {"rpm": {"type": "number", "minimum": 0, "description": "0: the kind is paused"}}
+              }
+            },
             "tenants": {
               "type": "object", "description": "By the tenant's name",
               "additionalProperties": {"$ref": "#/components/schemas/TenantAllocation"}
@@ -147,7 +155,7 @@ extension OpenAPIDocument {
               "enum": [
                 "demand", "level", "floor", "ceiling", "slew", "observation_window", "deadband", "guardrail",
                 "awaiting_room", "cold_start", "gaming_discount", "burst", "override", "mode", "frozen", "breaker",
-                "cost_ceiling"
+                "cost_ceiling", "cost_breaker"
               ]
             },
             "flags": {"type": "array", "items": {"type": "string"}},

@@ -7,13 +7,13 @@ package enum OpenAPIDocument {
         in: opening
             + members([
                 gatewayPaths, drawPaths, tracePaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths,
-                alertPaths, levelPaths,
+                alertPaths, levelPaths, costBreakerPaths,
                 operationsPaths, dashboardPaths,
             ])
             + middle
             + members([
                 operationsSchemas, schemas, drawSchemas, traceSchemas, snapshotSchemas, telemetrySchemas,
-                steeringSchemas, reportSchemas, alertSchemas, dashboardSchemas, levelSchemas,
+                steeringSchemas, reportSchemas, alertSchemas, dashboardSchemas, levelSchemas, costBreakerSchemas,
             ])
             + closing)
 

@@ -11,6 +11,9 @@ public enum AlertKind: String, CaseIterable, Sendable, Hashable {
     case providerKey = "provider_key"
     case costNear = "cost_near"
     case costReached = "cost_reached"
+    /// The cost breaker will hold spending back, or does.
+    case costSlowing = "cost_slowing"
+    case costPausing = "cost_pausing"
     /// A gateway enforces an old generation.
     case drift
     case gatewayLost = "gateway_lost"
@@ -51,6 +54,8 @@ public enum AlertKind: String, CaseIterable, Sendable, Hashable {
         case .providerKey: "provider keys are refused"
         case .costNear: "tenants are near their cost ceilings"
         case .costReached: "tenants have reached their cost ceilings"
+        case .costSlowing: "tenants or kinds of tasks are slowed by the cost breaker"
+        case .costPausing: "tenants or kinds of tasks are paused by the cost breaker"
         case .drift: "gateways enforce an old generation"
         case .gatewayLost: "gateways are lost"
         case .approvalWaiting: "approvals wait for a person"

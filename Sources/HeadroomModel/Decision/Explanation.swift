@@ -145,6 +145,8 @@ public struct Explanation: Equatable, Sendable {
         public var excessShare: Double
         /// `nil` where its use costs nothing here.
         public var cost: CostFacts?
+        /// `nil` where the cost breaker does not hold it.
+        public var breaker: CostBreak?
 
         public init(
             tenant: TenantID, tier: String, weight: Double, override: Int64? = nil, demand: Rates,
@@ -152,7 +154,8 @@ public struct Explanation: Equatable, Sendable {
             ceiling: Rates = .none,
             direction: Rates, target: Double, mean: Double, before: Double, least: Double,
             leastConstraint: Constraint, most: Double, mostConstraint: Constraint, fill: Double, assured: Rates,
-            constraint: Constraint, burst: Double = 0, excessShare: Double = 0, cost: CostFacts? = nil
+            constraint: Constraint, burst: Double = 0, excessShare: Double = 0, cost: CostFacts? = nil,
+            breaker: CostBreak? = nil
         ) {
             self.tenant = tenant
             self.tier = tier
@@ -178,6 +181,7 @@ public struct Explanation: Equatable, Sendable {
             self.burst = burst
             self.excessShare = excessShare
             self.cost = cost
+            self.breaker = breaker
         }
     }
 }

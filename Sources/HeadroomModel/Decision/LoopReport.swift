@@ -35,6 +35,8 @@ public struct LoopReport: Sendable {
     public var withheld: [WithheldBudget] = []
     /// What tenants whose use is priced may still spend.
     public var allowances: [TenantID: CostAllowance] = [:]
+    /// Those whose spending is near its ceiling or beyond (``CostBreakerPolicy``); ascending by subject.
+    public var costBreaks: [CostBreak] = []
     /// Ascending by id.
     public var pools: [PoolReport]
 

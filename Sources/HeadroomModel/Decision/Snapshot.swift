@@ -94,7 +94,7 @@ public enum CapacityReason: Int, CaseIterable, Sendable, Hashable {
 /// The constraint that binds a published number (Model §5.7).
 public enum Constraint: Int, CaseIterable, Sendable, Hashable {
     case demand, level, floor, ceiling, slew, observationWindow, deadband, guardrail, awaitingRoom, coldStart
-    case gamingDiscount, burst, override, mode, frozen, breaker, costCeiling
+    case gamingDiscount, burst, override, mode, frozen, breaker, costCeiling, costBreaker
 
     public var name: String {
         switch self {
@@ -115,6 +115,7 @@ public enum Constraint: Int, CaseIterable, Sendable, Hashable {
         case .frozen: "frozen"
         case .breaker: "breaker"
         case .costCeiling: "cost_ceiling"
+        case .costBreaker: "cost_breaker"
         }
     }
 }
@@ -139,6 +140,18 @@ public struct PoolAllocation: Equatable, Sendable {
         public init(model: String, state: PoolState) {
             self.model = model
             self.state = state
+        }
+    }
+
+    /// The cost breaker's hold on one kind of agent task.
+    public struct TaskKind: Equatable, Sendable {
+        public var kind: String
+        /// Calls for such tasks, of all tenants together; 0: it is paused.
+        public var requestsPerMinute: Double
+
+        public init(kind: String, requestsPerMinute: Double) {
+            self.kind = kind
+            self.requestsPerMinute = requestsPerMinute
         }
     }
 
@@ -168,6 +181,8 @@ public struct PoolAllocation: Equatable, Sendable {
     /// Calls a second that may pass while the state is `half_open`, over all gateways.
     public var probesPerSecond: Double
     public var retry: Retry
+    /// Those that the cost breaker holds; ascending by kind. Further kinds go as they come.
+    public var taskKinds: [TaskKind] = []
     /// Ascending by id. Σ assured + unlisted ≤ budget.
     public var tenants: [TenantAllocation]
     /// One bucket that all tenants without an entry share.

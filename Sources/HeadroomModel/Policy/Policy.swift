@@ -26,6 +26,7 @@ public struct Policy: Equatable, Sendable {
     public var alerts: AlertPolicy
     public var serviceLevels: ServiceLevelPolicy
     public var contracts: ContractPolicy
+    public var costBreaker: CostBreakerPolicy
     /// Ascending by id.
     public var pools: [PoolPolicy]
 
@@ -42,7 +43,7 @@ public struct Policy: Equatable, Sendable {
         credit: CreditPolicy = CreditPolicy(), breaker: BreakerPolicy = BreakerPolicy(),
         trust: TrustPolicy = TrustPolicy(), alerts: AlertPolicy = AlertPolicy(),
         serviceLevels: ServiceLevelPolicy = ServiceLevelPolicy(), contracts: ContractPolicy = ContractPolicy(),
-        pools: [PoolPolicy] = []
+        costBreaker: CostBreakerPolicy = CostBreakerPolicy(), pools: [PoolPolicy] = []
     ) {
         self.name = name
         self.digest = digest
@@ -65,6 +66,7 @@ public struct Policy: Equatable, Sendable {
         self.alerts = alerts
         self.serviceLevels = serviceLevels
         self.contracts = contracts
+        self.costBreaker = costBreaker
         self.pools = pools
     }
 

@@ -74,17 +74,9 @@ public struct CostReport: Equatable, Sendable {
     ///   - contract: of the tenant, with prices of its own.
     ///   - prices: of the pool.
     public mutating func add(_ use: ModelUse, contract: CostTerms?, prices: [PoolPrice]) {
-        var provider = Cost()
-        if let price = prices.price(of: use.model, at: use.start) {
-            provider = Cost(currency: price.currency, micros: Self.whole(price.cost(of: use.sums)))
-        }
-        var cost = provider
-        if let contract, let price = contract.price(in: use.pool) {
-            let amount = price.cost(
-                requests: Double(use.sums.requests), inputTokens: Double(use.sums.inputTokens),
-                outputTokens: Double(use.sums.outputTokens))
-            cost = Cost(currency: contract.currency, micros: Self.whole(amount))
-        }
+        let provider = Self.bill(use.sums, model: use.model, at: use.start, prices: prices)
+        let cost = Self.charge(
+            use.sums, in: use.pool, model: use.model, at: use.start, contract: contract, prices: prices)
         let key: String? =
             switch dimension {
             case .tenant: use.tenant.text
@@ -101,6 +93,31 @@ public struct CostReport: Equatable, Sendable {
         line.provider.micros.addSaturating(provider.micros)
         line.sums.add(use.sums)
         groups[place] = line
+    }
+
+    /// What the provider bills for use that began at `instant`.
+    private static func bill(
+        _ sums: UseSums, model: String?, at instant: Timestamp, prices: [PoolPrice]
+    ) -> Cost {
+        guard let price = prices.price(of: model, at: instant) else { return Cost() }
+        return Cost(currency: price.currency, micros: whole(price.cost(of: sums)))
+    }
+
+    /// What use is charged to its tenant at: by the contract's price in the pool, or else by the provider's.
+    /// - Parameters:
+    ///   - contract: of the tenant.
+    ///   - prices: of the pool.
+    public static func charge(
+        _ sums: UseSums, in pool: PoolID, model: String?, at instant: Timestamp, contract: CostTerms?,
+        prices: [PoolPrice]
+    ) -> Cost {
+        guard let contract, let price = contract.price(in: pool) else {
+            return bill(sums, model: model, at: instant, prices: prices)
+        }
+        let amount = price.cost(
+            requests: Double(sums.requests), inputTokens: Double(sums.inputTokens),
+            outputTokens: Double(sums.outputTokens))
+        return Cost(currency: contract.currency, micros: whole(amount))
     }
 
     private static func whole(_ micros: Double) -> Int64 { Int64(min(max(0, micros.rounded()), 9e18)) }

@@ -8,6 +8,8 @@ public struct Rules: Sendable {
     }
     /// The money that tenants whose use is priced may still spend.
     public var allowances: [TenantID: CostAllowance] = [:]
+    /// Those whose spending the cost breaker holds back.
+    public var costBreaks: [CostBreak] = []
     /// The faults of newer rules that were refused; `nil` while these are the newest.
     public var refusal: String?
     /// By tenant, the one that goes before the others first.
@@ -82,6 +84,7 @@ extension Steering {
             overrides: overrides.filter { $0.authorship.holds(at: now) },
             freezes: freezes.filter { $0.authorship.holds(at: now) },
             pins: pins.filter { $0.authorship.holds(at: now) },
-            proposals: proposals.filter { ($0.decision ?? $0.authorship).holds(at: now) })
+            proposals: proposals.filter { ($0.decision ?? $0.authorship).holds(at: now) },
+            costLifts: costLifts.filter { $0.authorship.holds(at: now) })
     }
 }

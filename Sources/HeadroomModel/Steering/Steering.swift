@@ -6,16 +6,19 @@ public struct Steering: Equatable, Sendable {
     public var pins: [CapacityPin]
     /// Pending ones, those whose decision still holds, and those denied not long ago.
     public var proposals: [Proposal]
+    public var costLifts: [CostLift]
 
     public static let none = Steering()
 
     public init(
-        overrides: [Override] = [], freezes: [Freeze] = [], pins: [CapacityPin] = [], proposals: [Proposal] = []
+        overrides: [Override] = [], freezes: [Freeze] = [], pins: [CapacityPin] = [], proposals: [Proposal] = [],
+        costLifts: [CostLift] = []
     ) {
         self.overrides = overrides
         self.freezes = freezes
         self.pins = pins
         self.proposals = proposals
+        self.costLifts = costLifts
     }
 }
 
@@ -99,6 +102,19 @@ public struct CapacityPin: Equatable, Sendable {
     public init(pool: PoolID, capacity: Rates, authorship: Authorship) {
         self.pool = pool
         self.capacity = capacity
+        self.authorship = authorship
+    }
+}
+
+/// A person's word that the cost breaker leaves a tenant, or a kind of task, alone for a while.
+public struct CostLift: Equatable, Sendable {
+    public var id: Int64
+    public var subject: CostSubject
+    public var authorship: Authorship
+
+    public init(id: Int64 = 0, subject: CostSubject, authorship: Authorship) {
+        self.id = id
+        self.subject = subject
         self.authorship = authorship
     }
 }

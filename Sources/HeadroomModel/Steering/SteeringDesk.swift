@@ -18,6 +18,9 @@ public protocol SteeringDesk: Sendable {
     /// With ``Freeze/generation``, a roll-back: the numbers are read from the ledger.
     func freeze(_ freeze: Freeze) async throws(SteeringError) -> Freeze
     func endFreeze(_ id: Int64, by author: String, at now: Timestamp) async throws(SteeringError)
+    /// In place of an earlier one of the same subject.
+    func lift(_ lift: CostLift) async throws(SteeringError) -> CostLift
+    func endLift(_ id: Int64, by author: String, at now: Timestamp) async throws(SteeringError)
     /// Ascending by sequence, those after `sequence`.
     func audit(after sequence: Int64, limit: Int) async throws(SteeringError) -> [AuditEntry]
 }

@@ -58,3 +58,13 @@ public struct ModelUse: Equatable, Sendable {
         self.sums = sums
     }
 }
+
+extension UseSums {
+    /// Of a served call.
+    public init(_ call: CallRecord) {
+        self.init(
+            requests: 1, inputTokens: call.inputTokens ?? 0,
+            cachedInputTokens: min(call.cachedInputTokens ?? 0, call.inputTokens ?? 0),
+            outputTokens: call.outputTokens ?? 0)
+    }
+}

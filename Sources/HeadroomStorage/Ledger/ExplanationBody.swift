@@ -3,9 +3,10 @@ import HeadroomModel
 /// The chains of one pool in one generation as bytes: a version, the pool's facts, the names of the tiers, then the
 /// tenants'. Whose they are and what pool it is stand in the row's other columns.
 enum ExplanationBody {
-    private static let version: UInt8 = 3
-    /// Without costs.
-    private static let versionBefore: UInt8 = 2
+    private static let version: UInt8 = 4
+    /// Without the cost breaker, and before that without costs.
+    private static let versionBefore: UInt8 = 3
+    private static let versionWithoutCosts: UInt8 = 2
     /// Eight rates of a byte each at least, eleven numbers, three constraints, a tier, no override.
     private static let leastTenantBytes = 8 + 11 * 8 + 3 + 2 + 1
 
@@ -29,7 +30,7 @@ enum ExplanationBody {
     ) throws(ByteCodingError) -> (pool: Explanation.PoolFacts, tenants: [Explanation.TenantFacts]) {
         var reader = ByteReader(bytes)
         let written = try reader.read(UInt8.self)
-        guard written == version || written == versionBefore else { throw .otherVersion }
+        guard (versionWithoutCosts...version).contains(written) else { throw .otherVersion }
         let facts = try readPool(pool, from: &reader)
         let tiers = try reader.readArray { try $0.readString() }
         let count = try reader.readCount(leastBytes: leastTenantBytes)
@@ -38,8 +39,11 @@ enum ExplanationBody {
         chains.reserveCapacity(count)
         for tenant in tenants {
             var chain = try readTenant(tenant, tiers: tiers, from: &reader)
-            if written == version {
+            if written >= versionBefore {
                 chain.cost = try reader.readOptional { reader in try readCost(from: &reader) }
+            }
+            if written == version {
+                chain.breaker = try reader.readOptional { reader in try readBreaker(of: tenant, from: &reader) }
             }
             chains.append(chain)
         }
@@ -148,6 +152,44 @@ enum ExplanationBody {
             writer.write(cost.minutesLeft)
             writer.write(cost.perRequest)
         }
+        writer.write(tenant.breaker) { writer, stands in
+            writer.write(UInt8(stands.state.rawValue))
+            writer.write(stands.since)
+            writer.write(stands.due) { $0.write($1) }
+            writer.write(stands.currency)
+            for amount in [
+                stands.ceiling, stands.spent, stands.perMinute, stands.projected, stands.projectedLeast,
+                stands.projectedMost,
+            ] { writer.write(amount) }
+            writer.write(stands.until)
+            writer.write(stands.limits) { writer, limit in
+                writer.write(limit.pool.text)
+                writer.write(limit.requestsPerMinute)
+            }
+        }
+    }
+
+    private static func readBreaker(
+        of tenant: TenantID, from reader: inout ByteReader
+    ) throws(ByteCodingError) -> CostBreak {
+        let state = try reader.readCase(CostBreak.State.init(rawValue:))
+        let since = try reader.readTimestamp()
+        let due = try reader.readOptional { try $0.readTimestamp() }
+        let currency = try reader.readString()
+        let (ceiling, spent, perMinute) = (
+            try reader.readAmount(), try reader.readAmount(), try reader.readAmount()
+        )
+        let (projected, least, most) = (
+            try reader.readAmount(), try reader.readAmount(), try reader.readAmount()
+        )
+        return CostBreak(
+            subject: .tenant(tenant), state: state, since: since, due: due, currency: currency, ceiling: ceiling,
+            spent: spent, perMinute: perMinute, projected: projected, projectedLeast: least, projectedMost: most,
+            until: try reader.readTimestamp(),
+            limits: try reader.readArray(leastBytes: 10) { reader in
+                CostBreak.Limit(
+                    pool: try reader.readIdentifier(), requestsPerMinute: try reader.readAmount())
+            })
     }
 
     private static func readCost(from reader: inout ByteReader) throws(ByteCodingError) -> Explanation.CostFacts {

@@ -27,7 +27,8 @@ package actor RollupStore: CheckpointStore {
                 cursor: TelemetryCursor(
                     call: row.integer(1), window: row.integer(2), queue: row.integer(3), response: row.integer(4),
                     task: row.integer(5), model: row.integer(6)),
-                observer: row.bytes(7), classifier: row.bytes(8), floats: row.bytes(9))
+                observer: row.bytes(7), classifier: row.bytes(8), floats: row.bytes(9),
+                breaker: row.bytes(10))
         }
     }
 
@@ -129,6 +130,7 @@ package actor RollupStore: CheckpointStore {
             .bind(":observer", checkpoint.observer)
             .bind(":classifier", checkpoint.classifier)
             .bind(":floats", checkpoint.floats)
+            .bind(":breaker", checkpoint.breaker)
             .run()
     }
 
@@ -136,14 +138,14 @@ package actor RollupStore: CheckpointStore {
         "SELECT id, fingerprint FROM erased_tenant WHERE id > :after ORDER BY id"
     private static let selectCheckpoint: StaticString = """
         SELECT at_ms, call_id, call_window_id, queue_state_id, provider_response_id, task_event_id, model_event_id,
-            observer, classifier, floats
+            observer, classifier, floats, breaker
         FROM checkpoint
         """
     private static let replaceCheckpoint: StaticString = """
         INSERT OR REPLACE INTO checkpoint (id, at_ms, call_id, call_window_id, queue_state_id, provider_response_id,
-            task_event_id, model_event_id, observer, classifier, floats)
+            task_event_id, model_event_id, observer, classifier, floats, breaker)
         VALUES (1, :at_ms, :call_id, :call_window_id, :queue_state_id, :provider_response_id,
-            :task_event_id, :model_event_id, :observer, :classifier, :floats)
+            :task_event_id, :model_event_id, :observer, :classifier, :floats, :breaker)
         """
     private static let deleteOldest: StaticString = """
         DELETE FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms < :before_ms AND start_ms <= ifnull(

@@ -41,5 +41,6 @@ package struct Migration: Sendable {
         Migration(fileName: "0021_add_service_levels.sql", sql: PackageResources._021_add_service_levels_sql),
         Migration(fileName: "0022_create_use_sum.sql", sql: PackageResources._022_create_use_sum_sql),
         Migration(fileName: "0023_add_audit_head_mac.sql", sql: PackageResources._023_add_audit_head_mac_sql),
+        Migration(fileName: "0024_add_cost_breaker.sql", sql: PackageResources._024_add_cost_breaker_sql),
     ]
 }

@@ -2,8 +2,8 @@ import HeadroomModel
 
 /// People's steering, in SQLite: each act and its row in the audit log are one transaction.
 ///
-/// Bounded: at most ``maxOverrides``, ``maxFreezes`` and ``maxPins`` hold at once, at most ``maxPending`` questions
-/// are open.
+/// Bounded: at most ``maxOverrides``, ``maxFreezes``, ``maxPins`` and ``maxLifts`` hold at once, at most ``maxPending``
+/// questions are open.
 package actor SteeringStore: SteeringDesk {
     package static let maxOverrides: Int64 = 10_000
     package static let maxFreezes: Int64 = 1_000
@@ -94,7 +94,7 @@ package actor SteeringStore: SteeringDesk {
     private func read(at now: Timestamp) throws(StorageError) -> Steering {
         Steering(
             overrides: try overrides(at: now), freezes: try freezes(at: now), pins: try pins(at: now),
-            proposals: try ProposalTable(connection: connection).standing(at: now))
+            proposals: try ProposalTable(connection: connection).standing(at: now), costLifts: try lifts(at: now))
     }
 
     private static let deletes: [StaticString] = [
@@ -106,6 +106,9 @@ package actor SteeringStore: SteeringDesk {
         """,
         """
         DELETE FROM capacity_pin WHERE pool IN (SELECT pool FROM capacity_pin WHERE until_ms < :before LIMIT :limit)
+        """,
+        """
+        DELETE FROM cost_lift WHERE id IN (SELECT id FROM cost_lift WHERE until_ms < :before LIMIT :limit)
         """,
         """
         DELETE FROM proposal WHERE id IN (

@@ -117,6 +117,8 @@ extension JSONWriter {
         }
         key("cost")
         if let cost = facts.cost { self.cost(cost) } else { null() }
+        key("cost_breaker")
+        if let stands = facts.breaker { costBreak(stands) } else { null() }
         endObject()
     }
 

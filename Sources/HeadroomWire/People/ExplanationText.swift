@@ -31,7 +31,7 @@ package struct ExplanationText {
         let box =
             switch facts.constraint {
             case .floor: facts.floor
-            case .ceiling, .costCeiling: facts.ceiling
+            case .ceiling, .costCeiling, .costBreaker: facts.ceiling
             default: Rates.none
             }
         func ratio(_ resource: Resource) -> Double { (box[resource] ?? 0) / (facts.direction[resource] ?? 1) }
@@ -163,7 +163,17 @@ package struct ExplanationText {
         case .breaker:
             return "The pool's breaker is \(pool.state.name.replacing("_", with: " ")): it keeps its numbers."
         case .costCeiling: return costCeiling
+        case .costBreaker: return costBreaker
         }
+    }
+
+    private var costBreaker: String {
+        guard let stands = facts.breaker else { return "The cost breaker binds." }
+        let what =
+            stands.state == .paused
+            ? "it is paused until then"
+            : "it is slowed to \(amount(facts.ceiling[resource] ?? 0)), which what is left pays for"
+        return "The cost breaker binds: \(stands.sentence.dropLast()), so \(what)."
     }
 
     private var costCeiling: String {

@@ -94,6 +94,7 @@ private struct SnapshotReader {
         case capacityReason = "capacity_reason"
         case burstSeconds = "burst_seconds"
         case probesPerSecond = "probes_per_second"
+        case taskKinds = "task_kinds"
     }
 
     private static let poolFields = WireFields(PoolField.self)
@@ -125,6 +126,7 @@ private struct SnapshotReader {
             case .failover: pool.failover = try identifiers()
             case .probesPerSecond: pool.probesPerSecond = try reader.readDouble()
             case .retry: pool.retry = try retry()
+            case .taskKinds: pool.taskKinds = try taskKinds()
             case .tenants: pool.tenants = try byIdentifier(\.tenant) { reader, id throws in try reader.tenant(id) }
             case .unlisted: pool.unlisted = try rates()
             }
@@ -156,6 +158,18 @@ private struct SnapshotReader {
             models.append(model)
         }
         return models
+    }
+
+    private mutating func taskKinds() throws -> [PoolAllocation.TaskKind] {
+        var kinds: [PoolAllocation.TaskKind] = []
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+            let kind = reader.string(of: key)
+            let rates = try rates()
+            guard let rate = rates[.requests] else { throw fault("task_kinds: \(kind) has no rpm") }
+            kinds.append(PoolAllocation.TaskKind(kind: kind, requestsPerMinute: rate))
+        }
+        return kinds.sorted { $0.kind < $1.kind }
     }
 
     private enum RetryField: String, CaseIterable {

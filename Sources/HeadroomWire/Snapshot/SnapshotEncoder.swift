@@ -103,6 +103,17 @@ extension JSONWriter {
         field("after_ms", pool.retry.afterMilliseconds)
         field("jitter_ms", pool.retry.jitterMilliseconds)
         endObject()
+        if !pool.taskKinds.isEmpty {
+            key("task_kinds")
+            beginObject()
+            for kind in pool.taskKinds {
+                key(kind.kind)
+                beginObject()
+                field("rpm", kind.requestsPerMinute)
+                endObject()
+            }
+            endObject()
+        }
         key("tenants")
         beginObject()
         for tenant in pool.tenants {
