@@ -205,6 +205,34 @@ import Testing
         }
     }
 
+    @Test func `a gateway's report every two seconds makes none of its tenants look in step`() {
+        var random = SplitMix64(seed: 5)
+        // Calls at any moment; their lines have the time at which they were reported.
+        let flags = flags { pool, second, _ in
+            guard second.truncatingRemainder(dividingBy: 2) == 0 else { return }
+            for _ in 0..<Int.random(in: 3...9, using: &random) {
+                pool.call(second + 1.6)
+                pool.call(second + 1.6, by: "other")
+            }
+        }
+        #expect(flags.isEmpty, "\(flags)")
+    }
+
+    @Test(arguments: [1, 2, 5]) func `one in step among honest ones at the same gateway is flagged`(others: Int) {
+        var random = SplitMix64(seed: 6)
+        let flags = flags { pool, second, _ in
+            for other in 0..<others {
+                for _ in 0..<2 {
+                    pool.call(
+                        second + .random(in: 0..<1, using: &random), by: TenantID(unchecked: "other-\(other)"))
+                }
+            }
+            guard second.truncatingRemainder(dividingBy: 2) == 0 else { return }
+            for _ in 0..<12 { pool.call(second + 1.6) }
+        }
+        #expect(flags.map(\.kind) == [.loopSynchronised])
+    }
+
     @Test func `batch work that is called interactive is flagged within ten minutes`() throws {
         let minutes = 100.0
         let flags = flags(minutes: minutes) { pool, second, _ in

@@ -7,6 +7,11 @@ struct GatewayArrivals: Sendable {
     /// Of about the last hour: what fallbacks follow.
     private var hourly: Fading
     private var since: Timestamp
+    /// When in the loop's period new work arrives here, of all tenants: each counts the same, however many calls it makes.
+    private var phases = LoopPhases()
+    private var lastTenant = -1
+    /// How often a call is of another tenant than the one before it, of the last 32 or so.
+    private var otherTenants: Float = 0
 
     /// As ``MinuteSeries/halfLifeMinutes``: what arrived an hour ago counts half.
     private static let halfLife = MinuteSeries.halfLifeMinutes * 60
@@ -24,6 +29,21 @@ struct GatewayArrivals: Sendable {
         lately.add(cost, at: now, halfLife: latelyHalfLife)
         hourly.add(cost, at: now, halfLife: Self.halfLife)
     }
+
+    /// New work of a tenant.
+    /// - Returns: false where nearly all tenants here seem to call at one moment of the loop's period: that is when the gateway
+    ///   reports, and says nothing of any of them. Of a gateway with one tenant it cannot be told.
+    mutating func notePhase(_ arrival: LoopPhases.Arrival, of tenant: Int) -> Bool {
+        otherTenants += ((tenant == lastTenant ? 0 : 1) - otherTenants) / 32
+        lastTenant = tenant
+        phases.add(arrival.weight, to: arrival.part)
+        return phases.sum < Self.leastPhases || otherTenants < 0.1 || phases.most < Self.rhythmShare * phases.sum
+    }
+
+    /// Two tenants over ten periods.
+    private static let leastPhases: Float = 20
+    /// With one of three tenants in step, chance puts half into a quarter of the period; with one of two, five eighths.
+    private static let rhythmShare: Float = 0.85
 
     /// The arrivals since the gateway is known, each second weighted by its age, and the sum of those weights.
     private func history(at now: Timestamp) -> (amount: Double, seconds: Double) {

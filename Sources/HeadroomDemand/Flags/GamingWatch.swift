@@ -71,10 +71,19 @@ struct GamingWatch: Sendable {
     // MARK: Evidence
 
     /// New work, and whether the same had just been denied or served.
-    mutating func noteArrival(wasDenied: Bool, wasServed: Bool, at instant: Timestamp, _ settings: Settings) {
+    /// - Parameter instant: `nil` where only the time of the gateway's report is known: its rhythm is not the tenant's.
+    mutating func noteArrival(wasDenied: Bool, wasServed: Bool, at instant: Timestamp?, _ settings: Settings) {
         if wasDenied { resent += 1 }
         if wasServed { repeated += 1 }
-        notePhase(of: instant, settings)
+        if let instant { notePhase(of: instant, settings) }
+    }
+
+    /// Where in the loop's period new work arrives. `nil`: the period is so short that everything is in step.
+    func phase(of instant: Timestamp, _ settings: Settings) -> LoopPhases.Arrival? {
+        guard let (period, part) = Self.phase(of: instant, settings) else { return nil }
+        // The period before tells how many calls it makes in one: a count of this one would make the first of them count most.
+        let calls = periodClock.slot(of: period - 1, of: 32).map { periods[$0] } ?? 0
+        return LoopPhases.Arrival(part: part, weight: 1 / Float(max(1, calls)))
     }
 
     mutating func noteDenied(afterSeconds seconds: Double) {
@@ -123,12 +132,16 @@ struct GamingWatch: Sendable {
             && excess >= share * (1 - chance) * denied
     }
 
-    private mutating func notePhase(of instant: Timestamp, _ settings: Settings) {
+    private static func phase(of instant: Timestamp, _ settings: Settings) -> (period: Int64, part: Int)? {
         let length = Int64(settings.periodSeconds * 1000)
         // Below half a second everything is in step.
-        guard length >= 500, instant.milliseconds >= 0 else { return }
-        let period = instant.milliseconds / length
-        phases[Int(instant.milliseconds % length * 8 / length)] += 1
+        guard length >= 500, instant.milliseconds >= 0 else { return nil }
+        return (instant.milliseconds / length, Int(instant.milliseconds % length * 8 / length))
+    }
+
+    private mutating func notePhase(of instant: Timestamp, _ settings: Settings) {
+        guard let (period, part) = Self.phase(of: instant, settings) else { return }
+        phases[part] += 1
         for new in periodClock.advance(to: period, of: 32) { periods[RingClock.slot(of: new, of: 32)] = 0 }
         guard let slot = periodClock.slot(of: period, of: 32) else { return }
         periods[slot] = periods[slot] &+ (periods[slot] < .max ? 1 : 0)
