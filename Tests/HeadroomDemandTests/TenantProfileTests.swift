@@ -122,6 +122,27 @@ import Testing
         #expect(bad < 0.3, "\(bad)")
     }
 
+    @Test func `who bursts every minute and returns within it repays, who is steady has never had to`() throws {
+        let bursts = ClassifiedPool()
+        let steady = ClassifiedPool()
+        let silent = ClassifiedPool()
+        var random = SplitMix64(seed: 7)
+        for second in 0..<1440 {
+            // A call every five seconds, and thirty at once every minute.
+            if second % 5 == 0 { bursts.call(Double(second)) }
+            if second % 60 == 0 { for k in 0..<30 { bursts.call(Double(second) + Double(k) / 100) } }
+            // As many, one by one at any moment.
+            for _ in 0..<42 where Int.random(in: 0..<60, using: &random) == 0 { steady.call(Double(second)) }
+            if second % 60 == 0 { for k in 0..<12 { silent.call(Double(second) + Double(k) / 100) } }
+        }
+        let good = try #require(bursts.tenant(at: 1440)?.repayment)
+        #expect(good > 0.8, "\(good)")
+        let even = try #require(steady.tenant(at: 1440)?.repayment)
+        #expect(even >= 0.5 && even < 0.7, "\(even)")
+        let rare = try #require(silent.tenant(at: 1440)?.repayment)
+        #expect(rare > 0.8, "\(rare)")
+    }
+
     @Test func `tasks tell what one costs, how it fans out, and what is still needed`() throws {
         let pool = ClassifiedPool()
         for n in 0..<20 {

@@ -60,9 +60,6 @@ struct Burstiness: Sendable {
         }
         return report
     }
-
-    /// The mean amount of a minute.
-    func mean(weight: Float) -> Float { weight > 0 ? sum / weight : 0 }
 }
 
 extension Burstiness {

@@ -110,6 +110,8 @@ extension TenantProfile {
                 weight: Double(arrival.amount.value(at: now, halfLife: DemandEstimator.tenantHalfLife)))
         }
         judge(wanted: result.wanted, entitlement: entitlement, terms)
+        // Lines are a few seconds late.
+        repayment.advance(to: now.second - 10)
         describe(&result, terms)
         releaseSilentRings(terms)
         sums.consumed += consumed

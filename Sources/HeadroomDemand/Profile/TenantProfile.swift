@@ -121,6 +121,7 @@ struct TenantProfile: Sendable {
     mutating func want(_ work: Work, flow: Int, second: Int64, ringSeconds: Int) {
         if flows[flow].wanted == nil { flows[flow].wanted = SecondRing(seconds: ringSeconds, endingAt: second) }
         flows[flow].wanted!.add(work, at: second)
+        repayment.note(work, at: second)
         if isOpen(minute: second / 60) { flows[flow].minutes.add(wanted: work, at: second / 60) }
     }
 
@@ -191,7 +192,6 @@ struct TenantProfile: Sendable {
         for index in flows.indices { flows[index].minutes.closeIdle(keeping: kept) }
         burstiness.closeIdle(keeping: kept)
         closedWeight = closedWeight * kept + (1 - kept)
-        repayment.close(0, mean: burstiness.mean(weight: closedWeight), weight: closedWeight)
     }
 
     private mutating func close(_ minute: Int64) {
@@ -200,7 +200,6 @@ struct TenantProfile: Sendable {
             wanted += flows[index].minutes[minute].lowHalf
             flows[index].minutes.close(minute)
         }
-        repayment.close(wanted.max(), mean: burstiness.mean(weight: closedWeight), weight: closedWeight)
         burstiness.close(minute, wanted: wanted)
         closedWeight = closedWeight * MinuteSeries.keptPerMinute + (1 - MinuteSeries.keptPerMinute)
     }
