@@ -28,7 +28,7 @@ import Testing
                     Explanation.PoolFacts.Band(name: "demand", level: 0.25, saturated: .tokens),
                 ], isFrozen: true),
             tenants: tenants.map { tenant in
-                Explanation.TenantFacts(
+                var facts = Explanation.TenantFacts(
                     tenant: tenant, tier: tenant < "m" ? "premium" : "free", weight: 4,
                     override: tenant == "acme" ? 12 : nil, demand: Rates(rpm: 1, tpm: 4.1e5),
                     credibleDemand: PerCriticality(
@@ -48,6 +48,12 @@ import Testing
                             currency: "EUR", ceiling: 6e7, spent: 5e7, perMinute: 1e6, projected: 7e7,
                             projectedLeast: 6.5e7, projectedMost: 8e7, until: start.adding(seconds: 60),
                             limits: [CostBreak.Limit(pool: pool, requestsPerMinute: 12.25)]) : nil)
+                if tenant == "acme" {
+                    facts.flags = [
+                        GamingFlag(kind: .unfinishedTasks, since: start, evidence: "9 claims came to nothing")
+                    ]
+                }
+                return facts
             })
     }
 

@@ -142,6 +142,24 @@ import Testing
         #expect(sentences.contains(told), "\(sentences)")
     }
 
+    @Test func `which claim is doubted is told, since when, and what was seen`() {
+        let sentences = explanation { _, tenant in
+            tenant.confidence = 1
+            tenant.constraint = .gamingDiscount
+            tenant.flags = [
+                GamingFlag(
+                    kind: .resentDenials, since: Self.at.adding(seconds: -600),
+                    evidence: "40 of 50 denied calls came again at once as new work; by chance it would have been 3")
+            ]
+        }
+        #expect(
+            sentences[1]
+                == "It is doubted that the calls it sends after a denial are new work (flag resent_denials, for 10 min): "
+                + "40 of 50 denied calls came again at once as new work; by chance it would have been 3.",
+            "\(sentences)")
+        #expect(sentences.contains { $0.hasPrefix("A discount binds: of claims that are doubted") }, "\(sentences)")
+    }
+
     @Test(arguments: [
         (CostBreak.State.slowed, "so it is slowed to 300,000 TPM, which what is left pays for."),
         (.paused, "so it is paused until then."),

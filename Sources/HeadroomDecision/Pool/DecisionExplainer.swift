@@ -58,16 +58,18 @@ struct DecisionExplainer {
         let (demand, interval) = (input.demand.fill[index], step.intervals[index])
         // A tenant of which nothing is known has no demand, in the pool's resources.
         var (asked, confidence) = (assured * 0, 1.0)
+        var flags: [GamingFlag] = []
         if let place = members.members[index].demandIndex {
             let claims = input.claims.span
             asked = claims[place].demand.total
             confidence = claims[place].confidence
+            if claims[place].isDiscounted { flags = claims[place].profile?.flags ?? [] }
         }
         var credible = Self.nothing
         credible.interactive = members.rates(demand.interactive, of: index)
         credible.nearRealTime = members.rates(demand.nearRealTime - demand.interactive, of: index)
         credible.batch = members.rates(demand.batch - demand.nearRealTime, of: index)
-        return Explanation.TenantFacts(
+        var facts = Explanation.TenantFacts(
             tenant: members.tenants[index], tier: terms[index].tier, weight: terms[index].weight,
             override: terms[index].override, demand: asked, credibleDemand: credible, start: demand.start,
             confidence: confidence, floor: terms[index].floor, ceiling: terms[index].ceiling,
@@ -77,6 +79,8 @@ struct DecisionExplainer {
             assured: assured, constraint: burst != nil ? .burst : constraint(index), burst: burst?.activity ?? 0,
             excessShare: excess > 0 ? target.excess(of: index, input) / excess : 0, cost: terms[index].cost,
             breaker: terms[index].breaker)
+        facts.flags = flags
+        return facts
     }
 
     func poolFacts(slack: SIMD4<Double>, _ mark: CapacityMark?, isFrozen: Bool) -> Explanation.PoolFacts {

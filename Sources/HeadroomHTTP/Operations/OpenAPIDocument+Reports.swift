@@ -216,7 +216,21 @@ extension OpenAPIDocument {
             "generation": {"type": "integer", "description": "The one that set the number"},
             "at": {"type": "string", "format": "date-time"},
             "pool": {"type": "object", "description": "What all tenants of the pool have in common"},
-            "tenant": {"type": "object", "description": "From demand to what is assured, and what binds it"}
+            "tenant": {
+              "type": "object", "description": "From demand to what is assured, and what binds it",
+              "properties": {
+                "flags": {
+                  "type": "array", "description": "Which of its claims are doubted, and why",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "kind": {"type": "string"}, "since": {"type": "string", "format": "date-time"},
+                      "evidence": {"type": "string"}
+                    }
+                  }
+                }
+              }
+            }
           }
         },
         "Period": {

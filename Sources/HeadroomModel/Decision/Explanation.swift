@@ -147,6 +147,8 @@ public struct Explanation: Equatable, Sendable {
         public var cost: CostFacts?
         /// `nil` where the cost breaker does not hold it.
         public var breaker: CostBreak?
+        /// Why its claims are doubted; empty where they are not.
+        public var flags: [GamingFlag] = []
 
         public init(
             tenant: TenantID, tier: String, weight: Double, override: Int64? = nil, demand: Rates,

@@ -127,6 +127,17 @@ public struct GamingFlag: Equatable, Sendable {
         case resentDenials = "resent_denials"
         /// Work that used to be less urgent is now called interactive.
         case interactiveJump = "interactive_jump"
+
+        /// The claim of the tenant that is not believed, as in a sentence.
+        public var doubtedClaim: String {
+            switch self {
+            case .vanishingDemand: "that all that waits in its queues is wanted"
+            case .loopSynchronised: "that its spikes are what it needs all the time"
+            case .unfinishedTasks: "that its tasks are mid-way and need what they say"
+            case .resentDenials: "that the calls it sends after a denial are new work"
+            case .interactiveJump: "that its work has become interactive"
+            }
+        }
     }
 
     public var kind: Kind

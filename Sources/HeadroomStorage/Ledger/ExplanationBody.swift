@@ -4,7 +4,7 @@ import HeadroomModel
 /// tenants'. Whose they are and what pool it is stand in the row's other columns.
 enum ExplanationBody {
     private static let version: UInt8 = 4
-    /// Without the cost breaker, and before that without costs.
+    /// Without the cost breaker and flags, and before that without costs.
     private static let versionBefore: UInt8 = 3
     private static let versionWithoutCosts: UInt8 = 2
     /// Eight rates of a byte each at least, eleven numbers, three constraints, a tier, no override.
@@ -44,6 +44,13 @@ enum ExplanationBody {
             }
             if written == version {
                 chain.breaker = try reader.readOptional { reader in try readBreaker(of: tenant, from: &reader) }
+                chain.flags = try reader.readArray(leastBytes: 12) { reader in
+                    guard let kind = GamingFlag.Kind(rawValue: try reader.readString()) else {
+                        throw ByteCodingError.outOfRange
+                    }
+                    return GamingFlag(
+                        kind: kind, since: try reader.readTimestamp(), evidence: try reader.readString())
+                }
             }
             chains.append(chain)
         }
@@ -166,6 +173,11 @@ enum ExplanationBody {
                 writer.write(limit.pool.text)
                 writer.write(limit.requestsPerMinute)
             }
+        }
+        writer.write(tenant.flags) { writer, flag in
+            writer.write(flag.kind.rawValue)
+            writer.write(flag.since)
+            writer.write(flag.evidence)
         }
     }
 

@@ -119,6 +119,7 @@ extension JSONWriter {
         if let cost = facts.cost { self.cost(cost) } else { null() }
         key("cost_breaker")
         if let stands = facts.breaker { costBreak(stands) } else { null() }
+        flags(facts.flags)
         endObject()
     }
 

@@ -39,7 +39,7 @@ package struct ExplanationText {
     }
 
     package var sentences: [String] {
-        [demand, capacity, share, bounds, binding, result, excess].compactMap(\.self)
+        [demand, doubts, capacity, share, bounds, binding, result, excess].compactMap(\.self)
     }
 
     // MARK: The parts
@@ -57,6 +57,15 @@ package struct ExplanationText {
                 : ", since a flag doubts its claims"
         }
         return text + "."
+    }
+
+    /// Which claims are doubted, since when, and what was seen; `nil` without a flag.
+    private var doubts: String? {
+        guard !facts.flags.isEmpty else { return nil }
+        return facts.flags.map { flag in
+            "It is doubted \(flag.kind.doubtedClaim) (flag \(flag.kind.rawValue), for "
+                + "\(GroupedNumber.duration(seconds: at.seconds(since: flag.since)))): \(flag.evidence)."
+        }.joined(separator: " ")
     }
 
     private var capacity: String {
@@ -153,7 +162,7 @@ package struct ExplanationText {
         case .coldStart:
             return "The cold start binds: it counts by its tier's prior and what it consumed, not by its claim."
         case .gamingDiscount:
-            return "A discount binds: its claims went beyond what it really consumed, and a flag says why."
+            return "A discount binds: of claims that are doubted, little more counts than what it really consumed."
         case .burst: return "A burst was granted to it in the middle of a task."
         case .override: return "The level binds, at the weight that the override gives it: \(exhausted)."
         case .mode:

@@ -101,21 +101,22 @@ extension JSONWriter {
         endObject()
         key("tasks")
         taskCost(profile.tasks)
-        key("flags")
-        beginArray()
-        for flag in profile.flags {
-            beginObject()
-            field("kind", flag.kind.rawValue)
-            field("since", flag.since)
-            field("evidence", flag.evidence)
-            endObject()
-        }
-        endArray()
+        flags(profile.flags)
         key("flows")
         beginArray()
         for flow in profile.flows { self.flow(flow) }
         endArray()
         endObject()
+    }
+
+    mutating func flags(_ flags: [GamingFlag]) {
+        field("flags", each: flags) { writer, flag in
+            writer.beginObject()
+            writer.field("kind", flag.kind.rawValue)
+            writer.field("since", flag.since)
+            writer.field("evidence", flag.evidence)
+            writer.endObject()
+        }
     }
 
     private mutating func taskCost(_ cost: TaskCost?) {
