@@ -59,7 +59,8 @@ import Testing
             #expect(explained.json["tenant"]?["cost_breaker"]?["state"]?.string == "slowed", "\(explained.text)")
             // Stored with the checkpoint.
             let stored = #"headroom_cost_breaker_subjects{subject="tenant",state="paused"}"#
-            #expect(try await client.metric(stored) == 1)
+            let metrics = try await client.poll("/metrics") { $0.text.contains(stored + " 1\n") }
+            #expect(metrics.text.contains(stored + " 1\n"), "\(metrics.text)")
             #expect(await service.stop(by: 15) == 0)
         }
         try await RunningService.run(house) { service in
