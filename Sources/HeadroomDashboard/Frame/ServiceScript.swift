@@ -35,8 +35,10 @@ extension DashboardFile {
         export const put = (path, body) => call("PUT", path, body);
         export const remove = (path) => call("DELETE", path);
 
-        // Ends with `until` (an AbortSignal) too: what waits holds the page that it waits for.
+        // Ends with `until` (an AbortSignal) too: what waits holds the page that it waits for. A signal that has ended already
+        // calls no listener, so that is asked first.
         export function pause(milliseconds, until) {
+          if (until?.aborted) return Promise.resolve();
           return new Promise((done) => {
             const finish = () => { clearTimeout(timer); until?.removeEventListener("abort", finish); done(); };
             const timer = setTimeout(finish, milliseconds);

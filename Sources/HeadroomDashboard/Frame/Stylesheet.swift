@@ -213,6 +213,5 @@ extension DashboardFile {
           h1 { font-size: 20px; }
           .legend .label { max-width: 130px; }
         }
-        @media (prefers-reduced-motion: no-preference) { .meter i { transition: width .4s; } }
         """#)
 }
