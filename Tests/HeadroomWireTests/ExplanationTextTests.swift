@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (CostBreak.State.slowed, "so it is slowed to 300,000 TPM, which what is left pays for."),
+        (CostBreak.State.slowed, "so it is slowed to 300,000 tokens a minute, which what is left pays for."),
         (.paused, "so it is paused until then."),
     ])
     func `the cost breaker is told in money`(state: CostBreak.State, end: String) {

@@ -20,16 +20,16 @@ struct LongWindowLimits: Equatable, Sendable {
     /// One for each resource and length.
     private var windows: [Window] = []
 
-    /// A window whose end is not told cannot be spread over the time to it, and says nothing.
-    mutating func note(_ told: QuotaWindow, at: Timestamp) {
-        guard let seconds = told.windowSeconds, seconds > 60, seconds <= Self.longestSeconds,
-            let remaining = told.remaining, remaining.isFinite, remaining >= 0,
-            let reset = told.resetMilliseconds, reset.isFinite, reset >= 0
+    /// A window whose end is not stated cannot be spread over the time to it, and says nothing.
+    mutating func note(_ window: QuotaWindow, at: Timestamp) {
+        guard let seconds = window.windowSeconds, seconds > 60, seconds <= Self.longestSeconds,
+            let remaining = window.remaining, remaining.isFinite, remaining >= 0,
+            let reset = window.resetMilliseconds, reset.isFinite, reset >= 0
         else { return }
         let until = min(reset / 1000, seconds)
-        let limit = told.limit.flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
+        let limit = window.limit.flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
         let window = Window(
-            resource: told.resource, windowSeconds: seconds, limit: limit, remaining: remaining,
+            resource: window.resource, windowSeconds: seconds, limit: limit, remaining: remaining,
             resetsAt: at.adding(seconds: until), seenAt: at,
             refillsSteadily: limit.map { limit in
                 remaining < limit && abs((1 - remaining / limit) * seconds - until) <= 0.02 * seconds

@@ -56,7 +56,7 @@ struct OtherConsumers: Equatable, Sendable {
     private var ownMean = 0.0
     private var seenAt: Timestamp?
 
-    /// Takes in a second that is told in full: our own use in it, and the last that a header said in it.
+    /// Takes in a second that is reported in full: our own use in it, and the last that a header said in it.
     mutating func fold(used: Double, sample: Sample?, at second: Timestamp) {
         if let seenAt, second.seconds(since: seenAt) > Self.forgetSeconds {
             self = OtherConsumers(isSteadilyRefilled: isSteadilyRefilled)

@@ -91,7 +91,7 @@ struct BucketBank: Sendable {
 
     /// A refusal says that the bucket held less than the refused call, which may be many times the mean, or a fraction of
     /// it. A quarter of a call's size is within tolerance, since sizes are estimates, and so is a tenth of a second. Where
-    /// calls are told as sums, a request and a half are. What the largest hypothesis does not allow either says that the
+    /// calls are reported as sums, a request and a half are. What the largest hypothesis does not allow either says that the
     /// limit is higher than all, and speaks against none. What refused calls cost was not delivered and is no evidence: it
     /// only leaves the bucket in debt, up to its size.
     private mutating func judge(
@@ -105,7 +105,7 @@ struct BucketBank: Sendable {
         let isRefused = moment.refused.contains(resource)
         let perSecond = limit / 60
         let tolerance = max(1, 1.5 * meanRequest, 0.15 * perSecond)
-        let debt = (largest > 0 ? max(0.25 * largest, 0.1 * perSecond) : tolerance) + moment.untold[resource]
+        let debt = (largest > 0 ? max(0.25 * largest, 0.1 * perSecond) : tolerance) + moment.unreported[resource]
         let refusedTolerance = leastRefused.isFinite ? max(1.25 * leastRefused, 0.1 * perSecond) : tolerance
         let top = levels.count - 1
         func excess(_ h: Int) -> Double {

@@ -41,20 +41,20 @@ extension CapacityEstimator {
     ) -> (Rates, CapacityReason) {
         var reason = reason(estimate: believed, limits: limits, refusals: refusals)
         let taken = taken(of: limits)
-        let told = believed.map { resource, rate in
+        let bounded = believed.map { resource, rate in
             let own = min(rate, (limits[resource] ?? rate) - (taken[resource] ?? 0))
             let left = longWindows.rate(of: resource, at: now) ?? own
             // A pool that grants nothing grants a request a minute: someone must ask, to see it come back.
             return max(1, min(own, left))
         }
-        if told != believed { reason = .headers }
+        if bounded != believed { reason = .headers }
         guard refusals == 0, signals.whole.latency.isFarOverBaseline, let held else {
-            held = told
-            return (told, reason)
+            held = bounded
+            return (bounded, reason)
         }
-        let kept = Rates.least(told, held).limited(to: told.resources)
+        let kept = Rates.least(bounded, held).limited(to: bounded.resources)
         self.held = kept
-        return (kept, kept == told ? reason : .latency)
+        return (kept, kept == bounded ? reason : .latency)
     }
 
     /// What others take of the same account, per minute; none where there is no sign of any.
@@ -74,7 +74,7 @@ extension CapacityEstimator {
         var refusals = 0.0
         for second in now.second - 2...now.second {
             guard let slot = open[second] else { continue }
-            // Refusals are told at once, the rest when it ends.
+            // Refusals are reported at once, the rest when it ends.
             attempts +=
                 Double(slot.refusals) + Double(slot.attempts - slot.refusals) / reported(second, completeness, at: now)
             refusals += Double(slot.refusals)

@@ -1,6 +1,6 @@
 import HeadroomModel
 
-/// The state as bytes. What is read back is the same to the last bit; rows that come after it are told later than they
+/// The state as bytes. What is read back is the same to the last bit; rows that come after it are reported later than they
 /// were the first time, which moves the reporting delay by the length of the pause and nothing else.
 extension CapacityEstimator {
     public func write(to writer: inout ByteWriter) {
@@ -142,12 +142,12 @@ extension OtherConsumers.Sample {
 extension ReportingDelay {
     fileprivate func write(to writer: inout ByteWriter) {
         writer.write(at)
-        for amount in told { writer.write(amount) }
+        for amount in reported { writer.write(amount) }
     }
 
     fileprivate init(from reader: inout ByteReader) throws(ByteCodingError) {
         self.init(at: try reader.readTimestamp())
-        for index in told.indices { told[index] = try reader.readAmount() }
+        for index in reported.indices { reported[index] = try reader.readAmount() }
     }
 }
 

@@ -3,7 +3,7 @@ import HeadroomModel
 extension CapacityEstimator {
     /// What the upstream did in one second.
     struct Second: Equatable, Sendable {
-        /// Ascending; only those in which something was told.
+        /// Ascending; only those in which something was reported.
         var moments: [Moment] = []
         /// Without what was overloaded.
         var attempts = 0
@@ -14,7 +14,7 @@ extension CapacityEstimator {
         /// The last that headers said in it.
         var samples: [Resource: OtherConsumers.Sample] = [:]
 
-        /// `largest` is the size of the call; zero where only a sum of calls is told.
+        /// `largest` is the size of the call; zero where only a sum of calls is reported.
         mutating func deliver(_ work: Work, largest: Work = .zero, at tenth: Int) {
             with(tenth) { moment in
                 moment.delivered += work
@@ -119,7 +119,7 @@ extension CapacityEstimator.Second {
         var delivered = Work.zero
         /// What refused calls cost; zero unless the provider counts them.
         var charged = Work.zero
-        /// The size of the largest call that was taken, by resource; zero where only sums are told.
+        /// The size of the largest call that was taken, by resource; zero where only sums are reported.
         var largest = Work.zero
         var failures: [Failure] = []
 

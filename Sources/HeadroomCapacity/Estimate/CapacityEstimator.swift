@@ -3,8 +3,8 @@ import HeadroomModel
 /// Estimates one pool's capacity from its telemetry.
 ///
 /// Seconds of calls, by the moment at which the upstream took them, go through a ``LimitEstimator``: for good once they
-/// are told in full, and before that on trial, scaled up by how much of a second is usually told at its age
-/// (``ReportingDelay``). Judged late, a drop would be seen late; judged as told, calls in flight would look like capacity
+/// are reported in full, and before that on trial, scaled up by how much of a second is usually reported at its age
+/// (``ReportingDelay``). Judged late, a drop would be seen late; judged as reported, calls in flight would look like capacity
 /// that is gone. The provider's own word bounds the estimate (``HeaderLimits``, ``LongWindowLimits``,
 /// ``OtherConsumers``), latency far over its baseline keeps it from rising, and a person's pin goes before everything.
 /// An overload says nothing about the quota and never enters: it opens the breaker (``UpstreamSignals``).
@@ -16,7 +16,7 @@ public struct CapacityEstimator: Sendable {
         var refusals: Int
     }
 
-    /// A second is judged for good when this part of its work is usually told, and on trial from half of it on: below
+    /// A second is judged for good when this part of its work is usually reported, and on trial from half of it on: below
     /// that, scaling up makes noise.
     private static let complete = 0.98
     private static let onTrial = 0.5
@@ -207,7 +207,7 @@ public struct CapacityEstimator: Sendable {
 
     // MARK: Estimate
 
-    /// Judges the seconds that are told in full, the newer ones on trial, and says what there is.
+    /// Judges the seconds that are reported in full, the newer ones on trial, and says what there is.
     public mutating func estimate(at now: Timestamp, pin: CapacityPin? = nil) -> PoolCapacity {
         headers.forget(after: settings.headerSeconds, at: now)
         longWindows.advance(to: now)
@@ -222,7 +222,7 @@ public struct CapacityEstimator: Sendable {
         return capacity(trial, completeness, pin: pin, at: now)
     }
 
-    /// The least age at which that much of a second is told.
+    /// The least age at which that much of a second is reported.
     private func age(_ completeness: [Double], _ part: Double) -> Int {
         completeness.firstIndex { $0 >= part } ?? ReportingDelay.longest
     }
@@ -283,15 +283,15 @@ public struct CapacityEstimator: Sendable {
         let unnamed = named.isEmpty ? suspects : named
         var moments = second.moments.map { moment in
             MeteredLimits.Moment(
-                tenth: moment.tenth, delivered: moment.delivered, charged: moment.charged, untold: .zero,
+                tenth: moment.tenth, delivered: moment.delivered, charged: moment.charged, unreported: .zero,
                 largestDelivered: moment.largest, refused: moment.exhausted(unnamed: unnamed),
                 leastRefused: moment.leastRefused)
         }
         if factor > 1, !moments.isEmpty {
             // Calls on their way may be why others were refused: they count from the first moment on.
-            let untold = second.delivered * (factor - 1)
-            moments[0].delivered += untold
-            for index in moments.indices { moments[index].untold = untold }
+            let unreported = second.delivered * (factor - 1)
+            moments[0].delivered += unreported
+            for index in moments.indices { moments[index].unreported = unreported }
         }
         limits.fold(
             MeteredLimits.Second(second: instant, moments: moments, meanRequest: meanRequest),

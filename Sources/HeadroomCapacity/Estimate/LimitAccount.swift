@@ -5,8 +5,8 @@ import HeadroomModel
 /// Two accounts of the same seconds are believed side by side. *Apart*: each resource has a limit of its own, and only
 /// its own buckets speak of it. *Together*: the account was cut as a whole, every limit by the same factor, so that a
 /// refusal for want of requests tells what became of the tokens. A provider mostly cuts the whole, but a second in which
-/// more tokens were delivered than the common factor allows is one that only the first account foresaw. Each second
-/// moves the weight of the two by how well they foresaw it (Bayes' rule for models).
+/// more tokens were delivered than the common factor allows is one that only the first account predicted. Each second
+/// moves the weight of the two by how well they predicted it (Bayes' rule for models).
 struct LimitAccount: Sendable {
     /// How far the account that limits move together is believed before there is evidence.
     private static let priorTogether = 0.8
@@ -27,32 +27,32 @@ struct LimitAccount: Sendable {
         apart = [LimitBelief](repeating: LimitBelief(), count: banks.count)
     }
 
-    /// Takes in a second, ascending, and returns how well it was foreseen.
-    mutating func weigh(_ second: MeteredLimits.Second, gain: Double) -> LimitBelief.Foresight {
+    /// Takes in a second, ascending, and returns how well it was predicted.
+    mutating func weigh(_ second: MeteredLimits.Second, gain: Double) -> LimitBelief.MarginalLikelihood {
         let none = [Double](repeating: 0, count: BucketBank.fractions.count)
         var common = none
         var evidence = none
         var speaks = false
-        var foreseenApart = LimitBelief.Foresight(likelihood: 1, scale: 0)
+        var likelihoodApart = LimitBelief.MarginalLikelihood(likelihood: 1, scale: 0)
         for resource in Resource.allCases {
             let lane = resource.rawValue
             guard banks[lane]?.fold(second, of: resource, gain: gain, into: &evidence) == true else { continue }
             speaks = true
-            let foreseen = apart[lane].weigh(evidence)
-            foreseenApart.likelihood *= foreseen.likelihood
-            foreseenApart.scale += foreseen.scale
+            let predicted = apart[lane].weigh(evidence)
+            likelihoodApart.likelihood *= predicted.likelihood
+            likelihoodApart.scale += predicted.scale
             for h in common.indices {
                 common[h] += evidence[h]
                 evidence[h] = 0
             }
         }
-        guard speaks else { return foreseenApart }
-        let foreseen = together.weigh(common)
-        // The best common factor never foresees more than the best factors apart: the exponent is at most 0.
-        let odds = foreseen.likelihood * exponential(foreseen.scale - foreseenApart.scale)
-        let sum = weightTogether * odds + (1 - weightTogether) * foreseenApart.likelihood
+        guard speaks else { return likelihoodApart }
+        let likelihoodTogether = together.weigh(common)
+        // The best common factor never predicts more than the best factors apart: the exponent is at most 0.
+        let odds = likelihoodTogether.likelihood * exponential(likelihoodTogether.scale - likelihoodApart.scale)
+        let sum = weightTogether * odds + (1 - weightTogether) * likelihoodApart.likelihood
         weightTogether = min(1 - Self.leastWeight, max(Self.leastWeight, weightTogether * odds / sum))
-        return LimitBelief.Foresight(likelihood: sum, scale: foreseenApart.scale)
+        return LimitBelief.MarginalLikelihood(likelihood: sum, scale: likelihoodApart.scale)
     }
 
     /// With an account of a later time, each as far as it is believed: the times are told apart no longer. A level is the

@@ -13,7 +13,7 @@ struct LimitBelief: Sendable {
     var probabilities = LimitBelief.prior
 
     /// How well a belief predicted a second: `likelihood` · e^`scale`. Two numbers, because the product may underflow.
-    struct Foresight {
+    struct MarginalLikelihood {
         var likelihood: Double
         var scale: Double
     }
@@ -21,8 +21,8 @@ struct LimitBelief: Sendable {
     /// So that no hypothesis is ever out of the question.
     private static let least = 1e-12
 
-    /// Takes in the log likelihoods of one second, and returns how well it was foreseen.
-    mutating func weigh(_ logLikelihoods: [Double]) -> Foresight {
+    /// Takes in the log likelihoods of one second, and returns how well it was predicted.
+    mutating func weigh(_ logLikelihoods: [Double]) -> MarginalLikelihood {
         let most = logLikelihoods.max() ?? 0
         var sum = 0.0
         for h in probabilities.indices {
@@ -30,7 +30,7 @@ struct LimitBelief: Sendable {
             sum += probabilities[h]
         }
         for h in probabilities.indices { probabilities[h] /= sum }
-        return Foresight(likelihood: sum, scale: most)
+        return MarginalLikelihood(likelihood: sum, scale: most)
     }
 
     /// The mean of two, of such weights.

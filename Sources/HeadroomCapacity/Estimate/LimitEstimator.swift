@@ -3,17 +3,18 @@ import HeadroomModel
 /// Estimates the hidden limits of one pool from what it delivered and refused, second by second, without any header.
 ///
 /// Nobody says how a provider meters: most refill buckets, some count by the minute. ``MeteredLimits`` of each kind look
-/// at the same seconds, each is believed by how well it foresaw them (Bayes' rule for models), and the estimate is a
+/// at the same seconds, each is believed by how well it predicted them (Bayes' rule for models), and the estimate is a
 /// quantile of their mixture.
 ///
-/// All belief leaks to the prior, and the leak is what probes: after a while without refusals the estimate climbs,
-/// gateways get more, and the next refusal says where the limit is. There is no separate rule for recovery. It leaks
-/// only while the pool is busy: an idle pool says nothing, and what an overloaded one does not take is no sign of room.
+/// Belief is forgotten little by little, back to the prior, and forgetting is what probes: after a while without refusals
+/// the estimate climbs, gateways get more, and the next refusal says where the limit is. There is no separate rule for
+/// recovery. Belief is forgotten only while the pool is busy: an idle pool says nothing, and what an overloaded one does
+/// not take is no sign of room.
 public struct LimitEstimator: Sendable {
     /// How far each kind of meter is believed before there is evidence: buckets are by far the most common.
     private static let priorWeights = [0.9, 0.05, 0.05]
     /// A provider hardly ever changes its meter; but what once was found out may have been wrong.
-    private static let meterLeak = 0.001
+    private static let meterForgetting = 0.001
 
     /// Below half of the estimate a pool's use says nothing of its limit, from 85 % on all (ControlLaw, rule 7).
     private static let busy = 0.5...0.85
@@ -23,7 +24,7 @@ public struct LimitEstimator: Sendable {
     /// From this part of overloads on, nothing probes.
     private static let overloaded = 0.2
     /// So that no hypothesis is ever out of the question, however long nothing probes.
-    private static let leastLeak = 1e-6
+    private static let leastForgetting = 1e-6
 
     private let settings: CapacityPolicy
     var meters: [MeteredLimits]
@@ -58,7 +59,7 @@ public struct LimitEstimator: Sendable {
         weigh(meters.indices.map { meters[$0].weigh(second, gain: settings.evidenceGain) })
         self.overloadShare += (overloadShare - self.overloadShare) * Self.useGain
         let calm = max(0, 1 - self.overloadShare / Self.overloaded)
-        forget(max(Self.leastLeak, settings.forgettingPerSecond * probing * calm))
+        forget(max(Self.leastForgetting, settings.forgettingPerSecond * probing * calm))
     }
 
     /// Lets a second pass in which nothing was attempted: the buckets fill, belief stays. An idle pool says nothing.
@@ -70,15 +71,15 @@ public struct LimitEstimator: Sendable {
     /// Half of what is believed is forgotten: the upstream is another than it was.
     public mutating func widen() { forget(0.5) }
 
-    private mutating func weigh(_ foresights: [LimitBelief.Foresight]) {
-        let most = foresights.map(\.scale).max() ?? 0
+    private mutating func weigh(_ likelihoods: [LimitBelief.MarginalLikelihood]) {
+        let most = likelihoods.map(\.scale).max() ?? 0
         for index in weights.indices {
-            weights[index] *= foresights[index].likelihood * exponential(foresights[index].scale - most)
+            weights[index] *= likelihoods[index].likelihood * exponential(likelihoods[index].scale - most)
         }
         let sum = weights.reduce(0, +)
         for index in weights.indices {
             let posterior = sum > 0 ? weights[index] / sum : Self.priorWeights[index]
-            weights[index] = posterior + (Self.priorWeights[index] - posterior) * Self.meterLeak
+            weights[index] = posterior + (Self.priorWeights[index] - posterior) * Self.meterForgetting
         }
     }
 

@@ -4,7 +4,7 @@ import HeadroomModel
 ///
 /// A limit may change in any second, and what its meter held then decides what a refusal means now. So there is a
 /// ``LimitAccount`` for each of the last seconds, as the time of the last change, and one for all times before. Each is
-/// believed by how well it foresaw the seconds since; after some seconds it is merged with those before. Were it merged
+/// believed by how well it predicted the seconds since; after some seconds it is merged with those before. Were it merged
 /// at once, the levels of a change three seconds ago, of which the first refusal speaks, would be lost in the mean.
 public struct MeteredLimits: Sendable {
     let meter: BucketBank.Meter
@@ -27,19 +27,19 @@ public struct MeteredLimits: Sendable {
         if case .refill = meter { 6 } else { 1 }
     }
 
-    /// Takes in a second, ascending, and returns how well it was foreseen.
-    mutating func weigh(_ second: Second, gain: Double) -> LimitBelief.Foresight {
-        var foresights: [LimitBelief.Foresight] = []
-        for index in accounts.indices { foresights.append(accounts[index].weigh(second, gain: gain)) }
-        let scale = foresights.reduce(-Double.infinity) { max($0, $1.scale) }
+    /// Takes in a second, ascending, and returns how well it was predicted.
+    mutating func weigh(_ second: Second, gain: Double) -> LimitBelief.MarginalLikelihood {
+        var likelihoods: [LimitBelief.MarginalLikelihood] = []
+        for index in accounts.indices { likelihoods.append(accounts[index].weigh(second, gain: gain)) }
+        let scale = likelihoods.reduce(-Double.infinity) { max($0, $1.scale) }
         var sum = 0.0
         for index in accounts.indices {
-            let foreseen = foresights[index].likelihood * exponential(foresights[index].scale - scale)
-            accounts[index].weight = max(LimitAccount.leastWeight, accounts[index].weight * foreseen)
+            let predicted = likelihoods[index].likelihood * exponential(likelihoods[index].scale - scale)
+            accounts[index].weight = max(LimitAccount.leastWeight, accounts[index].weight * predicted)
             sum += accounts[index].weight
         }
         for index in accounts.indices { accounts[index].weight /= sum }
-        return LimitBelief.Foresight(likelihood: sum, scale: scale)
+        return LimitBelief.MarginalLikelihood(likelihood: sum, scale: scale)
     }
 
     /// That part of all belief returns to the prior: the limit may be another one from now on.
@@ -112,8 +112,8 @@ extension MeteredLimits {
         var delivered: Work
         /// What refused calls cost, where the provider counts them.
         var charged: Work
-        /// What of all delivered in its second so far is supposed and not told yet: it speaks against nobody.
-        var untold: Work
+        /// What of all delivered in its second so far is supposed and not reported yet: it speaks against nobody.
+        var unreported: Work
         /// The size of the largest call that was taken; zero when none is known.
         var largestDelivered: Work
         /// Resources for want of which something was refused.
@@ -144,7 +144,7 @@ extension MeteredLimits {
                 second: second,
                 moments: [
                     Moment(
-                        tenth: 9, delivered: delivered, charged: .zero, untold: .zero, largestDelivered: .zero,
+                        tenth: 9, delivered: delivered, charged: .zero, unreported: .zero, largestDelivered: .zero,
                         refused: refused, leastRefused: Work(amounts: SIMD4(repeating: .infinity)))
                 ], meanRequest: meanRequest)
         }

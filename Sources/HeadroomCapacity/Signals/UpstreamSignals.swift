@@ -37,7 +37,7 @@ struct UpstreamSignals: Sendable {
     struct Model: Equatable, Sendable {
         let name: String
         var version: String?
-        /// When another version than was known was told, or noticed by a new name.
+        /// When another version than was known was stated, or noticed by a new name.
         var changedAt: Timestamp?
         var breaker: CircuitBreaker
     }
