@@ -169,7 +169,7 @@ let package = Package(
         tests("HeadroomWireTests", ["HeadroomWire", "HeadroomProviders", "HeadroomJSON", "HeadroomModel"]),
         tests("HeadroomPolicyTests", ["HeadroomPolicy", "HeadroomModel"]),
         tests("HeadroomProvidersTests", ["HeadroomProviders", "HeadroomJSON", "HeadroomModel"]),
-        tests("HeadroomCapacityTests", ["HeadroomCapacity", "HeadroomModel"]),
+        tests("HeadroomCapacityTests", ["HeadroomCapacity", "HeadroomPolicy", "HeadroomModel"]),
         // With decisions: what a tenant claims is tested by what it gets.
         tests("HeadroomDemandTests", ["HeadroomDemand", "HeadroomDecision", "HeadroomModel"]),
         tests("HeadroomDecisionTests", ["HeadroomDecision", "HeadroomModel"]),
