@@ -10,6 +10,7 @@ import Synchronization
 package final class HTTPService: Sendable {
     private let server: MicroHTTPDServer
     private let board: SnapshotBoard
+    private let draws: DrawIntake?
     private let live = LiveHistory()
     private let access: AccessControl
     /// The tokens by which parked requests were checked.
@@ -30,6 +31,7 @@ package final class HTTPService: Sendable {
     ) {
         self.board = board
         self.access = access
+        self.draws = draws
         seenAccessVersion = Atomic(access.version)
         let signIns = FailedSignIns()
         let operations = OperationsRoutes(
@@ -65,7 +67,7 @@ package final class HTTPService: Sendable {
     private func tick() {
         let now = MonotonicClock.milliseconds()
         board.tick(now)
-        live.follow(board)
+        live.follow(board, draws: draws)
         live.tick(now)
         let version = access.version
         if seenAccessVersion.exchange(version, ordering: .relaxed) != version {

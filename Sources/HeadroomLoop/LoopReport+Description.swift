@@ -11,7 +11,8 @@ extension LoopReport {
         let places = Dictionary(uniqueKeysWithValues: zip(capacities.map(\.pool), classified.indices))
         pools = decision.pools.compactMap { allocation in
             places[allocation.pool].map { place in
-                var report = PoolReport(allocation, capacities[place], classified[place])
+                var report = PoolReport(
+                    allocation, capacities[place], classified[place], decision.balances[allocation.pool] ?? [])
                 report.overcommittedTokens = published.overcommittedTokens[allocation.pool] ?? 0
                 report.retryStorm = classified[place].demand.retryStorm
                 report.reversals = decision.reversals[allocation.pool] ?? 0
@@ -36,14 +37,17 @@ extension LoopReport {
 
 extension PoolReport {
     fileprivate init(
-        _ allocation: PoolAllocation, _ capacity: PoolCapacity, _ needs: TenantConsumptionClassifier.Classified
+        _ allocation: PoolAllocation, _ capacity: PoolCapacity, _ needs: TenantConsumptionClassifier.Classified,
+        _ balances: [CreditBalance]
     ) {
         let known = needs.demand.tenants
         var walk = TenantWalk(known)
+        var credited = TenantWalk(balances)
         let tenants = allocation.tenants.indices.map { place in
             let tenant = allocation.tenants[place].tenant
             var report = TenantReport(allocation.tenants.span, place)
             if let row = walk.place(of: tenant) { report.describe(known.span, row) }
+            if let row = credited.place(of: tenant) { report.credit = balances[row].balance }
             if !needs.starvation.isEmpty, let verdict = needs.starvation[tenant] {
                 report.underservedSeconds = verdict.underservedSeconds
                 report.starvation = verdict.starvation

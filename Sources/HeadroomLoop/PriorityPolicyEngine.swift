@@ -15,6 +15,8 @@ package actor PriorityPolicyEngine {
         package var questions: [Proposal]
         package var withdrawn: [Int64]
         package var credits: [CreditBalance]
+        /// The balances of those that have any, ascending by tenant.
+        package var balances: [PoolID: [CreditBalance]]
 
         /// The records that must outlive the process. A generation that was not published explains nothing.
         package func outcome(publishedAs version: SnapshotVersion?, at now: Timestamp) -> DecisionOutcome {
@@ -59,7 +61,8 @@ package actor PriorityPolicyEngine {
     ) -> Decision {
         if let learningUntil, now >= learningUntil { lastKnown = [:] }
         var decision = Decision(
-            pools: [], entitlements: [:], reversals: [:], explanations: [], questions: [], withdrawn: [], credits: [])
+            pools: [], entitlements: [:], reversals: [:], explanations: [], questions: [], withdrawn: [], credits: [],
+            balances: [:])
         let before = failover
         failover = Failover(
             rules.policy.pools,
@@ -98,5 +101,6 @@ extension PriorityPolicyEngine.Decision {
         questions += pool.questions
         withdrawn += pool.withdrawn
         credits += pool.credits
+        balances[id] = pool.balances
     }
 }

@@ -37,6 +37,13 @@ import Testing
         #expect(balance.accrued == 30_000)
     }
 
+    @Test func `the balances of those that have any ascend by tenant`() throws {
+        var credit = BurstCredit(pool: "p", at: start)
+        _ = run(&credit, [idle("a"), bursting("b", needs: 0), idle("c")], seconds: 60, from: 0)
+        #expect(credit.balances.map(\.tenant) == ["a", "c"])
+        #expect(try #require(credit.balances.first) == #require(credit.balance(of: "a")))
+    }
+
     @Test func `credit above ten minutes of the assured rate is lost, and the ledger says so`() throws {
         var credit = BurstCredit(pool: "p", at: start)
         _ = run(&credit, [idle("a", tokens: 600)], seconds: 3600, from: 0)

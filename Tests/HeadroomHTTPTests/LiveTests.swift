@@ -1,6 +1,7 @@
 import HeadroomHTTP
 import HeadroomJSON
 import HeadroomModel
+import HeadroomWire
 import Testing
 
 @Suite struct LiveTests {
@@ -76,6 +77,65 @@ import Testing
             #expect(try await azure.get("/v1/live/series?pool=openai:gpt-4o").status == 403)
             #expect(try await Person("gw", fixture).get("/v1/live").status == 403)
             #expect(try await Person("viewer", fixture).get("/v1/live?wait=26").status == 400)
+        }
+    }
+
+    /// Two gateways have half of the budget each, and one tenant uses more than it is assured.
+    private static func divide(_ fixture: ServiceFixture) -> LoopReport {
+        var pool = PoolAllocation.sample("openai:gpt-4o", rpm: 100)
+        (pool.budget, pool.float) = (Rates(rpm: 100, tpm: 2000), Rates(rpm: 5, tpm: 300))
+        pool.tenants[0].floor = Rates(rpm: 10, tpm: 700)
+        fixture.publish(7, gateways: ["gw-1", "gw-2"], pools: [pool, .sample("azure:gpt-4o", rpm: 100)])
+        var report = report(fixture)
+        report.pools[1].tenants[0].consumed = Rates(rpm: 5, tpm: 900)
+        report.pools[1].tenants[0].credit = 12_345
+        return report
+    }
+
+    @Test func `how the budget is divided is told, but not to who may see some tenants only`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            let viewer = try Person("viewer", fixture)
+            fixture.board.report(Self.divide(fixture))
+            let pool = try await Self.state(viewer)["pools"]?[1]
+            #expect(pool?["floors"]?.number == 700 && pool?["float"]?.number == 300)
+            #expect(pool?["lent"]?.number == 400 && pool?["unused"]?.number == 200)
+            #expect(pool?["gateways"]?.members?.map(\.key) == ["gw-1", "gw-2"])
+            #expect(pool?["gateways"]?["gw-2"]?.number == 1000 && pool?["draws_granted"]?.isNull == true)
+            let series = try await viewer.get("/v1/live/series?pool=openai:gpt-4o&tenant=acme").json
+            #expect(series["lent"]?.array?.map(\.number) == [400])
+            #expect(series["gateways"]?["gw-1"]?.array?.map(\.number) == [1000])
+            #expect(series["tenants"]?["acme"]?["credit"]?.array?.map(\.number) == [12_345])
+            let acme = try await viewer.get("/v1/tenants?tenant=acme&pool=openai:gpt-4o").json["tenants"]?[0]?[
+                "pools"]?[0]
+            #expect(acme?["credit"]?.number == 12_345 && acme?["floor"]?["tpm"]?.number == 700)
+
+            let globex = try Person("globex", fixture)
+            #expect(try await Self.state(globex)["pools"]?[1]?["gateways"] == nil)
+            let own = try await globex.get("/v1/live/series?pool=openai:gpt-4o").json
+            #expect(own["lent"] == nil && own["gateways"]?.members?.isEmpty == true)
+        }
+    }
+
+    @Test func `draws are counted from tick to tick`() async throws {
+        try await ServiceFixture.run { fixture in
+            let client = try fixture.client()
+            let report = Self.divide(fixture)
+            let applied = "applied=\(Publication.epoch).7"
+            #expect(try await client.get("/v1/allocations?gateway=gw-1&\(applied)&boot=one").status == 200)
+            fixture.board.report(report)
+            #expect(try await client.get("/v1/live?wait=20").json["tick"]?.number == 1)
+            let head = DrawRequest.Head(estimate: Work(requests: 1, tokens: 100))
+            let draw = DrawRequest(
+                gateway: "gw-1", boot: "one", sequence: 1, pool: "openai:gpt-4o", epoch: Publication.epoch,
+                waiting: [DrawRequest.Queue(tenant: "acme", heads: [head])])
+            let reply = try await client.call(
+                "POST", "/v1/draw", headers: ["Content-Type: application/json"], body: draw.encoded())
+            #expect(reply.status == 200, "\(reply.text)")
+            var next = report
+            next.at = report.at.adding(seconds: 2)
+            fixture.board.report(next)
+            let pool = try await client.get("/v1/live?after=1&wait=20").json["pools"]?[1]
+            #expect(pool?["draws_granted"]?.number == 30 && pool?["draws_refused"]?.number == 0, "one in 2 s")
         }
     }
 

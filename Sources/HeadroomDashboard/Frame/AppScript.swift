@@ -236,7 +236,7 @@ extension DashboardFile {
                     } }, "Thaw") : null)));
               }
               const counts = { decisions: approvals.length + recommendations.length, alerts: alerts.length };
-              live.decisions = counts.decisions;
+              [live.decisions, live.alerts] = [counts.decisions, counts.alerts];
               for (const badge of nav.querySelectorAll(".count")) {
                 const count = counts[badge.parentElement.dataset.path];
                 badge.hidden = count === 0;

@@ -8,9 +8,10 @@ extension DashboardFile {
 
         const mostSamples = 900;
         const lines = ["nominal", "capacity", "budget", "assured", "demand", "consumed"];
-        // Columns by name: calls of the last minute by outcome, attempts by model.
-        const groups = ["outcomes", "models"];
-        const signals = ["waiting", "oldest_seconds", "refused_share", "p95_ms", "starved"];
+        // Columns by name: calls of the last minute by outcome, attempts by model, budgets by gateway.
+        const groups = ["outcomes", "models", "gateways"];
+        const signals = ["waiting", "oldest_seconds", "refused_share", "p95_ms", "starved",
+          "floors", "lent", "unused", "float", "draws_granted", "draws_empty", "draws_refused"];
 
         export const live = {
           state: null,
@@ -18,8 +19,9 @@ extension DashboardFile {
           // When the last answer came, and what is wrong when none comes.
           heardAt: 0,
           fault: null,
-          // How many decisions wait; the frame asks for them now and then.
+          // How many decisions wait and alerts are open; the frame asks for them now and then.
           decisions: null,
+          alerts: null,
           // The oldest sample that the service has.
           begun: Infinity,
           // Tenants to name in each pool.
@@ -164,12 +166,33 @@ extension DashboardFile {
           return eventsOf({ events: [], acts: answer.acts }).filter((act) => act.at >= from && act.at <= to);
         }
 
+        // The acts of the last half hour, as they are known: asked for again when that was a while ago, or somebody acted here.
+        const known = new Map();
+        window.addEventListener("steered", () => { for (const one of known.values()) one.askedAt = 0; });
+        export function recentActs(pool) {
+          if (!known.has(pool)) known.set(pool, { list: [], askedAt: 0 });
+          const own = known.get(pool);
+          const now = Date.parse(live.state?.at ?? 0);
+          if (Math.abs(now - own.askedAt) > 20000) {
+            own.askedAt = now;
+            acts(pool, now - 1800000, now + 10000).then((list) => { own.list = list; }).catch(() => {});
+          }
+          return own.list;
+        }
+
+        // The last minutes of one tenant, where it is or was among the largest of its pool.
+        export async function recentTenant(pool, tenant, until) {
+          const series = await get("/v1/live/series" + query({ pool, tenant, seconds: 1800, points: 300 }), { signal: until });
+          const own = series.tenants[tenant];
+          return { at: series.at, ...own, oldest: own?.oldest_seconds };
+        }
+
         // The same of one tenant.
         export async function storedTenant(pool, tenant, from, to, until) {
           const answer = await get("/v1/history" + query({ pool, tenant, from: Math.floor(from), to: Math.ceil(to) }), { signal: until });
           const width = answer.step_seconds;
           const perMinute = (amount) => amount * 60 / width;
-          const made = { at: [], demand: [], assured: [], consumed: [], ceiling: [], oldest: [], denied: [], retries: [], events: eventsOf(answer) };
+          const made = { at: [], demand: [], assured: [], consumed: [], ceiling: [], oldest: [], denied: [], retries: [], waited: [], events: eventsOf(answer) };
           for (const step of answer.series) {
             made.at.push(Date.parse(step.start) + width * 500);
             made.demand.push(perMinute(step.demand_tokens));
@@ -179,6 +202,7 @@ extension DashboardFile {
             made.oldest.push(step.oldest_queued_seconds);
             made.denied.push(perMinute(step.denied));
             made.retries.push(perMinute(step.retries));
+            made.waited.push(step.waits ? step.waited_seconds / step.waits : null);
           }
           return made;
         }
@@ -198,14 +222,15 @@ extension DashboardFile {
           async load() {
             const series = await get("/v1/live/series" + query({ pool: this.pool, tenants: this.asked, seconds: 1800, points: 300 }));
             const newer = this.at.map((at, index) => ({ at, index })).filter(({ at }) => at > (series.at.at(-1) ?? 0));
-            const own = { resources: this.resources, tenants: this.tenants, outcomes: this.outcomes, models: this.models, ...Object.fromEntries(signals.map((name) => [name, this[name]])) };
+            const own = { resources: this.resources, tenants: this.tenants, ...Object.fromEntries([...groups, ...signals].map((name) => [name, this[name]])) };
             this.resource = series.resource ?? this.resource;
             live.begun = Math.min(live.begun, series.at[0] ?? Infinity);
             this.at = series.at;
             this.resources = series.resources;
             this.tenants = series.tenants;
             for (const name of groups) this[name] = series[name];
-            for (const name of signals) this[name] = series[name];
+            // Who may see some tenants only has no sums over all of them.
+            for (const name of signals) this[name] = series[name] ?? series.at.map(() => null);
             // Ticks that came while the answer was on its way.
             for (const { at, index } of newer) {
               this.at.push(at);
@@ -230,8 +255,9 @@ extension DashboardFile {
               for (const line of lines) columns[line].push(pool[line]?.[resource] ?? null);
             }
             for (const group of groups) {
-              for (const name of Object.keys(pool[group])) this[group][name] ??= Array(length - 1).fill(0);
-              for (const name of Object.keys(this[group])) this[group][name].push(pool[group][name] ?? 0);
+              const values = pool[group] ?? {};
+              for (const name of Object.keys(values)) this[group][name] ??= Array(length - 1).fill(0);
+              for (const name of Object.keys(this[group])) this[group][name].push(values[name] ?? 0);
             }
             for (const tenant of pool.top) {
               this.tenants[tenant.tenant] ??= {
@@ -251,7 +277,13 @@ extension DashboardFile {
           trim(count) {
             this.at.splice(0, count);
             for (const name of signals) this[name].splice(0, count);
-            for (const group of groups) for (const values of Object.values(this[group])) values.splice(0, count);
+            for (const group of groups) {
+              for (const [name, values] of Object.entries(this[group])) {
+                values.splice(0, count);
+                // What has been nothing for half an hour costs nothing more.
+                if (!values.some(Boolean)) delete this[group][name];
+              }
+            }
             for (const columns of Object.values(this.resources)) for (const line of lines) columns[line].splice(0, count);
             for (const [tenant, columns] of Object.entries(this.tenants)) {
               for (const line of Object.keys(columns)) columns[line].splice(0, count);

@@ -220,7 +220,7 @@ extension DashboardFile {
             }
             this.chosen.setAttribute("visibility", this.drag ? "visible" : "hidden");
             const described = series.map((one) => `${one.name} ${this.show(one.values[this.last] ?? null)}`).join(", ");
-            this.canvas.setAttribute("aria-label", `${this.title}${this.unit ? `, ${this.unit}` : ""}: ${described}. Arrow keys move along it, Enter marks a range.`);
+            this.canvas.setAttribute("aria-label", `${this.title}${this.unit ? `, ${this.unit}` : ""}: ${described}. Arrow keys move along it, Enter marks a range${this.pick ? ", Space asks why" : ""}.`);
           }
 
           place(event) {
@@ -271,6 +271,7 @@ extension DashboardFile {
             const stride = event.shiftKey ? 10 : 1;
             if (event.key === "ArrowLeft") timeline.point(at[Math.max(this.first, here - stride)]);
             else if (event.key === "ArrowRight") timeline.point(at[Math.min(this.last, here + stride)]);
+            else if (event.key === " " && this.pick) this.pick(at[here]);
             else if (event.key === "Enter" && this.begun === undefined) this.begun = at[here];
             else if (event.key === "Enter") {
               const begun = this.begun;

@@ -9,6 +9,7 @@ extension DashboardFile {
           --use: #3f74e0; --use-soft: #3f74e038; --capacity: #18202c; --nominal: #7c8798; --shortage: #c4342b;
           --c0: #3f74e0; --c1: #12a08a; --c2: #e0913a; --c3: #8a63d2; --c4: #d1568b; --c5: #5d9b3c; --c6: #4aa3c7; --c7: #a6784c;
           --rest: #a9b2bf; --radius: 10px; --gap: 16px;
+          --edge: #18202c52;
           --shadow: 0 1px 2px #10182810, 0 1px 3px #10182814;
         }
         @media (prefers-color-scheme: dark) {
@@ -18,7 +19,7 @@ extension DashboardFile {
             --good: #5ac796; --good-soft: #14301f; --warn: #e3b04f; --warn-soft: #33280f; --bad: #ff8a80; --bad-soft: #3a1a18;
             --use: #6d98f7; --use-soft: #6d98f73d; --capacity: #e7ebf1; --nominal: #8391a5; --shortage: #ff8a80;
             --c0: #6d98f7; --c1: #3cc2ab; --c2: #eba75c; --c3: #ab8aea; --c4: #e87fac; --c5: #83bf63; --c6: #6fc0e0; --c7: #c49a6f;
-            --rest: #5c6777; --shadow: none;
+            --rest: #5c6777; --shadow: none; --edge: #9daabb80;
           }
         }
         * { box-sizing: border-box; }
@@ -79,6 +80,7 @@ extension DashboardFile {
         .grid { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); }
         .thirds { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 260px), 1fr)); align-items: start; }
         .halves { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 380px), 1fr)); align-items: start; }
+        .pairs { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); align-items: start; }
         .wide-left { display: grid; gap: var(--gap); grid-template-columns: minmax(0, 2fr) minmax(280px, 1fr); align-items: start; }
         .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; box-shadow: var(--shadow); }
         .figure { padding: 12px 14px; box-shadow: 1px 0 0 var(--line), 0 1px 0 var(--line); min-width: 0; }
@@ -144,7 +146,12 @@ extension DashboardFile {
         .signin { max-width: 420px; margin: 12vh auto 0; padding: 0 16px; }
 
         /* Tables */
-        .scroll { overflow-x: auto; margin: 0 -16px -16px; border-top: 1px solid var(--line); }
+        /* Where there is more to the side, its edge is dark: shades that stay, under covers that scroll away with the table. */
+        .scroll { overflow-x: auto; margin: 0 -16px -16px; border-top: 1px solid var(--line); border-radius: 0 0 var(--radius) var(--radius); background:
+          linear-gradient(to right, var(--surface) 40%, transparent) left / 48px 100% no-repeat local,
+          linear-gradient(to left, var(--surface) 40%, transparent) right / 48px 100% no-repeat local,
+          linear-gradient(to right, var(--edge), transparent) left / 18px 100% no-repeat scroll,
+          linear-gradient(to left, var(--edge), transparent) right / 18px 100% no-repeat scroll; }
         table { border-collapse: collapse; width: 100%; }
         th, td { text-align: left; padding: 8px 10px; border-bottom: 1px solid var(--line); vertical-align: top; }
         th:first-child, td:first-child { padding-left: 16px; } th:last-child, td:last-child { padding-right: 16px; }
@@ -161,6 +168,8 @@ extension DashboardFile {
         .plot figcaption { display: flex; flex-wrap: wrap; gap: 2px 14px; font-size: 13px; align-items: baseline; }
         .plot figcaption h3 { margin-right: 4px; }
         .plot .moment { color: var(--quiet); margin-left: auto; font-size: 12.5px; }
+        .plot .moment:empty { display: none; }
+        .plot .moment:empty + .copy, .card > header > .row { margin-left: auto; }
         .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 14px; font-size: 12.5px; color: var(--quiet); }
         .legend li { display: inline-flex; align-items: center; gap: 6px; max-width: 100%; }
         .legend .label { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 190px; color: inherit; }
@@ -170,7 +179,7 @@ extension DashboardFile {
         .key.dash { width: 16px; height: 0; border-top: 2px dashed var(--tone); border-radius: 0; background: none; }
         .key.gap { background: repeating-linear-gradient(135deg, var(--shortage) 0 2px, transparent 2px 4px); }
         .canvas { position: relative; border-radius: 4px; touch-action: pan-y; cursor: crosshair; }
-        .canvas svg { display: block; width: 100%; overflow: visible; }
+        .canvas > svg { display: block; width: 100%; overflow: visible; }
         .canvas text { fill: var(--quiet); font-size: 11px; font-variant-numeric: tabular-nums; }
         .grid-line { stroke: var(--line); stroke-width: 1; }
         .axis-line { stroke: var(--line-strong); stroke-width: 1; }

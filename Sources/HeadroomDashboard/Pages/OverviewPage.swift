@@ -8,7 +8,7 @@ extension DashboardFile {
         import { clock, compact, duration, main as mainRate, nearly, percent, reasons, units, whole } from "/dashboard/format.js";
         import { live, onTick } from "/dashboard/live.js";
         import { onRange, Plot } from "/dashboard/plot.js";
-        import { capacitySeries, columnsOf, poolEvents, stateChip, tierMeters, tightest } from "/dashboard/pool.js";
+        import { capacitySeries, columnsOf, eventsAndActs, stateChip, tierMeters, tightest } from "/dashboard/pool.js";
         import { get, pause, query, session } from "/dashboard/service.js";
 
         export async function show(main, argument, until) {
@@ -110,6 +110,7 @@ extension DashboardFile {
             ["Refused upstream", percent(worst), "429s", "last minute", worst > .05 ? "warn" : null],
             ["Waiting at gateways", compact(sum((pool) => pool.waiting)), "calls", null],
             ["Decisions", String(questions), "waiting", null, questions ? "warn" : null],
+            ["Open alerts", live.alerts === null ? "–" : String(live.alerts), null, null, live.alerts ? "warn" : null],
             ["Gateways", String(state.gateways.count), null, state.gateways.behind ? `${state.gateways.behind} behind, ${duration(state.gateways.worst_seconds)}` : "all up to date", state.gateways.behind ? "warn" : null],
           ]));
         }
@@ -146,7 +147,7 @@ extension DashboardFile {
           async draw() {
             const columns = await columnsOf(this.name, 0, this.until).catch(() => null);
             if (!columns || this.until.aborted) return;
-            const marked = columns.events ?? poolEvents(this.name);
+            const marked = columns.events ?? eventsAndActs(this.name);
             this.plot.draw({ at: columns.at, series: capacitySeries(columns), events: marked.filter((event) => !["starved", "recovered"].includes(event.kind)) });
           }
         }
@@ -185,23 +186,25 @@ extension DashboardFile {
           const title = h("h2", null, "The same minutes with Headroom, and without");
           const numbers = h("div");
           const tiers = h("div", { class: "stack tight" });
+          const price = h("p");
           const note = h("p", { class: "quiet" });
           replace(element, h("section", { class: "card stack" }, h("header", null, title,
-            h("span", { class: "quiet" }, "the same arrivals, the same provider; without: first come, first served")),
-            numbers, h("div", { class: "wide-left" }, plot.element, tiers), note));
+            h("span", { class: "quiet" }, "the same arrivals at the same provider; without: first come, first served")),
+            numbers, h("div", { class: "wide-left" }, plot.element, tiers), price, note));
           while (!until.aborted) {
             const demo = await get("/v1/demo", { signal: until }).catch(() => null);
-            if (demo && !until.aborted) drawComparison(demo, plot, numbers, tiers, note);
+            if (demo && !until.aborted) drawComparison(demo, title, plot, numbers, tiers, price, note);
             await pause(2000, until);
           }
         }
 
-        function drawComparison(demo, plot, numbers, tiers, note) {
+        function drawComparison(demo, title, plot, numbers, tiers, price, note) {
           plot.draw({ at: demo.at, events: demo.events.map((event) => ({ ...event, at: event.at_ms })), series: [
             { name: "with Headroom", kind: "line", tone: "var(--use)", values: demo.with.critical },
             { name: "without", kind: "dash", tone: "var(--shortage)", values: demo.without.critical },
           ] });
           const [own, other] = [demo.with, demo.without];
+          say(title, own.tiers.length ? `Critical work: ${percent(own.tiers[0].served_share)} served with Headroom, ${percent(other.tiers[0]?.served_share)} without` : "The same minutes with Headroom, and without");
           // The first calls are on their way still.
           const lowest = (values) => Math.min(...values.filter((value, index) => value !== null && demo.at[index] >= demo.at[0] + 10000), 100);
           const pair = (name, one, two, isBetter, unit) => h("div", { class: "figure" }, h("dt", null, name),
@@ -213,11 +216,13 @@ extension DashboardFile {
             pair("429s from the provider", whole(own.refusals), whole(other.refusals), own.refusals < other.refusals),
             pair("Tenants starved", String(own.starved), String(other.starved), own.starved < other.starved),
             pair("Calls given up", whole(own.gave_up), whole(other.gave_up), own.gave_up < other.gave_up)));
-          replace(tiers, h("h3", null, "Served of what came, by tier"), own.tiers.map((tier, index) => {
+          replace(tiers, h("h3", null, "Served of what came, by tier"), h("ul", { class: "legend" }, [["with Headroom", "var(--use)"], ["without", "var(--shortage)"]].map(([name, tone]) => h("li", null, h("span", { class: "key", vars: { "--tone": tone } }), name))), own.tiers.map((tier, index) => {
             const without = other.tiers[index]?.served_share ?? 0;
             const bar = (share, tone, words) => [h("div", { class: "meter", role: "img", "aria-label": `${tier.tier} ${words}: ${percent(share)} served`, vars: { "--part": `${100 * share}%`, "--tone": tone } }, h("i")), h("span", { class: "number" }, percent(share))];
             return h("div", { class: "pair" }, h("span", null, tier.tier), bar(tier.served_share, "var(--use)", "with Headroom"), h("span"), bar(without, "var(--shortage)", "without"));
           }));
+          say(price, demo.price ?? "");
+          price.hidden = !demo.price;
           say(note, `${demo.seconds >= demo.planned_seconds - 1 ? "The run is over; its minutes stay in the plots. " : `${Math.round(demo.planned_seconds - demo.seconds)} s are left. `}${demo.note}`);
         }
         """#)

@@ -7,7 +7,7 @@ extension DashboardFile {
         import { card, chip, empty, figures, h, replace, say, tableCard } from "/dashboard/elements.js";
         import { clock, compact, duration, main as mainRate, moment, percent, rates, reasons, relative, units } from "/dashboard/format.js";
         import { ask, endField, field, problem, reasonField } from "/dashboard/forms.js";
-        import { acts, buffer, live, onTick, stored } from "/dashboard/live.js";
+        import { acts, buffer, live, onTick, recentActs, stored } from "/dashboard/live.js";
         import { onRange, Plot, timeline } from "/dashboard/plot.js";
         import { get, may, pause, put, query, remove } from "/dashboard/service.js";
 
@@ -22,6 +22,9 @@ extension DashboardFile {
         export function poolEvents(pool) {
           return live.events.filter((event) => !event.pool || event.pool === pool).map((event) => ({ ...event, at: Date.parse(event.at) }));
         }
+
+        // With what people did.
+        export function eventsAndActs(pool) { return [...poolEvents(pool), ...recentActs(pool)].sort((a, b) => a.at - b.at); }
 
         const kept = new Map();
 
@@ -61,6 +64,7 @@ extension DashboardFile {
           return [
             { name: "used", kind: "area", tone: "var(--use)", values: lines.consumed },
             { name: "asked for, not served", kind: "gap", values: lines.consumed, upper: missing(lines.consumed, lines.demand) },
+            { name: "budget", kind: "thin", tone: "var(--c2)", values: lines.budget },
             { name: "capacity", kind: "line", tone: "var(--capacity)", values: lines.capacity },
             { name: "nominal", kind: "dash", tone: "var(--nominal)", values: lines.nominal },
           ];
@@ -108,6 +112,10 @@ extension DashboardFile {
           const models = new Plot({ title: "Attempts by model", unit: "a minute", height: 150, until });
           const latency = new Plot({ title: "Latency p95", unit: "ms", height: 150, until });
           const waiting = new Plot({ title: "Calls waiting at gateways", unit: null, height: 150, until });
+          const lending = new Plot({ title: "Floors, lending, float", unit: null, height: 150, until });
+          const draws = new Plot({ title: "Draws from the float", unit: "a minute", height: 150, until });
+          const parts = new Plot({ title: "Gateways’ parts of the budget", unit: null, height: 150, until });
+          const recent = h("p", { class: "quiet", hidden: true }, "Floors, lending, draws, gateways’ parts and latency are kept for the last half hour only.");
           const difference = h("div");
           const excess = h("div");
           const tiers = h("div", { class: "stack tight" });
@@ -119,7 +127,8 @@ extension DashboardFile {
           }
           replace(main, head, numbers, h("section", { class: "card stack" }, picker, who.element), difference,
             h("div", { class: "wide-left" }, card(null, whole.element), card("Tiers", tiers, h("p", { class: "quiet" }, "The bar is what a tier gets of what it asks for; the mark is what it is sure of."))),
-            h("div", { class: "grid" }, card(null, refusals.element), card(null, waiting.element), card(null, latency.element), card(null, models.element)),
+            h("div", { class: "grid" }, card(null, refusals.element), card(null, waiting.element), card(null, latency.element), card(null, models.element),
+              card(null, lending.element, h("p", { class: "quiet below" }, "Lent is what tenants use above what they are sure of: budget that is assured to nobody, or that others leave unused.")), card(null, parts.element), card(null, draws.element)), recent,
             h("div", { class: "wide-left" }, tenants, h("div", { class: "stack" }, excess, facts)));
           let columns = await columnsOf(name, 10, until);
           if (until.aborted) return;
@@ -170,11 +179,13 @@ extension DashboardFile {
               return;
             }
             if (until.aborted) return;
-            const events = columns.events ?? poolEvents(name);
+            const events = columns.events ?? eventsAndActs(name);
             const shown = resource && columns.resources[resource] ? resource : columns.resource;
             who.draw({ at: columns.at, events, series: shown === columns.resource ? shares(columns) : capacitySeries(columns, shown) });
+            // Of who is starved the small plots say nothing.
+            const main = events.filter((event) => !["starved", "recovered"].includes(event.kind));
             const lines = columns.resources[shown] ?? {};
-            whole.draw({ at: columns.at, events, series: lines.demand ? [
+            whole.draw({ at: columns.at, events: main, series: lines.demand ? [
               { name: "asked for", kind: "line", tone: "var(--shortage)", values: lines.demand },
               { name: "used", kind: "area", tone: "var(--use)", values: lines.consumed },
               { name: "assured", kind: "thin", tone: "var(--c1)", values: lines.assured },
@@ -182,12 +193,46 @@ extension DashboardFile {
               { name: "capacity", kind: "line", tone: "var(--capacity)", values: lines.capacity },
               { name: "nominal", kind: "dash", tone: "var(--nominal)", values: lines.nominal },
             ] : [] });
-            refusals.draw({ at: columns.at, events, series: failures(columns) });
+            refusals.draw({ at: columns.at, events: main, series: failures(columns) });
             models.element.parentElement.hidden = !Object.keys(columns.models).length;
-            models.draw({ at: columns.at, events, series: Object.entries(columns.models).map(([model, values], index) => ({ name: model, kind: "stack", tone: tones[index % tones.length], values })) });
+            models.draw({ at: columns.at, events: main, series: Object.entries(columns.models).map(([model, values], index) => ({ name: model, kind: "stack", tone: tones[index % tones.length], values })) });
             latency.element.parentElement.hidden = columns.p95_ms.every((value) => value === null);
-            latency.draw({ at: columns.at, events, series: [{ name: "p95", kind: "line", tone: "var(--c3)", values: columns.p95_ms }] });
-            waiting.draw({ at: columns.at, events, series: [{ name: "calls", kind: "area", tone: "var(--c2)", values: columns.waiting }] });
+            latency.draw({ at: columns.at, events: main, series: [{ name: "p95", kind: "line", tone: "var(--c3)", values: columns.p95_ms }] });
+            waiting.draw({ at: columns.at, events: main, series: [{ name: "calls", kind: "area", tone: "var(--c2)", values: columns.waiting }] });
+            drawDivision(main);
+          }
+
+          // How the budget is divided, which ticks tell and the database does not.
+          function drawDivision(events) {
+            const isKnown = Boolean(columns.floors);
+            recent.hidden = isKnown;
+            const only = (plot, is) => { plot.element.parentElement.hidden = !is; return is; };
+            if (only(lending, isKnown)) {
+              lending.draw({ at: columns.at, events, series: [
+                { name: "assured, unused", kind: "area", tone: "var(--c1)", values: columns.unused },
+                { name: "lent", kind: "area", tone: "var(--c2)", values: columns.lent },
+                { name: "float", kind: "line", tone: "var(--c3)", values: columns.float },
+                { name: "floors", kind: "dash", tone: "var(--nominal)", values: columns.floors },
+              ] });
+            }
+            if (only(draws, isKnown && columns.draws_granted.some((value) => value !== null))) {
+              draws.draw({ at: columns.at, events, series: [
+                { name: "granted", kind: "stack", tone: "var(--c1)", values: columns.draws_granted },
+                { name: "nothing there", kind: "stack", tone: "var(--c2)", values: columns.draws_empty },
+                { name: "refused", kind: "stack", tone: "var(--shortage)", values: columns.draws_refused },
+              ] });
+            }
+            const names = isKnown ? Object.keys(columns.gateways).sort() : [];
+            if (only(parts, names.length > 0)) {
+              const budget = columns.resources[columns.resource]?.budget ?? [];
+              const rest = budget.map((value, index) => value === null ? null
+                : Math.max(0, value - (columns.float[index] ?? 0) - names.reduce((sum, one) => sum + (columns.gateways[one][index] ?? 0), 0)));
+              parts.draw({ at: columns.at, events, series: [
+                ...names.slice(0, shownTenants).map((one, index) => ({ name: one, kind: "stack", tone: tones[index], values: columns.gateways[one] })),
+                ...(names.length >= shownTenants ? [{ name: "all others", kind: "stack", tone: "var(--rest)", values: rest }] : []),
+                { name: "budget", kind: "line", tone: "var(--capacity)", values: budget },
+              ] });
+            }
           }
 
           async function compare() {
@@ -213,7 +258,7 @@ extension DashboardFile {
               : empty("Nobody: all that is asked for is assured.")));
             replace(facts, card("How it is run", h("ul", { class: "sentences" },
               h("li", null, `Mode ${pool.mode}; ${pool.enforce ? "gateways enforce what is published" : "gateways only count"}.`),
-              h("li", null, `The float holds ${rates(pool.float)}.`),
+              h("li", null, Object.values(pool.float).some(Boolean) ? `The float holds ${rates(pool.float)}: budget that no gateway has work for.` : "The float is empty: no gateway draws from it, or all have work for their parts."),
               pool.failover.length ? h("li", null, `Fails over to ${pool.failover.join(", ")}.`) : h("li", null, "No pool to fail over to."),
               pool.upstream.channels.map((channel) => h("li", null, `${channel.model ?? "Other models"}: ${channel.state.replace("_", " ")}, ${compact(channel.attempts)} attempts in the last minute, ${percent(channel.quota_share)} refused${channel.latency_ms ? `, p95 ${compact(channel.latency_ms.p95)} ms (usually ${compact(channel.latency_ms.baseline_p95)})` : ""}.`)),
               pool.upstream.long_windows.map((window) => h("li", null, `${compact(window.remaining)} ${window.resource} left until ${moment(window.resets_at)}.`)),

@@ -7,7 +7,7 @@ extension DashboardFile {
         import { card, chip, copyText, empty, figures, h, replace, say } from "/dashboard/elements.js";
         import { compact, constraints, duration, moment, money, percent, rates, relative, units } from "/dashboard/format.js";
         import { ask, endField, field, form, problem, reasonField, select } from "/dashboard/forms.js";
-        import { buffer, live, onTick, storedTenant } from "/dashboard/live.js";
+        import { live, onTick, recentTenant, storedTenant } from "/dashboard/live.js";
         import { onRange, Plot, timeline } from "/dashboard/plot.js";
         import { poolEvents } from "/dashboard/pool.js";
         import { get, may, post, query, remove, session } from "/dashboard/service.js";
@@ -47,7 +47,7 @@ extension DashboardFile {
                   parts.set(own.pool, part);
                   pools.append(part.element);
                 }
-                part.update(own, contract);
+                part.update(own);
               }
             }
             listOverrides(overrides, held, refresh);
@@ -72,8 +72,9 @@ extension DashboardFile {
             this.plot = new Plot({ title: "Asked for, sure of, served", unit: "tokens/min", height: 230, until, pick: (at) => this.explainAt(at) });
             this.waits = new Plot({ title: "Oldest waiting call", unit: "s", height: 110, until });
             this.refusals = new Plot({ title: "Denied and tried again", unit: "calls a minute", height: 110, until });
-            this.later = h("div", { class: "halves" }, this.waits.element, this.refusals.element);
-            this.refusals.element.hidden = true;
+            this.waited = new Plot({ title: "Mean wait of calls that went through", unit: "s", height: 110, until });
+            this.credit = new Plot({ title: "Burst credit", unit: "tokens", height: 110, until });
+            this.later = h("div", { class: "pairs" }, this.waits.element, this.waited.element, this.refusals.element, this.credit.element);
             this.numbers = h("div");
             this.why = h("div", { class: "stack tight" }, h("p", { class: "quiet" }, "Asking …"));
             this.profile = h("div");
@@ -81,11 +82,12 @@ extension DashboardFile {
             this.element = h("section", { class: "stack", "aria-label": `In ${pool}` },
               h("div", { class: "card stack" }, h("header", null, h("h2", null, "In ", h("a", { href: `#/pool/${encodeURIComponent(pool)}` }, pool)), this.status), this.plot.element, this.later),
               this.numbers, card(["Why this number", this.back = h("button", { type: "button", class: "plain", hidden: true, onclick: () => this.explainAt(null) }, "Back to now")],
-                this.why, h("p", { class: "quiet" }, "A click into the plot asks for another moment.")), this.profile);
-            this.own = { at: [], demand: [], assured: [], consumed: [], ceiling: [], oldest: [] };
+                this.why, h("p", { class: "quiet" }, "A click into the plot asks for another moment; by keyboard: Tab to it, the arrow keys, and Space.")), this.profile);
+            this.own = { at: [], demand: [], assured: [], consumed: [], ceiling: [], oldest: [], credit: [] };
+            this.earlier = null;
           }
 
-          async update(own, contract) {
+          async update(own) {
             const resource = own.demand.tpm !== undefined ? "tpm" : own.demand.itpm !== undefined ? "itpm" : "rpm";
             const at = Date.parse(live.state.at);
             const [demand, assured, consumed, ceiling] = [own.demand, own.assured, own.consumed, own.ceiling].map((value) => value?.[resource] ?? null);
@@ -93,7 +95,7 @@ extension DashboardFile {
             if (at > (kept.at.at(-1) ?? 0)) {
               kept.at.push(at);
               const oldest = Math.max(0, ...Object.values(own.queue).map((queue) => queue.oldest_seconds));
-              for (const [line, value] of Object.entries({ demand, assured, consumed, ceiling, oldest })) kept[line].push(value);
+              for (const [line, value] of Object.entries({ demand, assured, consumed, ceiling, oldest, credit: own.credit })) kept[line].push(value);
               // Half an hour, as the service keeps it.
               if (kept.at.length > 900) for (const line of Object.keys(kept)) kept[line].shift();
             }
@@ -101,7 +103,6 @@ extension DashboardFile {
               own.flags.map((flag) => chip(flag.replaceAll("_", " "), "warn")));
             const waiting = Object.values(own.queue).reduce((sum, queue) => sum + queue.depth, 0);
             const oldest = Math.max(...Object.values(own.queue).map((queue) => queue.oldest_seconds));
-            const terms = contract?.pools.find((one) => one.pool === this.pool);
             replace(this.numbers, figures([
               ["Sure of", compact(assured), units[resource], constraints[own.constraint] ?? own.constraint],
               ["Gets", compact(consumed), null, demand ? `${percent(Math.min(1, consumed / demand))} of what it asks for` : "idle", own.starvation ? "bad" : null],
@@ -109,45 +110,56 @@ extension DashboardFile {
               ["At most", ceiling === null ? "no limit" : compact(ceiling), null, "its ceiling"],
               ["Tier", own.tier, null, `weight ${compact(own.weight)}`],
               ["Waiting", compact(waiting), "calls", waiting ? `oldest ${duration(oldest)}` : null, oldest > 10 ? "warn" : null],
-              terms?.floor?.[resource] ? ["Floor", compact(terms.floor[resource]), null, "by contract"] : null,
+              own.floor[resource] ? ["Floor", compact(own.floor[resource]), null, "by contract"] : null,
+              ["Burst credit", compact(own.credit), resource === "rpm" ? "requests" : "tokens", Object.values(own.burst).some(Boolean) ? `it pays for ${rates(own.burst)} now` : own.credit ? "saved for the middle of a task" : "none saved"],
             ]));
             this.showProfile(own.profile);
             this.resource = resource;
             await Promise.all([this.explain(own), this.draw()]);
           }
 
-          // Ticks that came before this page was open are in the pool's columns, where the tenant is a large one; what is
-          // older is stored.
+          // Ticks from before this page was open come once, where the tenant is a large one. What is older is stored, and so
+          // are denials and waits, by the minute.
           async draw() {
             const range = timeline.range();
-            if (range.from < live.begun - 65000 && (timeline.chosen || range.to - range.from > 1800000)) { await this.drawStored(range); return; }
-            const columns = await buffer(this.pool, 32);
-            if (this.until.aborted) return;
-            const large = columns.resource === this.resource ? columns.tenants[this.tenant] : null;
-            const begin = this.own.at[0] ?? Infinity;
-            const before = large ? columns.at.map((at, index) => index).filter((index) => columns.at[index] < begin) : [];
-            const join = (line) => [...before.map((index) => large[line]?.[index] ?? null), ...this.own[line]];
-            const at = [...before.map((index) => columns.at[index]), ...this.own.at];
-            const events = poolEvents(this.pool).filter((event) => !event.tenant || event.tenant === this.tenant);
-            this.lines({ at, events, demand: join("demand"), consumed: join("consumed"), assured: join("assured"), ceiling: join("ceiling") });
-            this.waits.draw({ at, events, series: [{ name: "oldest", kind: "area", tone: "var(--c2)", values: join("oldest") }] });
-            this.refusals.element.hidden = true;
+            const isStored = range.from < live.begun - 65000 && (timeline.chosen || range.to - range.from > 1800000);
+            this.credit.element.hidden = isStored;
+            const minutes = this.minutes(range);
+            if (!isStored) {
+              this.earlier ??= recentTenant(this.pool, this.tenant, this.until).catch(() => ({ at: [] }));
+              const before = await this.earlier;
+              if (this.until.aborted) return;
+              const begin = this.own.at[0] ?? Infinity;
+              const places = before.at.map((at, index) => index).filter((index) => before.at[index] < begin);
+              const join = (line) => [...places.map((index) => before[line]?.[index] ?? null), ...this.own[line]];
+              const at = join("at");
+              const acts = this.known?.events.filter((event) => event.kind === "act") ?? [];
+              const events = [...poolEvents(this.pool).filter((event) => !event.tenant || event.tenant === this.tenant), ...acts].sort((a, b) => a.at - b.at);
+              this.lines({ at, events, demand: join("demand"), consumed: join("consumed"), assured: join("assured"), ceiling: join("ceiling") });
+              this.waits.draw({ at, events, series: [{ name: "oldest", kind: "area", tone: "var(--c2)", values: join("oldest") }] });
+              this.credit.draw({ at, events, series: [{ name: "credit", kind: "area", tone: "var(--c1)", values: join("credit") }] });
+            }
+            const found = await minutes;
+            if (!found || this.until.aborted) return;
+            this.known = found;
+            const { at, events } = found;
+            if (isStored) {
+              this.lines(found);
+              this.waits.draw({ at, events, series: [{ name: "oldest", kind: "area", tone: "var(--c2)", values: found.oldest }] });
+            }
+            this.refusals.draw({ at, events, series: [{ name: "denied", kind: "area", tone: "var(--shortage)", values: found.denied }, { name: "tried again", kind: "line", tone: "var(--c3)", values: found.retries }] });
+            this.waited.draw({ at, events, series: [{ name: "mean wait", kind: "line", tone: "var(--c3)", values: found.waited }] });
           }
 
-          async drawStored(range) {
+          // What is stored of a range; asked for again once a minute, as it grows.
+          minutes(range) {
             const step = Math.max(60000, (range.to - range.from) / 300);
             const key = [Math.floor(range.from / step), Math.floor(range.to / step)].join("|");
             if (this.storedKey !== key) {
               this.storedKey = key;
               this.stored = storedTenant(this.pool, this.tenant, range.from, range.to, this.until).catch(() => { this.storedKey = null; return null; });
             }
-            const found = await this.stored;
-            if (!found || this.until.aborted) return;
-            const { at, events } = found;
-            this.lines(found);
-            this.waits.draw({ at, events, series: [{ name: "oldest", kind: "area", tone: "var(--c2)", values: found.oldest }] });
-            this.refusals.element.hidden = false;
-            this.refusals.draw({ at, events, series: [{ name: "denied", kind: "area", tone: "var(--shortage)", values: found.denied }, { name: "tried again", kind: "line", tone: "var(--c3)", values: found.retries }] });
+            return this.stored;
           }
 
           lines({ at, events, demand, consumed, assured, ceiling }) {

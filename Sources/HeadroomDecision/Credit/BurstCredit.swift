@@ -141,6 +141,9 @@ public struct BurstCredit: Sendable {
         return changes
     }
 
+    /// The balances of those that have any, ascending by tenant.
+    public var balances: [CreditBalance] { accounts.lazy.map(\.balance).filter { $0.balance > 0 } }
+
     public func balance(of tenant: TenantID) -> CreditBalance? { place(of: tenant).map { accounts[$0].balance } }
 
     // MARK: Accounts

@@ -94,6 +94,9 @@ struct BurstGrants: Sendable {
         return claims
     }
 
+    /// As ``BurstCredit/balances``.
+    var balances: [CreditBalance] { credit.balances }
+
     /// As ``BurstCredit/takeChanges(at:)``.
     mutating func takeChanges(at now: Timestamp) -> [CreditBalance] { credit.takeChanges(at: now) }
 

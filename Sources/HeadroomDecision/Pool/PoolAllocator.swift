@@ -12,7 +12,10 @@ public struct PoolDecision: Sendable {
     public var questions: [Proposal]
     /// Pending questions that no longer stand.
     public var withdrawn: [Int64]
+    /// Balances to be stored.
     public var credits: [CreditBalance]
+    /// The balances of those that have any, ascending by tenant.
+    public var balances: [CreditBalance]
     /// How often assured rates turned back by more than a hundredth, since the allocator began.
     public var reversals: Int
 }
@@ -90,7 +93,7 @@ public struct PoolAllocator: Sendable {
             entitlements: explainer.entitlements(numbers),
             facts: explainer.poolFacts(slack: inForce.slack, capacityMark, isFrozen: freeze.isFrozen),
             changes: changes, questions: asked.questions, withdrawn: asked.withdrawn,
-            credits: bursts.takeChanges(at: now), reversals: inForce.reversals)
+            credits: bursts.takeChanges(at: now), balances: bursts.balances, reversals: inForce.reversals)
         if let lastKnown = learning.keep(lastKnown, inPlaceOf: decision.allocation) {
             inForce.resume(lastKnown, members)
             fallback.restart()

@@ -24,7 +24,7 @@ package final class DrawIntake: Sendable {
     package enum Result: String, CaseIterable { case granted, empty, refused }
 
     private let float: Float
-    private let counts = Mutex<[PoolID: [Result: Int]]>([:])
+    private let results = Mutex<[PoolID: [Result: Int]]>([:])
 
     /// 64 heads of each of 150 tenants.
     static let maxBytes = 1 << 20
@@ -94,12 +94,15 @@ package final class DrawIntake: Sendable {
     }
 
     private func count(_ result: Result, _ pool: PoolID) {
-        counts.withLock { $0[pool, default: [:]][result, default: 0] += 1 }
+        results.withLock { $0[pool, default: [:]][result, default: 0] += 1 }
     }
+
+    /// Since the start; pools that were never drawn from are left out.
+    var counts: [PoolID: [Result: Int]] { results.withLock { $0 } }
 
     /// Since the start, ascending by pool, zeros included; pools that were never drawn from are left out.
     package var all: [(pool: PoolID, result: Result, count: Int)] {
-        let counts = counts.withLock { $0 }
+        let counts = counts
         return counts.keys.sorted().flatMap { pool in
             Result.allCases.map { (pool, $0, counts[pool]?[$0] ?? 0) }
         }

@@ -42,6 +42,17 @@ final class PublishedGeneration: Sendable {
         return snapshots.reduce(0) { $0 + $1.pools.reduce(1) { $0 + 1 + $1.tenants.count } }
     }
 
+    /// The part of each gateway in a pool's budget, ascending by gateway.
+    func budgets(of pool: PoolID, _ resource: Resource) -> [(gateway: GatewayID, budget: Double)] {
+        guard let place = publication.whole.pools.firstIndex(where: { $0.pool == pool }) else { return [] }
+        return publication.parts.compactMap { part in
+            guard part.snapshot.pools.indices.contains(place), part.snapshot.pools[place].pool == pool else {
+                return nil
+            }
+            return part.snapshot.pools[place].budget[resource].map { (part.gateway, $0) }
+        }
+    }
+
     /// The gateways' sum of a tenant's assured rate, and the whole of it, where some await room; `nil` where
     /// none does.
     func awaitingRoom(_ tenant: TenantID, in pool: PoolID) -> (given: Rates, assured: Rates)? {

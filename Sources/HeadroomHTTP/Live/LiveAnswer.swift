@@ -72,10 +72,20 @@ enum LiveAnswer {
             writer.endObject()
         }
         writer.endObject()
-        for (name, value) in Self.signals {
+        for (name, value) in Self.signals + (scope.tenants == nil ? Self.division : []) {
             writer.key(name)
             writer.column(found) { value($0.pool) }
         }
+        writer.key("gateways")
+        writer.beginObject()
+        let gateways = scope.tenants == nil ? found.flatMap { $0.pool.division.gateways.map(\.gateway) } : []
+        for gateway in Set(gateways).sorted() {
+            writer.key(gateway.text)
+            writer.column(found) { entry in
+                entry.pool.division.gateways.first { $0.gateway == gateway }?.budget
+            }
+        }
+        writer.endObject()
         writer.key("outcomes")
         writer.beginObject()
         for outcome in Outcome.allCases where found.contains(where: { $0.pool.outcomes[outcome.rawValue] > 0 }) {
@@ -97,7 +107,7 @@ enum LiveAnswer {
         for tenant in shown(found.map(\.pool), query, scope) {
             writer.key(tenant.text)
             writer.beginObject()
-            for (name, path) in Self.tenantLines {
+            for (name, path) in Self.tenantLines + (query.tenant == nil ? [] : Self.oneTenantLines) {
                 writer.key(name)
                 writer.column(found) { entry in
                     entry.pool.tenants.first { $0.tenant == tenant }.map { Double($0[keyPath: path]) }
@@ -121,10 +131,24 @@ enum LiveAnswer {
         [("demand", \.demand), ("assured", \.assured), ("consumed", \.consumed)]
     }
 
+    /// Of a tenant that is asked for by name.
+    private static var oneTenantLines: [(StaticString, KeyPath<LiveSample.Tenant, Float> & Sendable)] {
+        [("oldest_seconds", \.oldestSeconds), ("credit", \.credit)]
+    }
+
     private static let signals: [(StaticString, @Sendable (LiveSample.Pool) -> Double?)] = [
         ("waiting", { Double($0.queueDepth) }), ("oldest_seconds", { $0.oldestSeconds }),
         ("refused_share", { $0.refusedShare }), ("p95_ms", { $0.p95Milliseconds }),
         ("starved", { Double($0.starvedCount) }),
+    ]
+
+    /// Sums over all tenants, and what gateways have.
+    fileprivate static let division: [(StaticString, @Sendable (LiveSample.Pool) -> Double?)] = [
+        ("floors", { $0.division.floors }), ("lent", { $0.division.lent }), ("unused", { $0.division.unused }),
+        ("float", { $0.division.float }),
+        ("draws_granted", { pool in pool.division.draws.map { $0[.granted] ?? 0 } }),
+        ("draws_empty", { pool in pool.division.draws.map { $0[.empty] ?? 0 } }),
+        ("draws_refused", { pool in pool.division.draws.map { $0[.refused] ?? 0 } }),
     ]
 
     /// The largest over all the samples, by what they used.
@@ -211,6 +235,7 @@ extension JSONWriter {
             integer(Int64(attempts))
         }
         endObject()
+        if scope.tenants == nil { division(pool) }
         field("open_questions", report.openQuestions)
         // Sums over others are not for somebody who may see one tenant.
         field("tenants", scope.tenants == nil ? pool.tiers.reduce(0) { $0 + $1.tenants } : 0)
@@ -222,6 +247,20 @@ extension JSONWriter {
         let resource = pool.mainResource
         field("short", each: pool.short.filter { scope.holds($0.tenant) }) { $0.tenant($1, resource) }
         field("top", each: pool.tenants.filter { scope.holds($0.tenant) }.prefix(tenants)) { $0.tenant($1, resource) }
+        endObject()
+    }
+
+    private mutating func division(_ pool: LiveSample.Pool) {
+        for (name, value) in LiveAnswer.division {
+            key(name)
+            compact(value(pool))
+        }
+        key("gateways")
+        beginObject()
+        for (gateway, budget) in pool.division.gateways {
+            key(gateway.text)
+            compact(budget)
+        }
         endObject()
     }
 

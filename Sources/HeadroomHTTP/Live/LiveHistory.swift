@@ -13,6 +13,8 @@ final class LiveHistory: Sendable {
         /// The estimate at the last event, as a part of nominal.
         var levels: [PoolID: Double] = [:]
         var policy: String?
+        /// Draws since the start, at the newest sample.
+        var draws: [PoolID: [DrawIntake.Result: Int]] = [:]
         var isStopping = false
     }
 
@@ -27,10 +29,36 @@ final class LiveHistory: Sendable {
     private let seen = Atomic(0)
 
     /// Takes the newest report of the loop, once. Call it often.
-    func follow(_ board: SnapshotBoard) {
+    /// - Parameter draws: where gateways draw; `nil` where none can.
+    func follow(_ board: SnapshotBoard, draws: DrawIntake? = nil) {
         let count = board.reportCount
         guard seen.exchange(count, ordering: .relaxed) != count, let report = board.newestReport else { return }
-        add(LiveSample(number: count, report: report), policy: board.current?.whole.policy)
+        let published = board.current
+        let sample = LiveSample(
+            number: count, report: report, published: published,
+            draws: drawsAMinute(draws?.counts ?? [:], at: report.at))
+        add(sample, policy: published?.whole.policy)
+    }
+
+    /// The draws since the sample before, a minute.
+    private func drawsAMinute(
+        _ counts: [PoolID: [DrawIntake.Result: Int]], at now: Timestamp
+    ) -> [PoolID: [DrawIntake.Result: Double]] {
+        state.withLock { state in
+            let known = state.draws
+            state.draws = counts
+            guard let seconds = state.samples.last.map({ now.seconds(since: $0.report.at) }), seconds > 0 else {
+                return [:]
+            }
+            var rates: [PoolID: [DrawIntake.Result: Double]] = [:]
+            for (pool, results) in counts {
+                for (result, count) in results {
+                    let since = count - (known[pool]?[result] ?? 0)
+                    rates[pool, default: [:]][result] = Double(since) * 60 / seconds
+                }
+            }
+            return rates
+        }
     }
 
     private func add(_ sample: LiveSample, policy: String?) {

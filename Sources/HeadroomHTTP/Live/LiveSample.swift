@@ -32,6 +32,7 @@ struct LiveSample: Sendable {
         /// Tenants that are short or starved, at most ``maxTenants``: starved ones first, then by how long.
         let short: [Tenant]
         let starvedCount: Int
+        let division: LiveDivision
     }
 
     struct Tier: Sendable {
@@ -55,15 +56,27 @@ struct LiveSample: Sendable {
         let oldestSeconds: Float
         let underservedSeconds: Float
         let starvation: Starvation?
+        /// Burst credit.
+        let credit: Float
     }
 
     /// As many as a plot can tell apart, and a small pool whole.
     static let maxTenants = 32
     static let maxModels = 8
 
-    init(number: Int, report: LoopReport) {
+    /// - Parameters:
+    ///   - published: the generation in force; `nil` before the first.
+    ///   - draws: a minute, by pool, since the sample before.
+    init(
+        number: Int, report: LoopReport, published: PublishedGeneration? = nil,
+        draws: [PoolID: [DrawIntake.Result: Double]] = [:]
+    ) {
         self.number = number
-        pools = report.pools.map { Pool($0) }
+        pools = report.pools.map { pool in
+            let division = LiveDivision(
+                pool, Self.mainResource(of: pool.nominal), published: published, draws: draws[pool.pool])
+            return Pool(pool, division)
+        }
         var report = report
         // What is kept of tenants is in the pools: a hundred thousand of them times the length of the history is too much.
         for index in report.pools.indices { report.pools[index].tenants = [] }
@@ -75,7 +88,8 @@ extension LiveSample.Pool {
     /// Tokens where the pool limits them: people think in them. Else what it limits first.
     var mainResource: Resource { LiveSample.mainResource(of: nominal) }
 
-    fileprivate init(_ report: PoolReport) {
+    fileprivate init(_ report: PoolReport, _ division: LiveDivision) {
+        self.division = division
         let main = LiveSample.mainResource(of: report.nominal)
         pool = report.pool
         nominal = report.nominal
@@ -153,6 +167,7 @@ extension LiveSample.Tenant {
         oldestSeconds = Float(report.oldestSeconds)
         underservedSeconds = Float(report.underservedSeconds)
         starvation = report.starvation
+        credit = Float(report.credit)
     }
 }
 

@@ -286,6 +286,13 @@ extension OpenAPIDocument {
                   "refused_share": {"type": "number"}, "p95_ms": {"type": ["number", "null"]},
                   "outcomes": {"type": "object", "additionalProperties": {"type": "integer"}, "description": "Calls of the last minute by outcome, without those that are 0"},
                   "models": {"type": "object", "additionalProperties": {"type": "integer"}, "description": "Attempts of the last minute, of the eight most used"},
+                  "floors": {"type": "number", "description": "What the contracts guarantee, of the resource; this and what follows up to gateways is left out for who may see some tenants only"},
+                  "lent": {"type": "number", "description": "Used above assured rates"},
+                  "unused": {"type": "number", "description": "Assured and left unused"},
+                  "float": {"type": "number"},
+                  "draws_granted": {"type": ["number", "null"], "description": "A minute; null where nobody draws"},
+                  "draws_empty": {"type": ["number", "null"]}, "draws_refused": {"type": ["number", "null"]},
+                  "gateways": {"type": "object", "additionalProperties": {"type": "number"}, "description": "Budgets of the eight gateways that have most"},
                   "open_questions": {"type": "integer"}, "tenants": {"type": "integer"}, "starved": {"type": "integer"},
                   "tiers": {
                     "type": "array",
@@ -346,8 +353,16 @@ extension OpenAPIDocument {
             "outcomes": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": ["number", "null"]}}, "description": "Calls of the last minute by outcome, without those that are 0 throughout"},
             "models": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": ["number", "null"]}}, "description": "Attempts of the last minute"},
             "starved": {"type": "array", "items": {"type": ["number", "null"]}},
+            "floors": {"type": "array", "items": {"type": ["number", "null"]}},
+            "lent": {"type": "array", "items": {"type": ["number", "null"]}},
+            "unused": {"type": "array", "items": {"type": ["number", "null"]}},
+            "float": {"type": "array", "items": {"type": ["number", "null"]}},
+            "draws_granted": {"type": "array", "items": {"type": ["number", "null"]}},
+            "draws_empty": {"type": "array", "items": {"type": ["number", "null"]}},
+            "draws_refused": {"type": "array", "items": {"type": ["number", "null"]}},
+            "gateways": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": ["number", "null"]}}, "description": "Budgets of the gateways that have most"},
             "tenants": {
-              "type": "object", "description": "By tenant: demand, assured, consumed of the resource",
+              "type": "object", "description": "By tenant: demand, assured, consumed of the resource; with tenant in the query also oldest_seconds and credit",
               "additionalProperties": {"type": "object"}
             }
           }

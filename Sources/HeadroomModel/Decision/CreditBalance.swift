@@ -1,6 +1,6 @@
 /// A tenant's burst credit in one pool, in whole tokens since the account was opened:
 /// balance = accrued − spent − expired − aboveCap.
-public struct CreditBalance: Equatable, Sendable {
+public struct CreditBalance: TenantRow, Equatable, Sendable {
     public var tenant: TenantID
     public var pool: PoolID
     public var accrued: Int64

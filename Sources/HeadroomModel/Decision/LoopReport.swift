@@ -159,6 +159,8 @@ public struct TenantReport: Sendable {
     public var underservedSeconds: Double
     /// Why it is starved; `nil` when it is not.
     public var starvation: Starvation?
+    /// Burst credit: whole tokens, or requests in a pool that limits no tokens.
+    public var credit: Int64
     /// How it behaves; `nil` for a tenant that was not heard of.
     public var profile: TenantProfileReport?
 
@@ -167,7 +169,7 @@ public struct TenantReport: Sendable {
         queue: PerCriticality<Queue> = PerCriticality(repeating: Queue()),
         retries: PerCriticality<Int> = PerCriticality(repeating: 0),
         tokens: PerCriticality<Double> = PerCriticality(repeating: 0), underservedSeconds: Double = 0,
-        starvation: Starvation? = nil, profile: TenantProfileReport? = nil
+        starvation: Starvation? = nil, credit: Int64 = 0, profile: TenantProfileReport? = nil
     ) {
         self.tenant = tenant
         self.tier = tier
@@ -179,6 +181,7 @@ public struct TenantReport: Sendable {
         self.tokens = tokens
         self.underservedSeconds = underservedSeconds
         self.starvation = starvation
+        self.credit = credit
         self.profile = profile
     }
 }

@@ -62,6 +62,13 @@ extension JSONWriter {
             key(name)
             measured(value)
         }
+        for (name, value) in [
+            ("floor", answer.allocation?.floor ?? .none), ("burst", answer.allocation?.burst.rates ?? .none),
+        ] {
+            key(name)
+            measured(value)
+        }
+        field("credit", report.credit)
         field("flags", answer.allocation?.flags ?? [])
         key("queue")
         beginObject()

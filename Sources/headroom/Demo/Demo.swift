@@ -118,7 +118,7 @@ struct Demo {
             plan: plan, timeline: timeline, log: provider.log, tallies: tallies,
             reporters: gateways.map(\.manager.reporter),
             stored: Dictionary(uniqueKeysWithValues: stored.map { ($0.kind, Int($0.rows)) }), published: published,
-            comparison: comparison.sides)
+            comparison: comparison.sides, price: comparison.price)
     }
 
     private func tallies(of gateways: [DemoGateway]) async -> [DemoTally] {

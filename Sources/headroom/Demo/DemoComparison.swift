@@ -157,9 +157,31 @@ final class DemoComparison: Sendable {
             writer.endObject()
         }
         writer.endArray()
+        writer.field("price", price)
         writer.field("note", note)
         writer.endObject()
         return writer.bytes
+    }
+
+    /// Who pays for what the others gain, where somebody does: the last tier, as far as the run has come.
+    var price: String? {
+        let (with, without) = sides
+        guard let own = with.tiers.last, let other = without.tiers.last, own.servedShare < other.servedShare - 0.05
+        else {
+            return nil
+        }
+        let members = members(of: own.tier)
+        let gaveUp = state.withLock { $0.marks.last }.map { mark in
+            members.reduce(0) { $0 + mark.tenants[$1].denied }
+        }
+        let patient =
+            members.allSatisfy { plan.roster.entries[$0].criticality == .batch }
+            ? ", and its callers can wait (\(gaveUp ?? 0) of its calls were given up so far). Without Headroom such patience "
+                + "wins: its retries outlast callers that must have their answer soon."
+            : "."
+        return
+            "The \(own.tier) tier pays for this, by policy: \(DemoText.percent(own.servedShare)) of its tokens were served so "
+            + "far, in place of \(DemoText.percent(other.servedShare)). It comes last\(patient)"
     }
 
     /// Percent of the followed tier's tokens of the last seconds.

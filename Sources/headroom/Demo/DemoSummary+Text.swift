@@ -89,7 +89,7 @@ extension DemoSummary {
         var table = TextTable(["  the same minutes"] + names + ["429s", "starved", "gave up"])
         table.add(["  with Headroom"] + cells(comparison.with))
         table.add(["  without, first come first served"] + cells(comparison.without))
-        return ["", table.text]
+        return ["", table.text] + (price.map { ["  \($0)"] } ?? [])
     }
 
     private func cells(_ side: DemoComparison.Side) -> [String] {

@@ -15,6 +15,8 @@ struct DemoSummary: Sendable {
     let totals: Totals
     /// The same minutes with Headroom, and without.
     let comparison: (with: DemoComparison.Side, without: DemoComparison.Side)
+    /// Who pays for what the others gain; `nil` where nobody does.
+    let price: String?
     /// Faults of the loop, each once.
     let failures: [String]
 
@@ -93,10 +95,11 @@ struct DemoSummary: Sendable {
     init(
         plan: DemoPlan, timeline: DemoTimeline, log: DemoProvider.Log, tallies: [DemoTally], reporters: [Reporter],
         stored: [TelemetryKind: Int], published: [Snapshot],
-        comparison: (with: DemoComparison.Side, without: DemoComparison.Side)
+        comparison: (with: DemoComparison.Side, without: DemoComparison.Side), price: String? = nil
     ) {
         self.plan = plan
         self.comparison = comparison
+        self.price = price
         seconds = timeline.samples.last?.seconds ?? 0
         telemetry = Telemetry(
             kinds: TelemetryKind.allCases.map { kind in
