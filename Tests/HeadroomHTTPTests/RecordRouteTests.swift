@@ -347,6 +347,8 @@ import Testing
             #expect(gateway?["gateway"]?.string == "gw-1")
             #expect(gateway?["applied"]?.string == "\(Publication.epoch).7")
             #expect(gateway?["drift_generations"]?.number == 2 && gateway?["drift_seconds"]?.number == 3)
+            #expect(gateway?["parts"]?.array?.map { $0["pool"]?.string } == ["azure:gpt-4o", "openai:gpt-4o"])
+            #expect(gateway?["parts"]?[1]?["budget"]?["rpm"]?.number == 50)
             // The answer counts as handed over a moment after it is read here.
             #expect(gateway?["last_seen"]?.string?.hasPrefix("2026-10-26T07:33:2") == true)
         }

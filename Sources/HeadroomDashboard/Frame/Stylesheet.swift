@@ -87,6 +87,7 @@ extension DashboardFile {
         .figure dt { color: var(--quiet); font-size: 13px; }
         .figure dd { font-size: 20px; font-weight: 600; letter-spacing: -.01em; line-height: 1.3; overflow-wrap: anywhere; }
         .figure dd small { font-size: 13px; font-weight: 460; color: var(--quiet); letter-spacing: 0; margin-left: 4px; display: inline-block; }
+        .figure dd a { color: inherit; text-decoration: underline; text-decoration-thickness: 1px; text-underline-offset: 3px; }
         .figure dd.note { font-weight: 460; letter-spacing: 0; line-height: 1.45; font-size: 12.5px; color: var(--quiet); }
         .verdict { display: flex; gap: 14px; align-items: center; padding: 18px 20px; border-radius: var(--radius); background: var(--good-soft); border: 1px solid transparent; }
         .verdict[data-is="warn"] { background: var(--warn-soft); } .verdict[data-is="bad"] { background: var(--bad-soft); }

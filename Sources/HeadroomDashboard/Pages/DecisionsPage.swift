@@ -8,6 +8,7 @@ extension DashboardFile {
         import { compact, duration, moment, percent, relative } from "/dashboard/format.js";
         import { ask, endField, field, reasonField, select } from "/dashboard/forms.js";
         import { get, may, pause, post, session } from "/dashboard/service.js";
+        import { effects } from "/dashboard/tenant.js";
 
         const kinds = {
           approvals: { yes: "approve", no: "deny", done: { approved: "approved", denied: "denied" } },
@@ -83,6 +84,7 @@ extension DashboardFile {
               h("div", { class: "row" }, chip(what(one)), chip(`expires ${relative(one.until)}`))),
             h("p", null, `${one.author}: “${one.reason}”`),
             one.evidence.length ? h("ul", { class: "sentences" }, one.evidence.map((sentence) => h("li", null, sentence))) : null,
+            one.override && may("success", "sre", "admin") ? preview(one) : null,
             Object.keys(one.from).length || one.effects.length ? h("div", { class: "grid" },
               [...(Object.keys(one.from).length ? [one] : []), ...one.effects.toSorted((a, b) => Math.abs((main(b.to) ?? 0) - (main(b.from) ?? 0)) - Math.abs((main(a.to) ?? 0) - (main(a.from) ?? 0))).slice(0, 11)].map(bar)) : null,
             may("sre", "admin")
@@ -91,6 +93,14 @@ extension DashboardFile {
                   h("button", { class: "danger", type: "button", disabled: isOwn, onclick: () => decide(no, true) }, no[0].toUpperCase() + no.slice(1)),
                   isOwn ? h("span", { class: "quiet" }, "You asked for it: another person decides.") : null)
               : h("p", { class: "quiet" }, "An SRE or an administrator decides."));
+        }
+
+        // What an override that waits would do to everybody, asked for once.
+        function preview(one) {
+          const element = h("div");
+          post("/v1/overrides/preview", { tenant: one.tenant, pool: one.pool, tier: one.override.tier ?? null, weight: one.override.weight ?? null, reason: "preview", expires_in_seconds: one.override.seconds })
+            .then((answer) => replace(element, effects(one.tenant, { ...answer, reasons: [] })), (error) => replace(element, h("p", { class: "quiet" }, error.message)));
+          return element;
         }
 
         function endsField(one, verb) {

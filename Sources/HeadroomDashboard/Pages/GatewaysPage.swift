@@ -12,7 +12,7 @@ extension DashboardFile {
         export async function show(main, argument, until) {
           const list = h("div");
           replace(main, h("div", { class: "head" }, h("div", null, h("h1", null, "Gateways"),
-            h("p", null, "Drift is how far what a gateway has in force is behind what is published."))), list);
+            h("p", null, "Drift is how far what a gateway has in force is behind what is published. Its part is what it may spend; the fallback is what is left of that once it has not heard from Headroom for a lease."))), list);
           async function refresh() {
             const { gateways } = await get("/v1/gateways", { signal: until });
             if (until.aborted || list.contains(document.activeElement)) return;
@@ -23,6 +23,8 @@ extension DashboardFile {
               { name: "Applied", value: (row) => row.applied ?? "", show: (row) => h("span", { class: "mono" }, row.applied?.split(".")[1] ?? "–") },
               { name: "Sent", value: (row) => row.sent ?? "", show: (row) => h("span", { class: "mono" }, row.sent?.split(".")[1] ?? "–") },
               { name: "Last heard", value: (row) => row.last_seen, show: (row) => h("span", { class: "nowrap", title: moment(row.last_seen) }, row.last_seen ? relative(row.last_seen) : "–") },
+              { name: "Part", kind: "wide", value: (row) => row.parts.map((one) => `${one.pool} ${rates(one.budget)}`).join("; "), show: (row) => parts(row, (one) => one.budget) },
+              { name: "Fallback", kind: "wide", value: (row) => row.parts.map((one) => `${one.pool} ${rates(one.fallback)}`).join("; "), show: (row) => parts(row, (one) => one.fallback) },
               { name: "Withheld for it", kind: "wide", value: (row) => row.withheld.map((one) => `${one.pool} ${rates(one.rates)}`).join("; "), show: (row) => row.withheld.map((one) => h("div", null, `${one.pool}: ${rates(one.rates)}, until ${moment(one.until)}`)) },
               ...(may("sre", "admin") ? [{ name: "", value: () => "", show: (row) => h("button", { type: "button", "aria-label": `Say goodbye for ${row.gateway}`, onclick: () => ask(`Say goodbye for ${row.gateway}?`, [h("p", null, "It counts as gone: the others get its part at once. Do this only for a gateway that uses nothing any more.")], "Say goodbye", async () => {
                 await remove(`/v1/gateways/${encodeURIComponent(row.gateway)}`);
@@ -34,6 +36,13 @@ extension DashboardFile {
             await refresh().catch((error) => { if (!until.aborted && !list.firstChild) replace(list, h("p", { class: "problem" }, error.message)); });
             await pause(3000, until);
           }
+        }
+
+        // The first few pools; the copy as CSV has all.
+        function parts(row, value) {
+          const few = 4;
+          return h("div", null, row.parts.slice(0, few).map((one) => h("div", null, row.parts.length > 1 ? `${one.pool}: ${rates(value(one))}` : rates(value(one)))),
+            row.parts.length > few ? h("div", { class: "quiet" }, `and ${row.parts.length - few} more pools`) : null);
         }
 
         function state(row) {

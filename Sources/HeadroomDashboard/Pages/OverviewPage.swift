@@ -96,6 +96,8 @@ extension DashboardFile {
         }
 
         function count(element, state) {
+          // Who has one of the links in focus keeps it.
+          if (element.contains(document.activeElement)) return;
           const sum = (value) => state.pools.reduce((total, pool) => total + (value(pool) ?? 0), 0);
           const parts = state.pools.map((pool) => ({
             served: mainRate(pool.consumed, pool.resource), wanted: mainRate(pool.demand, pool.resource) }));
@@ -109,9 +111,9 @@ extension DashboardFile {
             ["Capacity", percent(lowest), "of nominal", state.pools.length > 1 ? "lowest pool" : null, lowest !== null && lowest < .8 ? "warn" : null],
             ["Refused upstream", percent(worst), "429s", "last minute", worst > .05 ? "warn" : null],
             ["Waiting at gateways", compact(sum((pool) => pool.waiting)), "calls", null],
-            ["Decisions", String(questions), "waiting", null, questions ? "warn" : null],
-            ["Open alerts", live.alerts === null ? "–" : String(live.alerts), null, null, live.alerts ? "warn" : null],
-            ["Gateways", String(state.gateways.count), null, state.gateways.behind ? `${state.gateways.behind} behind, ${duration(state.gateways.worst_seconds)}` : "all up to date", state.gateways.behind ? "warn" : null],
+            ["Decisions", h("a", { href: "#/decisions" }, String(questions)), "waiting", null, questions ? "warn" : null],
+            ["Open alerts", h("a", { href: "#/alerts" }, live.alerts === null ? "–" : String(live.alerts)), null, null, live.alerts ? "warn" : null],
+            ["Gateways", h("a", { href: "#/gateways" }, String(state.gateways.count)), null, state.gateways.behind ? `${state.gateways.behind} behind, ${duration(state.gateways.worst_seconds)}` : "all up to date", state.gateways.behind ? "warn" : null],
           ]));
         }
 

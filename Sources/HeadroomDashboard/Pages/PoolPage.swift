@@ -116,6 +116,7 @@ extension DashboardFile {
           const draws = new Plot({ title: "Draws from the float", unit: "a minute", height: 150, until });
           const parts = new Plot({ title: "Gateways’ parts of the budget", unit: null, height: 150, until });
           const recent = h("p", { class: "quiet", hidden: true }, "Floors, lending, draws, gateways’ parts and latency are kept for the last half hour only.");
+          const story = h("div");
           const difference = h("div");
           const excess = h("div");
           const tiers = h("div", { class: "stack tight" });
@@ -129,7 +130,7 @@ extension DashboardFile {
             h("div", { class: "wide-left" }, card(null, whole.element), card("Tiers", tiers, h("p", { class: "quiet" }, "The bar is what a tier gets of what it asks for; the mark is what it is sure of."))),
             h("div", { class: "grid" }, card(null, refusals.element), card(null, waiting.element), card(null, latency.element), card(null, models.element),
               card(null, lending.element, h("p", { class: "quiet below" }, "Lent is what tenants use above what they are sure of: budget that is assured to nobody, or that others leave unused.")), card(null, parts.element), card(null, draws.element)), recent,
-            h("div", { class: "wide-left" }, tenants, h("div", { class: "stack" }, excess, facts)));
+            story, h("div", { class: "wide-left" }, tenants, h("div", { class: "stack" }, excess, facts)));
           let columns = await columnsOf(name, 10, until);
           if (until.aborted) return;
 
@@ -266,8 +267,17 @@ extension DashboardFile {
               pool.pin ? h("div", { class: "row" }, chip(`pinned by ${pool.pin.author} to ${rates(pool.pin.capacity)}, ends ${relative(pool.pin.until)}`, "warn"),
                 may("sre", "admin") ? h("button", { type: "button", onclick: async () => { await remove(`/v1/pools/${encodeURIComponent(name)}/capacity`); refresh(); } }, "Unpin") : null) : null));
           }
+          // Why the plots look as they do, in sentences, by the minutes that are stored.
+          async function tell() {
+            const { from, to } = timeline.range();
+            const answer = await get("/v1/explain" + query({ pool: name, from: Math.floor(from), to: timeline.chosen ? Math.ceil(to) : null }), { signal: until });
+            if (!until.aborted) replace(story, card("Why it looks like this", h("ul", { class: "sentences" }, answer.sentences.map((sentence) => h("li", null, sentence)))));
+          }
+          onRange(() => tell().catch(() => {}), until);
+          let told = 0;
           while (!until.aborted) {
             await refresh().catch(() => {});
+            if (Date.now() - told > 60000) { told = Date.now(); await tell().catch(() => {}); }
             await pause(6000, until);
           }
         }

@@ -302,7 +302,7 @@ extension DashboardFile {
           return card("Raise or lower it for a while", element);
         }
 
-        function effects(name, answer) {
+        export function effects(name, answer) {
           return h("div", { class: "stack tight" }, h("h3", null, "What it would do, with what everybody asks for now"),
             answer.reasons.length ? h("p", { class: "warn" }, `A second person would have to agree: ${answer.reasons.join("; ")}.`) : null,
             answer.pools.length ? answer.pools.map((pool) => {

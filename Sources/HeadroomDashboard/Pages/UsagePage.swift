@@ -29,6 +29,8 @@ extension DashboardFile {
           let names = "";
           let isLoading = false;
           let tenants = [];
+          // Tries again are counted since the start: a rate is between two answers.
+          let [tries, before] = [{ at: null, counts: new Map() }, null];
 
           onTick((state) => {
             const now = state.pools.map((one) => one.pool).join("\n");
@@ -69,11 +71,20 @@ extension DashboardFile {
               // The largest, who are named each tick, and those furthest behind.
               const answer = await get("/v1/tenants" + query({ order: "worst", pool: pools.value || null, limit: 200 }), { signal: until });
               tenants = answer.tenants;
+              before = tries;
+              tries = { at: performance.now(), counts: new Map(tenants.flatMap((tenant) => tenant.pools.flatMap((own) => Object.entries(own.queue)
+                .map(([urgency, queue]) => [[tenant.tenant, own.pool, urgency].join("|"), queue.retries])))) };
               if (!until.aborted) table();
             } catch (error) {
               if (!until.aborted && !list.firstChild) replace(list, h("p", { class: "problem" }, error.message));
             }
             isLoading = false;
+          }
+
+          // A minute; null where it is not known yet.
+          function rate(key) {
+            const [now, then] = [tries.counts.get(key), before?.counts.get(key)];
+            return now === undefined || then === undefined ? null : Math.max(0, now - then) * 60000 / (tries.at - before.at);
           }
 
           function table() {
@@ -88,7 +99,7 @@ extension DashboardFile {
               return Object.entries(own.queue).filter(([urgency, queue]) => flows.has(urgency) || queue.depth > 0).map(([urgency, queue]) => {
                 const asked = flows.get(urgency)?.demand[resource] ?? 0;
                 return { tenant: tenant.tenant, urgency, tier: own.tier, asked, share: total ? (own.consumed[resource] ?? 0) * (demand ? asked / demand : 1) / total : 0,
-                  depth: queue.depth, oldest: queue.oldest_seconds, retries: queue.retries };
+                  depth: queue.depth, oldest: queue.oldest_seconds, retries: queue.retries, rate: rate([tenant.tenant, name, urgency].join("|")) };
               });
             }));
             rows.sort((a, b) => b.depth - a.depth || b.share - a.share);
@@ -100,7 +111,8 @@ extension DashboardFile {
               { name: "Asks for", number: true, value: (row) => row.asked, show: (row) => compact(row.asked) },
               { name: "Waiting", number: true, value: (row) => row.depth, show: (row) => row.depth ? chip(compact(row.depth), row.oldest > 10 ? "warn" : null) : "0" },
               { name: "Oldest", number: true, value: (row) => row.oldest, show: (row) => row.oldest ? duration(row.oldest) : "–" },
-              { name: "Tried again", number: true, value: (row) => row.retries, show: (row) => compact(row.retries) },
+              { name: "Tried again a minute", number: true, value: (row) => row.rate, show: (row) => compact(row.rate) },
+              { name: "Since the start", number: true, value: (row) => row.retries, show: (row) => compact(row.retries) },
             ], rows, looked ? "Nobody of this name calls here." : "Nobody has called in this pool yet. Tenants come here when a gateway reports their calls.", { most }));
           }
 

@@ -42,6 +42,14 @@ final class PublishedGeneration: Sendable {
         return snapshots.reduce(0) { $0 + $1.pools.reduce(1) { $0 + 1 + $1.tenants.count } }
     }
 
+    /// What a gateway has of each pool, ascending by pool; empty without a part.
+    func parts(of gateway: GatewayID) -> [GatewayAnswer.Part] {
+        guard let index = partIndex[gateway] else { return [] }
+        return publication.parts[index].snapshot.pools.map { pool in
+            GatewayAnswer.Part(pool: pool.pool, budget: pool.budget, fallback: pool.fallback)
+        }
+    }
+
     /// The part of each gateway in a pool's budget, ascending by gateway.
     func budgets(of pool: PoolID, _ resource: Resource) -> [(gateway: GatewayID, budget: Double)] {
         guard let place = publication.whole.pools.firstIndex(where: { $0.pool == pool }) else { return [] }

@@ -128,6 +128,18 @@ extension OpenAPIDocument {
                               "sent": {"oneOf": [{"$ref": "#/components/schemas/Version"}, {"type": "null"}]},
                               "drift_generations": {"type": ["integer", "null"]},
                               "drift_seconds": {"type": ["number", "null"]},
+                              "parts": {
+                                "type": "array",
+                                "description": "What it has in the newest generation, and once its lease has run out",
+                                "items": {
+                                  "type": "object",
+                                  "properties": {
+                                    "pool": {"type": "string"},
+                                    "budget": {"$ref": "#/components/schemas/Rates"},
+                                    "fallback": {"$ref": "#/components/schemas/Rates"}
+                                  }
+                                }
+                              },
                               "withheld": {
                                 "type": "array",
                                 "description": "What the others are not given, as it may still be using it",

@@ -42,12 +42,13 @@ struct GatewayRoutes: Sendable {
     // MARK: The list
 
     private func list() -> [GatewayAnswer] {
-        let newest = board.current?.version
+        let published = board.current
         var withheld = Dictionary(grouping: board.loop.newest?.withheld ?? [], by: \.gateway)
         let known = board.drifts().map { presence, drift in
             GatewayAnswer(
-                presence, driftSeconds: drift, newest: newest,
-                withheld: withheld.removeValue(forKey: presence.gateway) ?? [])
+                presence, driftSeconds: drift, newest: published?.version,
+                withheld: withheld.removeValue(forKey: presence.gateway) ?? [],
+                parts: published?.parts(of: presence.gateway) ?? [])
         }
         return known + withheld.sorted { $0.key < $1.key }.map { GatewayAnswer(gateway: $0.key, withheld: $0.value) }
     }

@@ -3,6 +3,20 @@ import HeadroomModel
 
 /// A gateway that takes part in the division of budgets, or for which a part is withheld, as `GET /v1/gateways` shows it.
 package struct GatewayAnswer: Sendable {
+    /// Its part of a pool.
+    package struct Part: Equatable, Sendable {
+        package var pool: PoolID
+        package var budget: Rates
+        /// The budget once its lease has run out.
+        package var fallback: Rates
+
+        package init(pool: PoolID, budget: Rates, fallback: Rates) {
+            self.pool = pool
+            self.budget = budget
+            self.fallback = fallback
+        }
+    }
+
     package var gateway: GatewayID
     /// Everything up to ``driftSeconds`` is `nil` for a gateway that only the ledger knows: it was not heard of since the
     /// start.
@@ -14,6 +28,8 @@ package struct GatewayAnswer: Sendable {
     package var driftSeconds: Double?
     /// Budgets that the others are not given because this gateway, which vanished, may still be using them.
     package var withheld: [WithheldBudget]
+    /// In the newest generation, ascending by pool; empty before it has a part.
+    package var parts: [Part] = []
 
     package init(gateway: GatewayID, withheld: [WithheldBudget]) {
         self.gateway = gateway
@@ -21,13 +37,15 @@ package struct GatewayAnswer: Sendable {
     }
 
     package init(
-        _ presence: GatewayPresence, driftSeconds: Double, newest: SnapshotVersion?, withheld: [WithheldBudget]
+        _ presence: GatewayPresence, driftSeconds: Double, newest: SnapshotVersion?, withheld: [WithheldBudget],
+        parts: [Part] = []
     ) {
         self.init(gateway: presence.gateway, withheld: withheld)
         lastSeen = presence.lastSeen
         applied = presence.applied
         sent = presence.sent
         self.driftSeconds = driftSeconds
+        self.parts = parts
         if let newest, let known = applied ?? sent, known.epoch == newest.epoch {
             driftGenerations = newest.generation - known.generation
         }
@@ -43,6 +61,13 @@ extension JSONWriter {
         field("sent", gateway.sent?.description)
         field("drift_generations", gateway.driftGenerations)
         field("drift_seconds", finite: gateway.driftSeconds)
+        field("parts", each: gateway.parts) { writer, part in
+            writer.beginObject()
+            writer.field("pool", part.pool.text)
+            writer.field("budget", part.budget)
+            writer.field("fallback", part.fallback)
+            writer.endObject()
+        }
         field("withheld", each: gateway.withheld) { writer, part in
             writer.beginObject()
             writer.field("pool", part.pool.text)
