@@ -44,7 +44,8 @@ import Testing
         #expect(named == Set(texts.map(\.path)))
     }
 
-    @Test func `all of it is below 200 KB`() {
-        #expect(DashboardFile.all.reduce(0) { $0 + $1.bytes.count } < 200_000)
+    /// With the answers of the first view it stays below 300 KB, which `.ci/dashboard --scale` measures.
+    @Test func `all of it is below 220 KB`() {
+        #expect(DashboardFile.all.reduce(0) { $0 + $1.bytes.count } < 220_000)
     }
 }

@@ -82,7 +82,7 @@ extension DashboardFile {
         .halves { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 380px), 1fr)); align-items: start; }
         .pairs { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); align-items: start; }
         .wide-left { display: grid; gap: var(--gap); grid-template-columns: minmax(0, 2fr) minmax(280px, 1fr); align-items: start; }
-        .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; box-shadow: var(--shadow); }
+        .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; box-shadow: var(--shadow); }
         .figure { padding: 12px 14px; box-shadow: 1px 0 0 var(--line), 0 1px 0 var(--line); min-width: 0; }
         .figure dt { color: var(--quiet); font-size: 13px; }
         .figure dd { font-size: 20px; font-weight: 600; letter-spacing: -.01em; line-height: 1.3; overflow-wrap: anywhere; }
@@ -104,7 +104,8 @@ extension DashboardFile {
         .events.lifted { margin-bottom: 14px; }
         .events li { display: grid; grid-template-columns: auto auto minmax(0, 1fr); gap: 10px; align-items: baseline; }
         .events time { color: var(--quiet); font-size: 13px; }
-        .share { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 2px 12px; }
+        .share { display: grid; grid-template-columns: minmax(min-content, 1fr) fit-content(70%); gap: 2px 12px; }
+        .share > :nth-child(2) { text-align: right; }
         .meter { grid-column: 1 / -1; height: 8px; border-radius: 4px; background: var(--line); overflow: hidden; position: relative; }
         .meter i { position: absolute; inset: 0 auto 0 0; width: var(--part, 0%); background: var(--tone, var(--use)); border-radius: 4px; }
         .meter b { position: absolute; top: 0; bottom: 0; left: var(--mark, 0%); width: 2px; background: var(--text); }
@@ -135,6 +136,7 @@ extension DashboardFile {
         input, select, textarea { border: 1px solid var(--line-strong); border-radius: 7px; background: var(--raised); padding: 6px 10px; width: 100%; min-width: 0; }
         textarea { min-height: 72px; resize: vertical; }
         .bar select { width: auto; }
+        input[type="search"] { min-width: 210px; }
         label { display: grid; gap: 4px; font-weight: 540; }
         label small { font-weight: 420; color: var(--quiet); }
         form { display: grid; gap: 14px; }
@@ -206,7 +208,7 @@ extension DashboardFile {
         .pair .number { text-align: right; }
 
         @media (max-width: 860px) {
-          .frame { grid-template-columns: minmax(0, 1fr); }
+          .frame { grid-template-columns: minmax(0, 1fr); grid-template-rows: auto 1fr; }
           .side { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: 10px 12px; gap: 8px; flex-direction: row; flex-wrap: wrap; align-items: center; }
           .brand { padding: 0; }
           .nav { order: 3; flex-direction: row; flex-wrap: wrap; width: 100%; gap: 2px 0; }

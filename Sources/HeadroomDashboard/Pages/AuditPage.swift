@@ -47,7 +47,7 @@ extension DashboardFile {
 
         function summary(detail) {
           return Object.entries(detail ?? {}).filter(([, value]) => value !== null && value !== "")
-            .map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`).join("  ");
+            .map(([name, value]) => name === "until_ms" ? `until ${moment(value)}` : `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`).join("  ");
         }
         """#)
 }

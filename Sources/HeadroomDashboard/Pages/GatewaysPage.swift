@@ -23,8 +23,8 @@ extension DashboardFile {
               { name: "Applied", value: (row) => row.applied ?? "", show: (row) => h("span", { class: "mono" }, row.applied?.split(".")[1] ?? "–") },
               { name: "Sent", value: (row) => row.sent ?? "", show: (row) => h("span", { class: "mono" }, row.sent?.split(".")[1] ?? "–") },
               { name: "Last heard", value: (row) => row.last_seen, show: (row) => h("span", { class: "nowrap", title: moment(row.last_seen) }, row.last_seen ? relative(row.last_seen) : "–") },
-              { name: "Part", kind: "wide", value: (row) => row.parts.map((one) => `${one.pool} ${rates(one.budget)}`).join("; "), show: (row) => parts(row, (one) => one.budget) },
-              { name: "Fallback", kind: "wide", value: (row) => row.parts.map((one) => `${one.pool} ${rates(one.fallback)}`).join("; "), show: (row) => parts(row, (one) => one.fallback) },
+              { name: "Part", kind: "name", value: (row) => row.parts.map((one) => `${one.pool} ${rates(one.budget)}`).join("; "), show: (row) => parts(row, (one) => one.budget) },
+              { name: "Fallback", kind: "name", value: (row) => row.parts.map((one) => `${one.pool} ${rates(one.fallback)}`).join("; "), show: (row) => parts(row, (one) => one.fallback) },
               { name: "Withheld for it", kind: "wide", value: (row) => row.withheld.map((one) => `${one.pool} ${rates(one.rates)}`).join("; "), show: (row) => row.withheld.map((one) => h("div", null, `${one.pool}: ${rates(one.rates)}, until ${moment(one.until)}`)) },
               ...(may("sre", "admin") ? [{ name: "", value: () => "", show: (row) => h("button", { type: "button", "aria-label": `Say goodbye for ${row.gateway}`, onclick: () => ask(`Say goodbye for ${row.gateway}?`, [h("p", null, "It counts as gone: the others get its part at once. Do this only for a gateway that uses nothing any more.")], "Say goodbye", async () => {
                 await remove(`/v1/gateways/${encodeURIComponent(row.gateway)}`);

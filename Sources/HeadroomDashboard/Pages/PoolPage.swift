@@ -12,6 +12,7 @@ extension DashboardFile {
         import { get, may, pause, put, query, remove } from "/dashboard/service.js";
 
         const shownTenants = 8;
+        const mostSentences = 12;
         const tones = Array.from({ length: shownTenants }, (_, index) => `var(--c${index})`);
 
         export function stateChip(state) {
@@ -271,7 +272,10 @@ extension DashboardFile {
           async function tell() {
             const { from, to } = timeline.range();
             const answer = await get("/v1/explain" + query({ pool: name, from: Math.floor(from), to: timeline.chosen ? Math.ceil(to) : null }), { signal: until });
-            if (!until.aborted) replace(story, card("Why it looks like this", h("ul", { class: "sentences" }, answer.sentences.map((sentence) => h("li", null, sentence)))));
+            if (until.aborted) return;
+            // A minute is stored once it is over: a service that has just started has nothing to tell.
+            replace(story, !Object.keys(answer.capacity.estimated).length ? null : card("Why it looks like this", h("ul", { class: "sentences" }, answer.sentences.slice(0, mostSentences).map((sentence) => h("li", null, sentence))),
+              answer.sentences.length > mostSentences ? h("p", { class: "quiet below" }, `And ${answer.sentences.length - mostSentences} more: the plots mark them, and a shorter range tells them.`) : null));
           }
           onRange(() => tell().catch(() => {}), until);
           let told = 0;

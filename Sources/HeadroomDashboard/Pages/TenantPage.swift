@@ -72,7 +72,7 @@ extension DashboardFile {
             this.plot = new Plot({ title: "Asked for, sure of, served", unit: "tokens/min", height: 230, until, pick: (at) => this.explainAt(at) });
             this.waits = new Plot({ title: "Oldest waiting call", unit: "s", height: 110, until });
             this.refusals = new Plot({ title: "Denied and tried again", unit: "calls a minute", height: 110, until });
-            this.waited = new Plot({ title: "Mean wait of calls that went through", unit: "s", height: 110, until });
+            this.waited = new Plot({ title: "Mean wait", unit: "s, calls that went through", height: 110, until });
             this.credit = new Plot({ title: "Burst credit", unit: "tokens", height: 110, until });
             this.later = h("div", { class: "pairs" }, this.waits.element, this.waited.element, this.refusals.element, this.credit.element);
             this.numbers = h("div");
