@@ -271,7 +271,7 @@ extension DashboardFile {
           // Why the plots look as they do, in sentences, by the minutes that are stored.
           async function tell() {
             const { from, to } = timeline.range();
-            const answer = await get("/v1/explain" + query({ pool: name, from: Math.floor(from), to: timeline.chosen ? Math.ceil(to) : null }), { signal: until });
+            const answer = await get("/v1/explain" + query({ pool: name, from: Math.floor(from), to: Math.ceil(to) }), { signal: until });
             if (until.aborted) return;
             // A minute is stored once it is over: a service that has just started has nothing to tell.
             replace(story, !Object.keys(answer.capacity.estimated).length ? null : card("Why it looks like this", h("ul", { class: "sentences" }, answer.sentences.slice(0, mostSentences).map((sentence) => h("li", null, sentence))),
