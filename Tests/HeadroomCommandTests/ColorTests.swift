@@ -57,7 +57,7 @@ import Testing
         let directory = TemporaryDirectory()
         return try await blocking {
             Result {
-                let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+                let terminal = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
                 defer { close(terminal) }
                 var number: CInt = -1
                 var lock: CInt = 0
