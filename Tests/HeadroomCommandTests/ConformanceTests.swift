@@ -22,4 +22,65 @@ import Testing
             #expect(output.contains(#""grant":"\#(grant)""#), "none goes on \(grant)")
         }
     }
+
+    /// What Headroom's own gate answers to each story, by the story's first line.
+    private static func answers() throws -> [String: [String]] {
+        let stored = try String(
+            contentsOf: repository.appending(path: "Sources/Adapters/tests/vectors.jsonl"), encoding: .utf8)
+        var answers: [String: [String]] = [:]
+        var story = ""
+        for line in stored.split(separator: "\n") {
+            if line.hasPrefix(#"{"story""#) {
+                story = String(line)
+            } else {
+                let expected = line.range(of: #","expect":"#).map { String(line[$0.upperBound...].dropLast()) }
+                answers[story, default: []].append(expected ?? "null")
+            }
+        }
+        return answers
+    }
+
+    @Test func `a gate behind an address that decides the same in every story passes`() async throws {
+        let answers = try Self.answers()
+        let gate = try WebhookReceiver { message in
+            let story = String(decoding: message.body.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+            return Array((answers[story] ?? []).joined(separator: "\n").utf8)
+        }
+        defer { gate.stop() }
+        let outcome = try await HeadroomProgram.run("conformance", "http://127.0.0.1:\(gate.port)/play")
+        #expect(outcome.code == 0 && outcome.errors == "", "\(outcome)")
+        #expect(outcome.output.split(separator: "\n").count == answers.count)
+        #expect(!outcome.output.contains("differs"))
+        // What is expected is not sent.
+        #expect(gate.received.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains("expect") })
+    }
+
+    @Test func `a gate that decides otherwise is told the first step and both decisions`() async throws {
+        let answers = try Self.answers()
+        let gate = try WebhookReceiver { message in
+            let story = String(decoding: message.body.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+            var lines = answers[story] ?? []
+            if let place = lines.firstIndex(where: { $0.hasPrefix("[{") }) { lines[place] = "[]" }
+            return Array(lines.joined(separator: "\n").utf8)
+        }
+        defer { gate.stop() }
+        let outcome = try await HeadroomProgram.run("conformance", "http://127.0.0.1:\(gate.port)/")
+        #expect(outcome.code == 1)
+        let difference = "differs  lends what is left: step 6, dispatch at 67 ms\n  expected [{\"id\":1,"
+        #expect(outcome.output.contains(difference), "\(outcome.output.prefix(500))")
+        #expect(outcome.output.contains("\n  found    []\n"))
+    }
+
+    @Test func `an address that cannot be asked, or answers too little, is named with what would be right`() async throws {
+        let wrong = try await HeadroomProgram.run("conformance", "vector")
+        #expect(wrong.code == 2 && wrong.errors.contains(#""vector": must be vectors, or the address of a gate"#))
+        let gate = try WebhookReceiver()
+        defer { gate.stop() }
+        let refused = try await HeadroomProgram.run("conformance", "http://127.0.0.1:\(gate.port)/")
+        #expect(refused.code == 1 && refused.errors.contains("answers 204: must be 200"), "\(refused)")
+        let short = try WebhookReceiver { _ in Array("null".utf8) }
+        defer { short.stop() }
+        let outcome = try await HeadroomProgram.run("conformance", "http://127.0.0.1:\(short.port)/")
+        #expect(outcome.code == 1 && outcome.output.contains("must be one for each, null where nothing comes of it"))
+    }
 }

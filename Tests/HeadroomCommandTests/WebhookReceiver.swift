@@ -16,10 +16,13 @@ final class WebhookReceiver: Sendable {
     private let messages = Mutex<[Message]>([])
     /// The heads of its next answers; then `204 No Content`.
     private let answers: Mutex<[String]>
+    /// The body of its answer, where there is one: then `200 OK`.
+    private let reply: (@Sendable (Message) -> [UInt8])?
 
     struct Failure: Error {}
 
-    init(answering answers: [String] = []) throws {
+    init(answering answers: [String] = [], reply: (@Sendable (Message) -> [UInt8])? = nil) throws {
+        self.reply = reply
         self.answers = Mutex(answers)
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -47,9 +50,13 @@ final class WebhookReceiver: Sendable {
         while true {
             let connection = accept(socket, nil, nil)
             guard connection >= 0 else { break }
-            if let message = read(connection) { messages.withLock { $0.append(message) } }
-            let answer = answers.withLock { $0.isEmpty ? "204 No Content" : $0.removeFirst() }
-            let bytes = Array("HTTP/1.1 \(answer)\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
+            let message = read(connection)
+            if let message { messages.withLock { $0.append(message) } }
+            let body = message.flatMap { reply?($0) }
+            let none = body == nil ? "204 No Content" : "200 OK"
+            let answer = answers.withLock { $0.isEmpty ? none : $0.removeFirst() }
+            let head = "HTTP/1.1 \(answer)\r\nContent-Length: \(body?.count ?? 0)\r\nConnection: close\r\n\r\n"
+            let bytes = Array(head.utf8) + (body ?? [])
             _ = unsafe bytes.withUnsafeBytes { unsafe send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             close(connection)
         }

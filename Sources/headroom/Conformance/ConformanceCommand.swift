@@ -1,9 +1,16 @@
-/// `headroom conformance vectors`: what a gateway must do, as JSON that any language can read.
+/// `headroom conformance`: what a gateway must do, as JSON that any language can read, or asked of a gate over HTTP.
 enum ConformanceCommand {
     static let help = """
-        usage: headroom conformance vectors
+        usage: headroom conformance URL
+               headroom conformance vectors
 
-        Writes test vectors for gateways: stories of snapshots, calls and answers, each with what Headroom's own gate does.
+        With the address of a gate, plays stories to it and compares what it decides with what Headroom's own gate does.
+        Each story is one POST: its lines as below, without "expect". The gate answers 200 and a line of JSON for each line
+        but the first: what came of the step, or null where nothing is asked. Numbers may differ by a billionth, members may
+        have any order. For each story the first step that differs is printed; the exit status is 1 when there is one.
+        Sources/Adapters/tests/serve_gate.py puts the Python gate behind such an address.
+
+        "vectors" writes the test vectors for gateways: stories of snapshots, calls and answers, each with what Headroom's own gate does.
         Play them against a gate in another language; it must decide the same. They are the same in every run, and stand
         in Sources/Adapters/tests/vectors.jsonl, with test_law.py as an example of a player.
 
@@ -26,11 +33,10 @@ enum ConformanceCommand {
                      of answer is the calls that go
         """
 
-    static func run(_ arguments: [String]) throws -> Int32 {
+    static func run(_ arguments: [String]) async throws -> Int32 {
         let named = try Arguments(arguments, maxPositionals: 1).positionals
-        guard named == ["vectors"] else {
-            throw UsageError(named.isEmpty ? "say what: vectors" : "there is no \(named[0]), only vectors")
-        }
+        guard let what = named.first else { throw UsageError("say what: the address of a gate, or vectors") }
+        guard what == "vectors" else { return try await ConformanceCheck(what).run() == 0 ? 0 : 1 }
         Terminal.print(bytes: VectorStory.all.flatMap { $0.played() })
         return 0
     }
