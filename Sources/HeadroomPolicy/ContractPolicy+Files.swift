@@ -30,6 +30,13 @@ extension ContractPolicy {
         if let ignores = section.bool("ignore_other_columns") { ignoresOtherColumns = ignores }
         if let words = section.words("tiers", "a tier's name") {
             tiers = words.map { Tier(word: $0.name, tier: $0.text) }
+            for (index, word) in words.enumerated() {
+                let first = words[..<index].first { $0.name.lowercased() == word.name.lowercased() }
+                guard let first else { continue }
+                section.file.report(
+                    .duplicateName, key: word.key, offset: word.keyOffset,
+                    "is read in any case, and stands as \(KeyPathText.excerpt(of: first.name)) already")
+            }
         }
         section.read(ContractPolicy.fields, into: &self)
     }

@@ -103,6 +103,7 @@ import Testing
             ("columns: {tenant: 'Name', pool: 'name'}", "contracts.columns.pool", "stands at tenant already"),
             ("columns: []", "contracts.columns", "must be an object, found an array"),
             ("tiers: {Gold: 'gold'}", "contracts.tiers.Gold", "must be one of the tiers (critical"),
+            ("tiers: {Gold: 'premium', GOLD: 'free'}", "contracts.tiers.GOLD", "stands as \"Gold\" already"),
             ("tier: {}", "contracts.tier", "did you mean \"tiers\"?"),
         ] {
             let found = HeadroomPolicyTests.faults(rules: "{contracts: {\(contracts)}}")
