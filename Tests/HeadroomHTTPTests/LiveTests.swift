@@ -92,7 +92,7 @@ import Testing
         return report
     }
 
-    @Test func `how the budget is divided is told, but not to who may see some tenants only`() async throws {
+    @Test func `answers show how a budget is divided, but not to a token limited to some tenants`() async throws {
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
             let viewer = try Person("viewer", fixture)
             fixture.board.report(Self.divide(fixture))
