@@ -195,6 +195,8 @@ def scale(browser, service, reports=14):
                 faults.append(f"/{address} saw {updates} updates only")
             if mean > 100 or longest > 100:
                 faults.append(f"an update of /{address} took {mean:.0f} ms, its longest task {longest:.0f} ms; more than 100 ms")
+        # Before the service goes, which the page would complain of.
+        page.close()
         if faults:
             raise Failure("\n".join(faults))
     finally:

@@ -224,7 +224,8 @@ extension DashboardFile {
             return h("div", { class: "pair" }, h("span", null, tier.tier), bar(tier.served_share, "var(--use)", "with Headroom"), h("span"), bar(without, "var(--shortage)", "without"));
           }));
           say(price, demo.price ?? "");
-          price.hidden = !demo.price;
+          // Before the drop it is only that the first calls are on their way.
+          price.hidden = !demo.price || !demo.events.length;
           say(note, `${demo.seconds >= demo.planned_seconds - 1 ? "The run is over; its minutes stay in the plots. " : `${Math.round(demo.planned_seconds - demo.seconds)} s are left. `}${demo.note}`);
         }
         """#)
