@@ -55,7 +55,8 @@ enum CommandTable {
             name: "classify", summary: "type provider responses and read their limits", help: ClassifyCommand.help,
             run: ClassifyCommand.run),
         Command(
-            name: "conformance", summary: "test a gate in another language, over HTTP or by vectors", help: ConformanceCommand.help,
+            name: "conformance", summary: "test a gate in another language, over HTTP or by vectors",
+            help: ConformanceCommand.help,
             run: ConformanceCommand.run),
         Command(
             name: "export", summary: "limits as files for HAProxy, Envoy and envoyproxy/ratelimit",

@@ -71,7 +71,7 @@ import Testing
         #expect(outcome.output.contains("\n  found    []\n"))
     }
 
-    @Test func `an address that cannot be asked, or answers too little, is named with what would be right`() async throws {
+    @Test func `an address that cannot be asked, or answers too little, is named with the fault`() async throws {
         let wrong = try await HeadroomProgram.run("conformance", "vector")
         #expect(wrong.code == 2 && wrong.errors.contains(#""vector": must be vectors, or the address of a gate"#))
         let gate = try WebhookReceiver()

@@ -4,8 +4,8 @@ import HeadroomJSON
 
 /// Plays the stories to a gate behind an address, and compares what it decides with what Headroom's own gate does.
 ///
-/// A story is one POST: its lines without `expect`. The answer has a line for each of them but the first, which names the story:
-/// what came of the step, or `null` where nothing is compared.
+/// A story is one POST: its lines without `expect`. The answer has a line for each of them but the first, which names the
+/// story: what came of the step, or `null` where nothing is compared.
 struct ConformanceCheck {
     /// The longest story is played in a few milliseconds by our own gates; a debugger's pause is no fault.
     private static let timeoutSeconds = 60.0
@@ -52,7 +52,7 @@ struct ConformanceCheck {
         guard status == 200 else { throw CommandError("\(url.absoluteString): answers \(status): must be 200") }
         guard answer.data.count <= Self.maxAnswerBytes else {
             throw CommandError(
-                "\(url.absoluteString): the answer has \(answer.data.count) bytes: must be \(Self.maxAnswerBytes) at most")
+                "\(url.absoluteString): answers \(answer.data.count) bytes: must be \(Self.maxAnswerBytes) at most")
         }
         return String(decoding: answer.data, as: UTF8.self).split(separator: "\n")
     }
@@ -60,15 +60,17 @@ struct ConformanceCheck {
     /// The first step of which something else came, in words; `nil` when there is none.
     private static func difference(_ steps: [Step], _ answers: [Substring]) -> String? {
         guard answers.count == steps.count - 1 else {
-            return "\(answers.count) lines for \(steps.count - 1) steps: must be one for each, null where nothing comes of it"
+            return "\(answers.count) lines for \(steps.count - 1) steps: must be one for each, "
+                + "null where nothing comes of it"
         }
         for (index, answer) in answers.enumerated() {
             let step = steps[index + 1]
             guard let expected = step.expected else { continue }
             let found = try? JSONNode.parse(Array(answer.utf8))
             if let found, isSame(step.node["expect"]!, found) { continue }
+            let instant = step.node["at"]?.number ?? 0
             return """
-                step \(index + 1), \(step.node["do"]?.string ?? "") at \(step.node["at"]?.number.map { "\(Int($0))" } ?? "") ms
+                step \(index + 1), \(step.node["do"]?.string ?? "") at \(Int(instant)) ms
                   expected \(String(decoding: expected, as: UTF8.self))
                   found    \(found == nil ? "no JSON: " : "")\(answer.prefix(500))
                 """

@@ -10,7 +10,8 @@ enum ConformanceCommand {
         have any order. For each story the first step that differs is printed; the exit status is 1 when there is one.
         Sources/Adapters/tests/serve_gate.py puts the Python gate behind such an address.
 
-        "vectors" writes the test vectors for gateways: stories of snapshots, calls and answers, each with what Headroom's own gate does.
+        "vectors" writes the test vectors for gateways: stories of snapshots, calls and answers, each with what Headroom's own
+        gate does.
         Play them against a gate in another language; it must decide the same. They are the same in every run, and stand
         in Sources/Adapters/tests/vectors.jsonl, with test_law.py as an example of a player.
 
