@@ -19,6 +19,7 @@ extension GuardrailPolicy {
         PolicyField("pending_hours", \.pendingHours, 0.01...720, "hours"),
         PolicyField("approved_hours", \.approvedHours, 0.01...SteeringLimits.maxHours, "hours"),
         PolicyField("quiet_hours", \.quietHours, 0...720, "hours"),
+        PolicyField("mover_share", \.moverShare, 0...1, "part of nominal capacity"),
     ]
 }
 

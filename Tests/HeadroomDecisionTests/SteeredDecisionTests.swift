@@ -54,8 +54,12 @@ import Testing
         #expect(constraint == .guardrail)
     }
 
-    @Test func `a question lists the hundred tenants that it changes most, and counts all`() throws {
+    @Test(arguments: [(share: 0.01, named: 3, of: "none of them by 1 %"), (0.00001, 100, "150 of them by under 0.1 %")])
+    func `a question names the tenants that it changes by the policy's share, a hundred at most, and counts all`(
+        share: Double, named: Int, of movers: String
+    ) throws {
         var story = DecisionStory()
+        story.rules.policy.guardrails.moverShare = share
         story.promise("big", tier: "critical")
         story.needs["big"] = DecisionStory.Needs(interactive: 8e6)
         for number in 100..<250 {
@@ -64,9 +68,10 @@ import Testing
         var question: Proposal?
         for _ in 0..<100 { question = story.tick().questions.last ?? question }
         let effects = try #require(question).effects
-        #expect(effects.count == 100)
+        #expect(effects.count == named)
         #expect(effects.map(\.tenant) == effects.map(\.tenant).sorted())
-        #expect(try #require(question).evidence.contains("It changes 150 other tenants."))
+        let counted = "It changes 150 other tenants, \(movers) of the pool or more."
+        #expect(try #require(question).evidence.contains(counted), "\(question?.evidence ?? [])")
     }
 
     @Test func `an approved change holds until it ends, within the room there is`() {

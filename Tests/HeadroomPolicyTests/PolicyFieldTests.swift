@@ -53,6 +53,7 @@ import Testing
         ("guardrails", "pending_hours", 2, { $0.guardrails.pendingHours }),
         ("guardrails", "approved_hours", 12, { $0.guardrails.approvedHours }),
         ("guardrails", "quiet_hours", 1, { $0.guardrails.quietHours }),
+        ("guardrails", "mover_share", 0.02, { $0.guardrails.moverShare }),
         ("override_limits", "tier_steps", 2, { Double($0.overrideLimits.tierSteps) }),
         ("override_limits", "weight_factor", 3, { $0.overrideLimits.weightFactor }),
         ("override_limits", "hours", 12, { $0.overrideLimits.hours }),

@@ -6,7 +6,9 @@ struct ApprovalQuestions: Sendable {
     /// People answer in minutes: questions are looked for every ten seconds, and only a few are asked at a time.
     private static let askingSeconds = 10.0
     private static let maxQuestions = 8
-    /// A question lists at most this many other tenants: those that it would change most.
+    /// A question names other tenants that it would change by ``GuardrailPolicy/moverShare`` or more, those that it would change
+    /// most first: at least so many where it changes any, and at most so many.
+    fileprivate static let leastEffects = 3
     fileprivate static let maxEffects = 100
     /// A change must differ by this part to be worth a question, and from a pending question by twice that to be asked
     /// anew.
@@ -156,7 +158,10 @@ private struct Inquiry {
             return index != wish.index && abs(new - old) > 1e-3 * max(old, new)
         }
         func size(_ index: Int) -> Double { abs(after[index] - before[index]) * members.members[index].nominalCost }
-        let largest = changed.sorted { (-size($0), $0) < (-size($1), $1) }.prefix(ApprovalQuestions.maxEffects).sorted()
+        let moverShare = conditions.rules.policy.guardrails.moverShare
+        let movers = changed.count { size($0) >= moverShare }
+        let named = min(max(movers, ApprovalQuestions.leastEffects), ApprovalQuestions.maxEffects)
+        let largest = changed.sorted { (-size($0), $0) < (-size($1), $1) }.prefix(named).sorted()
         let effects = largest.map { index in
             Proposal.Effect(
                 tenant: members.tenants[index], from: whole(before[index], of: index),
@@ -185,7 +190,8 @@ private struct Inquiry {
             "The pool has \(text(conditions.capacity.capacity)) of the \(text(conditions.pool.nominal)) of its contract.",
             changed.isEmpty
                 ? "It changes no other tenant."
-                : "It changes \(changed.count) other tenant\(changed.count == 1 ? "" : "s").",
+                : "It changes \(changed.count) other tenant\(changed.count == 1 ? "" : "s"), "
+                    + "\(movers == 0 ? "none" : "\(movers)") of them by \(GroupedNumber.percent(moverShare)) of the pool or more.",
         ]
         return Proposal(
             kind: kind, tenant: tenant, pool: conditions.pool.pool, from: from, to: to, evidence: [why] + evidence,

@@ -82,6 +82,22 @@ extension OpenAPIDocument {
                     "schema": {
                       "type": "object",
                       "properties": {
+                        "pools": {
+                          "type": "array", "description": "In short, of all that were asked for: how many each pool has, and the largest",
+                          "items": {
+                            "type": "object",
+                            "properties": {
+                              "pool": {"type": ["string", "null"], "description": "null: overrides in all pools"},
+                              "count": {"type": "integer"},
+                              "raised": {"type": "integer", "description": "Those that raise a tenant"},
+                              "lowered": {"type": "integer", "description": "Those that lower one"},
+                              "movers": {
+                                "type": "array", "items": {"type": "integer"}, "maxItems": 5,
+                                "description": "The ids of the largest changes, the largest first"
+                              }
+                            }
+                          }
+                        },
                         "\#(name)": {"type": "array", "items": {"$ref": "#/components/schemas/Proposal"}}
                       }
                     }

@@ -54,7 +54,7 @@ struct ProposalRoutes: Sendable {
         }
         return .json(
             PeopleAnswer.proposals(
-                list.name, found.prefix(Self.maxListed), showing: call.grant.scope.tenants))
+                list.name, found, most: Self.maxListed, showing: call.grant.scope.tenants))
     }
 
     /// By either of its names: a recommendation that is approved is applied.

@@ -10,16 +10,20 @@ public struct GuardrailPolicy: Equatable, Sendable {
     public var approvedHours: Double
     /// A denied change is not asked for again for so long.
     public var quietHours: Double
+    /// A question names those other tenants one by one that it changes by this part of the pool's nominal capacity or more;
+    /// the others it counts.
+    public var moverShare: Double
 
     public init(
         leastOfFloor: Double = 0.5, mostOfNominal: Double = 0.6, pendingHours: Double = 4, approvedHours: Double = 24,
-        quietHours: Double = 4
+        quietHours: Double = 4, moverShare: Double = 0.01
     ) {
         self.leastOfFloor = leastOfFloor
         self.mostOfNominal = mostOfNominal
         self.pendingHours = pendingHours
         self.approvedHours = approvedHours
         self.quietHours = quietHours
+        self.moverShare = moverShare
     }
 }
 

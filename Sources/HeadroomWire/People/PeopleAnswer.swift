@@ -26,13 +26,15 @@ package enum PeopleAnswer {
 
     /// - Parameters:
     ///   - name: `approvals` or `recommendations`.
+    ///   - most: that are written one by one; the summary is of all.
     ///   - tenants: whose effects the reader may see; `nil` is all.
     package static func proposals(
-        _ name: String, _ proposals: some Sequence<Proposal>, showing tenants: Set<TenantID>?
+        _ name: String, _ proposals: [Proposal], most: Int, showing tenants: Set<TenantID>?
     ) -> [UInt8] {
         object { writer in
+            writer.field("pools", each: ProposalSummary.summaries(of: proposals)) { $0.proposalSummary($1) }
             writer.key(name)
-            writer.array(proposals) { $0.proposal($1, showing: tenants) }
+            writer.array(proposals.prefix(most)) { $0.proposal($1, showing: tenants) }
         }
     }
 

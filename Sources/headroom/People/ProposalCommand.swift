@@ -66,45 +66,40 @@ struct ProposalCommand: Sendable {
             Terminal.print(bytes: answer.body + [UInt8(ascii: "\n")])
             return 0
         }
-        let found = answer.json[name]?.array ?? []
-        let blocks = arguments.has("--full") ? found.map { describe($0, isFull: true) } : summaries(of: found)
+        let blocks =
+            arguments.has("--full")
+            ? (answer.json[name]?.array ?? []).map { describe($0, isFull: true) } : summaries(of: answer.json)
         Terminal.print(
             blocks.isEmpty ? "none\(state == "all" ? "" : " is \(state)")" : blocks.joined(separator: "\n\n"))
         return 0
     }
 
-    /// Changes of one pool that are listed one by one: the largest.
-    private static let maxMovers = 5
-
     /// A pool with a few questions has each of them listed; of many the largest changes, in a line each.
-    private func summaries(of proposals: [JSONNode]) -> [String] {
-        var pools: [(name: String?, proposals: [JSONNode])] = []
-        for proposal in proposals {
-            let name = proposal["pool"]?.string
-            if let place = pools.firstIndex(where: { $0.name == name }) {
-                pools[place].proposals.append(proposal)
-            } else {
-                pools.append((name, [proposal]))
+    private func summaries(of answer: JSONNode) -> [String] {
+        let proposals = answer[name]?.array ?? []
+        return (answer["pools"]?.array ?? []).flatMap { pool in
+            if pool["count"]?.number ?? 0 <= 2 {
+                return proposals.filter { $0["pool"]?.string == pool["pool"]?.string }.map { describe($0) }
             }
-        }
-        return pools.sorted { $0.name ?? "" < $1.name ?? "" }.flatMap { pool in
-            pool.proposals.count <= 2 ? pool.proposals.map { describe($0) } : [summary(pool.name, pool.proposals)]
+            return [summary(pool, proposals)]
         }
     }
 
-    private func summary(_ pool: String?, _ proposals: [JSONNode]) -> String {
-        let movers = proposals.sorted { left, right in
-            let (left, right) = (Self.size(left), Self.size(right))
-            return left.magnitude > right.magnitude
-        }
-        let raised = proposals.count { Self.size($0) > 0 }
-        let lowered = proposals.count { Self.size($0) < 0 }
+    private func summary(_ pool: JSONNode, _ proposals: [JSONNode]) -> String {
+        func number(_ key: String) -> Int { Int(pool[key]?.number ?? 0) }
+        let place = pool["pool"]?.string
         var lines = [
-            "\(pool ?? "all pools"): \(proposals.count) \(name), \(raised) raise a tenant and \(lowered) lower one; the "
-                + "largest:"
+            "\(place ?? "all pools"): \(number("count")) \(name), \(number("raised")) raise a tenant and "
+                + "\(number("lowered")) lower one; the largest:"
         ]
         var table = TextTable(["    ID", "TENANT", "STATE", "FROM", "TO", "UNTIL"])
-        for proposal in movers.prefix(Self.maxMovers) {
+        let movers = pool["movers"]?.array ?? []
+        for mover in movers {
+            // Of very many only the newest come one by one.
+            guard let proposal = proposals.first(where: { $0["id"]?.number == mover.number }) else {
+                table.add(["    " + AnswerText.id(mover), "-", "-", "-", "-", "-"])
+                continue
+            }
             let tier = proposal["override"]?["tier"]?.string.map { "tier \($0)" }
             let weight = proposal["override"]?["weight"]?.number.map { "weight \(GroupedNumber.plain($0))" }
             table.add([
@@ -114,19 +109,11 @@ struct ProposalCommand: Sendable {
             ])
         }
         lines.append(table.text)
-        let more = proposals.count - Self.maxMovers
-        let place = pool.map { " --pool \($0)" } ?? ""
+        let more = number("count") - movers.count
         lines.append(
-            "    \(more > 0 ? "and \(more) more; " : "")the whole with its evidence: headroom \(name)\(place) --full")
+            "    \(more > 0 ? "and \(more) more; " : "")the whole with its evidence: headroom "
+                + "\(name)\(place.map { " --pool \($0)" } ?? "") --full")
         return lines.joined(separator: "\n")
-    }
-
-    /// By how much it changes its tenant: of its resources the one that changes by the largest amount. Negative lowers.
-    private static func size(_ proposal: JSONNode) -> Double {
-        let changes = (proposal["to"]?.members ?? []).compactMap { member -> Double? in
-            member.value.number.map { $0 - (proposal["from"]?[member.key]?.number ?? 0) }
-        }
-        return changes.max { $0.magnitude < $1.magnitude } ?? 0
     }
 
     /// - Parameter isFull: with every tenant that it changes, not only the first.
@@ -153,7 +140,7 @@ struct ProposalCommand: Sendable {
         let evidence = (proposal["evidence"]?.array ?? []).compactMap(\.string)
         lines += evidence.filter { $0 != reason }.map { "    \($0)" }
         let effects = proposal["effects"]?.array ?? []
-        let shown = isFull ? effects : Array(effects.prefix(Self.maxMovers))
+        let shown = isFull ? effects : Array(effects.prefix(ProposalSummary.maxMovers))
         lines += shown.map { effect in
             "    \(AnswerText.string(effect["tenant"])): from \(AnswerText.rates(effect["from"])) to "
                 + AnswerText.rates(effect["to"])
