@@ -179,7 +179,8 @@ public final class BudgetManager: Sendable {
                     request: call.request, at: time.now(), gateway: settings.gateway, tenant: call.tenant,
                     pool: call.pool, model: call.model ?? question.model, endpoint: call.endpoint,
                     criticality: call.criticality, task: call.task, parent: call.parent, outcome: .cached,
-                    inputTokens: Int64(answer.inputTokens), outputTokens: Int64(answer.outputTokens))))
+                    inputTokens: Int64(answer.inputTokens), outputTokens: Int64(answer.outputTokens),
+                    taskKind: call.taskKind)))
         return answer
     }
 

@@ -143,6 +143,17 @@ import Testing
         #expect(rare > 0.8, "\(rare)")
     }
 
+    @Test func `what a gateway's cache answered is kept as saved, and is neither use nor demand`() throws {
+        let pool = ClassifiedPool()
+        for second in 0..<3 { pool.call(Double(second), .cached, output: 50) }
+        pool.call(3)
+        let uses = pool.estimator.unstoredUses()
+        #expect(uses.map(\.saved) == [UseSums(requests: 3, inputTokens: 2700, outputTokens: 150)])
+        #expect(uses.map(\.sums) == [UseSums()])
+        let rollup = try #require(pool.estimator.unstoredRollups().first)
+        #expect(rollup.ok == 1 && rollup.inputTokens == 900)
+    }
+
     @Test func `tasks tell what one costs, how it fans out, and what is still needed`() throws {
         let pool = ClassifiedPool()
         for n in 0..<20 {

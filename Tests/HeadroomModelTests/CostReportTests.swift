@@ -70,6 +70,19 @@ import Testing
         }
     }
 
+    @Test func `what caches answered is saved at the price of a call, and is in no other sum`() {
+        var report = CostReport(by: .tenant)
+        var cached = use("acme", "p", requests: 0)
+        cached.saved = UseSums(requests: 3, inputTokens: 1_000_000, outputTokens: 100_000)
+        report.add(cached, contract: nil, prices: [price])
+        report.add(use("acme", "p", requests: 5), contract: nil, prices: [price])
+        report.add(cached, contract: nil, prices: [])
+        #expect(report.lines.map(\.cost.micros) == [500, 0] && report.lines.map(\.sums.requests) == [5, 0])
+        // 1,000,000 at 2.50, 100,000 at 10, and three requests at 0.0001.
+        #expect(report.lines.map(\.savedMicros) == [3_500_300, 0] && report.lines.map(\.saved.requests) == [3, 3])
+        #expect(report.savedTotals.map(\.micros) == [3_500_300] && report.totals.map(\.micros) == [500])
+    }
+
     @Test func `a model's own price goes before a beginning's, and that before the pool's`() {
         let prices = [
             PoolPrice(currency: "USD", perRequest: 1), PoolPrice(model: "gpt-4o*", currency: "USD", perRequest: 10),

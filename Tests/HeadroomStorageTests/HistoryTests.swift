@@ -138,7 +138,11 @@ import Testing
             all[place].inputTokens = 100
             all[place].outputTokens = 10
         }
-        let uses = (0..<30).flatMap { [use($0, "a", nil, 3), use($0, "a", "review", 2), use($0, nil, "review", 1)] }
+        let uses = (0..<30).flatMap { hour in
+            var saved = use(hour, nil, nil, 0)
+            saved.saved = sums(7)
+            return [use(hour, "a", nil, 3), use(hour, "a", "review", 2), use(hour, nil, "review", 1), saved]
+        }
         // In two parts of the same hours, as two checkpoints are.
         for part in [uses.prefix(50), uses.dropFirst(50)] {
             try await store.save(
@@ -158,6 +162,7 @@ import Testing
                     "a -": sums(3 * hours), "a review": sums(2 * hours), "- review": sums(hours),
                     "- -": sums(4 * hours),
                 ], "\(from) \(to)")
+            #expect(found.reduce(into: UseSums()) { $0.add($1.saved) } == sums(7 * hours))
         }
         while try await store.prune(.hour, before: hourStart.adding(seconds: 5 * 3_600), limit: 3) > 0 {}
         #expect(try database.number("SELECT count(DISTINCT start_ms) FROM use_sum WHERE span_s = 3600") == 25)

@@ -110,6 +110,7 @@ extension DashboardFile {
           deadband: "small change, ignored for now", guardrail: "a guardrail", awaiting_room: "waiting for others to give back",
           cold_start: "new here", gaming_discount: "its claims count less", burst: "burst credit", override: "an override",
           mode: "the pool's mode", frozen: "frozen", breaker: "the breaker is open", cost_ceiling: "its cost limit",
+          cost_breaker: "the cost breaker",
         };
 
         export const reasons = {

@@ -1,7 +1,7 @@
 import HeadroomModel
 
 /// The served use of one pool by hour, tenant, model and kind of task, since it was last stored: of calls that name a model or
-/// a kind. ``RollupBook`` has the use of all.
+/// a kind, and of all that gateways' own caches answered. ``RollupBook`` has the served use of all.
 struct UseBook: Sendable {
     /// Hours × tenants × models × kinds that are held while they cannot be stored.
     private static let most = 200_000
@@ -17,19 +17,29 @@ struct UseBook: Sendable {
         var criticality: Criticality
     }
 
-    private var sums: [Key: UseSums] = [:]
+    private struct Sums {
+        var served = UseSums()
+        var saved = UseSums()
+    }
+
+    private var sums: [Key: Sums] = [:]
     /// Of tenants that left the table.
     private var settled: [ModelUse] = []
     private var labels = [""]
     private var numbers: [String: UInt16] = [:]
 
     mutating func add(_ call: CallRecord, tenant: Int32, at instant: Timestamp) {
-        guard call.outcome == .ok, call.model != nil || call.taskKind != nil else { return }
+        let isSaved = call.outcome == .cached
+        guard isSaved || call.outcome == .ok && (call.model != nil || call.taskKind != nil) else { return }
         let key = Key(
             hour: max(0, instant.minute / 60), tenant: tenant, model: number(of: call.model),
             taskKind: number(of: call.taskKind), criticality: call.criticality)
-        guard key.model != 0 || key.taskKind != 0, sums[key] != nil || sums.count < Self.most else { return }
-        sums[key, default: UseSums()].add(UseSums(call))
+        guard isSaved || key.model != 0 || key.taskKind != 0, sums[key] != nil || sums.count < Self.most else { return }
+        if isSaved {
+            sums[key, default: Sums()].saved.add(UseSums(call))
+        } else {
+            sums[key, default: Sums()].served.add(UseSums(call))
+        }
     }
 
     private mutating func number(of label: String?) -> UInt16 {
@@ -72,10 +82,11 @@ struct UseBook: Sendable {
         }
     }
 
-    private func use(_ key: Key, _ sums: UseSums, of pool: PoolID, _ tenant: TenantID) -> ModelUse {
+    private func use(_ key: Key, _ sums: Sums, of pool: PoolID, _ tenant: TenantID) -> ModelUse {
         func label(_ number: UInt16) -> String? { number == 0 ? nil : labels[Int(number)] }
         return ModelUse(
             start: Timestamp(milliseconds: key.hour * 3_600_000), tenant: tenant, pool: pool,
-            criticality: key.criticality, model: label(key.model), taskKind: label(key.taskKind), sums: sums)
+            criticality: key.criticality, model: label(key.model), taskKind: label(key.taskKind),
+            sums: sums.served, saved: sums.saved)
     }
 }

@@ -283,8 +283,17 @@ extension OpenAPIDocument {
                   "provider_micros": {"type": ["integer", "null"], "description": "At the pool's price: the provider's bill"},
                   "requests": {"type": "integer"}, "input_tokens": {"type": "integer"},
                   "cached_input_tokens": {"type": "integer", "description": "Among input_tokens"},
-                  "output_tokens": {"type": "integer"}
+                  "output_tokens": {"type": "integer"},
+                  "saved_requests": {"type": "integer", "description": "Answered from gateways' own caches in place of calls; not among requests"},
+                  "saved_micros": {"type": ["integer", "null"], "description": "What those would have cost, in currency; not among cost_micros"}
                 }
+              }
+            },
+            "saved_totals": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "properties": {"currency": {"type": "string"}, "saved_micros": {"type": "integer"}}
               }
             },
             "totals": {"$ref": "#/components/schemas/CostTotals"},

@@ -24,6 +24,10 @@ public struct CostReport: Equatable, Sendable {
         /// The provider's bill for it.
         public var provider: Cost
         public var sums = UseSums()
+        /// What gateways' own caches answered in place of calls, and what it would have cost: in ``cost``'s currency, and not
+        /// among it.
+        public var saved = UseSums()
+        public var savedMicros: Int64 = 0
     }
 
     private struct Key: Hashable {
@@ -59,6 +63,15 @@ public struct CostReport: Equatable, Sendable {
     public var totals: [(currency: String, micros: Int64)] { totals(\.cost) }
     /// The provider's bills, by currency, ascending: also for what contracts have prices of their own for.
     public var providerTotals: [(currency: String, micros: Int64)] { totals(\.provider) }
+    /// What caches saved, by currency, ascending.
+    public var savedTotals: [(currency: String, micros: Int64)] {
+        var totals: [String: Int64] = [:]
+        for line in groups.values {
+            guard let currency = line.cost.currency, line.savedMicros > 0 else { continue }
+            totals[currency, default: 0].addSaturating(line.savedMicros)
+        }
+        return totals.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
 
     private func totals(_ cost: KeyPath<Line, Cost>) -> [(currency: String, micros: Int64)] {
         var totals: [String: Int64] = [:]
@@ -92,6 +105,11 @@ public struct CostReport: Equatable, Sendable {
         line.cost.micros.addSaturating(cost.micros)
         line.provider.micros.addSaturating(provider.micros)
         line.sums.add(use.sums)
+        line.saved.add(use.saved)
+        line.savedMicros.addSaturating(
+            Self.charge(
+                use.saved, in: use.pool, model: use.model, at: use.start, contract: contract, prices: prices
+            ).micros)
         groups[place] = line
     }
 

@@ -44,10 +44,12 @@ public struct ModelUse: Equatable, Sendable {
     public var model: String?
     public var taskKind: String?
     public var sums: UseSums
+    /// What a gateway's own cache answered in place of a call; not among ``sums``.
+    public var saved: UseSums
 
     public init(
         start: Timestamp, tenant: TenantID, pool: PoolID, criticality: Criticality, model: String? = nil,
-        taskKind: String? = nil, sums: UseSums
+        taskKind: String? = nil, sums: UseSums, saved: UseSums = UseSums()
     ) {
         self.start = start
         self.tenant = tenant
@@ -56,11 +58,12 @@ public struct ModelUse: Equatable, Sendable {
         self.model = model
         self.taskKind = taskKind
         self.sums = sums
+        self.saved = saved
     }
 }
 
 extension UseSums {
-    /// Of a served call.
+    /// Of a call that was served, or answered from a cache.
     public init(_ call: CallRecord) {
         self.init(
             requests: 1, inputTokens: call.inputTokens ?? 0,

@@ -31,7 +31,7 @@ extension RecordReader {
         var criticality: Criticality
     }
 
-    /// What names a model or a kind of task, and then the rest.
+    /// What names a model or a kind of task, with what caches saved, and then the rest.
     private func usage(
         of pool: Int64, _ name: PoolID, _ span: RollupSpan, _ range: Range<Timestamp>, since from: Timestamp
     ) throws(StorageError) -> [ModelUse] {
@@ -53,7 +53,9 @@ extension RecordReader {
             uses.append(
                 ModelUse(
                     start: from, tenant: TenantID(unchecked: try names.text(row.integer(0))), pool: name,
-                    criticality: criticality, model: try label(2), taskKind: try label(3), sums: sums))
+                    criticality: criticality, model: try label(2), taskKind: try label(3), sums: sums,
+                    saved: UseSums(
+                        requests: row.integer(8), inputTokens: row.integer(9), outputTokens: row.integer(10))))
         }
         try rows(Self.selectUsage).forEachRow { row in
             guard let criticality = Criticality(rawValue: Int(row.integer(1))) else { return }
@@ -70,7 +72,8 @@ extension RecordReader {
 
     private static let selectNamed: StaticString = """
         SELECT tenant_id, criticality, model_id, task_kind_id, sum(requests), sum(input_tokens),
-            sum(cached_input_tokens), sum(output_tokens)
+            sum(cached_input_tokens), sum(output_tokens), sum(saved_requests), sum(saved_input_tokens),
+            sum(saved_output_tokens)
         FROM use_sum WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
         GROUP BY tenant_id, criticality, model_id, task_kind_id
         """

@@ -53,10 +53,18 @@ package struct CostAnswer: Sendable {
             writer.field("input_tokens", line.sums.inputTokens)
             writer.field("cached_input_tokens", line.sums.cachedInputTokens)
             writer.field("output_tokens", line.sums.outputTokens)
+            writer.field("saved_requests", line.saved.requests)
+            writer.field("saved_micros", line.cost.currency.map { _ in line.savedMicros })
             writer.endObject()
         }
         totals("totals", report.totals, recent: projection?.recent.totals, &writer)
         totals("provider_totals", report.providerTotals, recent: projection?.recent.providerTotals, &writer)
+        writer.field("saved_totals", each: report.savedTotals) { writer, total in
+            writer.beginObject()
+            writer.field("currency", total.currency)
+            writer.field("saved_micros", total.micros)
+            writer.endObject()
+        }
         writer.field("projected_until", projection?.until)
         writer.endObject()
         return writer.bytes

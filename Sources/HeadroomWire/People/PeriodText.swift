@@ -320,6 +320,8 @@ private enum ActWords {
         case "freeze.set": "froze the numbers\(pool)"
         case "freeze.end": "ended a freeze\(pool)"
         case "rollback.set": "rolled the numbers back\(pool)"
+        case "cost.lift": "let spending\(tenant) go on beyond the cost breaker"
+        case "cost.lift_end": "ended a lift of the cost breaker"
         case "contract.put": "changed the contract\(tenant)"
         case "contracts.import": "imported contracts"
         case "contracts.ask": "asked for an import of contracts"

@@ -9,7 +9,8 @@ enum ReportCostCommand {
         Sums what is recorded of the time, at the price of the tenant's contract, or else at the price of the pool's policy
         that held then; beside it what the provider bills for it. Use without a price is listed as unpriced, and is in no
         sum. The lines add up to the totals, and the totals are the same whatever --by says. Of a month that goes on, the
-        totals are projected to its end: as if the last 24 hours went on.
+        totals are projected to its end: as if the last 24 hours went on. What gateways' own caches answered cost nothing;
+        "saved" is what it would have cost.
 
           --month YYYY-MM     in UTC; default the present one
           --from TIME, --to TIME
@@ -61,13 +62,16 @@ enum ReportCostCommand {
     }
 
     private static func csv(_ answer: JSONNode, by: String) -> String {
-        var rows: [[String]] = [[by, "currency", "cost", "provider_currency", "provider_cost"] + counts]
+        var rows: [[String]] = [
+            [by, "currency", "cost", "provider_currency", "provider_cost"] + counts + ["saved_requests", "saved"]
+        ]
         for line in answer["costs"]?.array ?? [] {
             let named: [String] = [
                 key(line), line["currency"]?.string ?? "", money(line["cost_micros"]) ?? "unpriced",
                 line["provider_currency"]?.string ?? "", money(line["provider_micros"]) ?? "unpriced",
             ]
-            rows.append(named + counts.map { AnswerText.id(line[$0]) })
+            let saved = [AnswerText.id(line["saved_requests"]), money(line["saved_micros"]) ?? "unpriced"]
+            rows.append(named + counts.map { AnswerText.id(line[$0]) } + saved)
         }
         return rows.map { $0.map(quoted).joined(separator: ",") }.joined(separator: "\n")
     }
@@ -90,6 +94,9 @@ enum ReportCostCommand {
             "\(AnswerText.instant(answer["from"])) to \(AnswerText.instant(answer["to"]))", table.text,
             "total: \(sum("totals", "cost_micros")); the provider's bill: \(sum("provider_totals", "cost_micros"))",
         ]
+        if answer["saved_totals"]?.array?.isEmpty == false {
+            lines.append("saved by gateways' caches: \(sum("saved_totals", "saved_micros"))")
+        }
         if answer["projected_until"]?.string != nil {
             lines.append(
                 "projected to \(AnswerText.instant(answer["projected_until"])), if the last 24 hours go on: "
