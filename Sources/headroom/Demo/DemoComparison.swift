@@ -176,12 +176,12 @@ final class DemoComparison: Sendable {
         }
         let patient =
             members.allSatisfy { plan.roster.entries[$0].criticality == .batch }
-            ? ", and its callers can wait (\(gaveUp ?? 0) of its calls were given up so far). Without Headroom such patience "
+            ? ". Its callers can wait (\(gaveUp ?? 0) of its calls were given up so far). Without Headroom such patience "
                 + "wins: its retries outlast callers that must have their answer soon."
             : "."
         return
-            "The \(own.tier) tier pays for this, by policy: \(DemoText.percent(own.servedShare)) of its tokens were served so "
-            + "far, in place of \(DemoText.percent(other.servedShare)). It comes last\(patient)"
+            "The \(own.tier) tier comes last by policy, and pays for this: \(DemoText.percent(own.servedShare)) of its tokens were served so "
+            + "far, in place of \(DemoText.percent(other.servedShare))\(patient)"
     }
 
     /// Percent of the followed tier's tokens of the last seconds.
