@@ -82,6 +82,24 @@ import Testing
         #expect(step(fixture, "x", parent: "t") == nil)
     }
 
+    @Test func `a task goes round its loop no more often than it may, whatever its tools and its children do`() throws {
+        let fixture = try fixture(TaskLimits(iterations: 20))
+        for _ in 0..<16 { #expect(step(fixture) == nil) }
+        // Tools and other tasks take none of its rounds.
+        for _ in 0..<50 { #expect(step(fixture, "child", parent: "t", work: .tool) == nil) }
+        for _ in 0..<16 { #expect(step(fixture, "child", parent: "t") == nil) }
+        // A round that was not sent is none.
+        var planned = call()
+        planned.task = "t"
+        for _ in 0..<10 { try fixture.manager.tryAdmit(planned).giveBack() }
+        for _ in 0..<3 { #expect(step(fixture) == nil) }
+        #expect(step(fixture, work: .tool)?.exhausted == .taskBudget)
+        #expect(step(fixture)?.exhausted == .taskBudget)
+        #expect(step(fixture, isFinishing: true) == nil)
+        #expect(step(fixture, isFinishing: true)?.exhausted == .taskBudget)
+        #expect(fixture.manager.state.escalations.first?.description.contains("20 iterations") == true)
+    }
+
     @Test func `a loop among parents is no endless one`() throws {
         let fixture = try fixture(TaskLimits(calls: 10))
         #expect(step(fixture, "x", parent: "y") == nil)

@@ -7,14 +7,20 @@ public struct TaskLimits: Equatable, Sendable {
     public var calls: Int?
     /// Tokens of prompts and answers.
     public var tokens: Int?
+    /// Rounds of one task's own loop: its calls with ``Call/work`` = `model`. Its tool work and the tasks that it starts
+    /// count for none of its rounds.
+    public var iterations: Int?
     /// Tasks that one task may start.
     public var fanOut: Int?
     /// Money, in the unit of the prices (``BudgetManager/Settings/prices``).
     public var cost: Double?
 
-    public init(calls: Int? = nil, tokens: Int? = nil, fanOut: Int? = nil, cost: Double? = nil) {
+    public init(
+        calls: Int? = nil, tokens: Int? = nil, iterations: Int? = nil, fanOut: Int? = nil, cost: Double? = nil
+    ) {
         self.calls = calls
         self.tokens = tokens
+        self.iterations = iterations
         self.fanOut = fanOut
         self.cost = cost
     }
@@ -57,6 +63,7 @@ final class TaskBudgets: Sendable {
         var parent: Key?
         var calls = 0.0
         var tokens = 0.0
+        var iterations = 0.0
         var cost = 0.0
         var children = 0
         var usedAt: Timestamp
@@ -105,7 +112,8 @@ final class TaskBudgets: Sendable {
                 return refusal
             }
             for ancestor in lineage {
-                let (share, isCost) = share(of: ancestor, adding: estimate, cost, state)
+                let rounds = ancestor == key ? Self.rounds(of: call, estimate) : nil
+                let (share, isCost) = share(of: ancestor, adding: estimate, cost, rounds: rounds, state)
                 guard let reason = Self.objection(to: call, isBranch: isNew && ancestor != key, at: share) else {
                     continue
                 }
@@ -118,6 +126,7 @@ final class TaskBudgets: Sendable {
             }
             if isNew, let parent = lineage.dropFirst().first { state.accounts[parent]?.children += 1 }
             add(estimate, cost, to: lineage, &state, at: now)
+            state.accounts[key]?.iterations += Self.rounds(of: call, estimate)
             return nil
         }
     }
@@ -128,8 +137,12 @@ final class TaskBudgets: Sendable {
         let cost = prices[pool].map { $0.cost(of: actual) - $0.cost(of: estimate) } ?? 0
         state.withLock { state in
             add(actual - estimate, cost, to: Self.lineage(of: key, state), &state, at: now)
+            state.accounts[key]?.iterations += Self.rounds(of: call, actual - estimate)
         }
     }
+
+    /// A call that was not sent was no round.
+    private static func rounds(of call: Call, _ work: Work) -> Double { call.work == .model ? work[.requests] : 0 }
 
     private static func key(of call: Call) -> Key? { call.task.map { Key(tenant: call.tenant, task: $0) } }
 
@@ -173,14 +186,17 @@ final class TaskBudgets: Sendable {
     }
 
     /// The largest part of a budget that would be used, and whether it is that of money.
+    /// - Parameter rounds: of the task's own loop; `nil` for a task above it, whose loop stands still meanwhile.
     private func share(
-        of key: Key, adding estimate: Work, _ cost: Double, _ state: State
+        of key: Key, adding estimate: Work, _ cost: Double, rounds: Double?, _ state: State
     ) -> (share: Double, isCost: Bool) {
         guard let account = state.accounts[key] else { return (0, false) }
         let calls = limits.calls.map { (account.calls + estimate[.requests]) / Double(max(1, $0)) } ?? 0
         let tokens = limits.tokens.map { (account.tokens + estimate[.tokens]) / Double(max(1, $0)) } ?? 0
+        var turns = 0.0
+        if let rounds, let most = limits.iterations { turns = (account.iterations + rounds) / Double(max(1, most)) }
         let money = limits.cost.map { $0 > 0 ? (account.cost + cost) / $0 : 2 } ?? 0
-        return (max(calls, tokens, money), money > max(calls, tokens))
+        return (max(calls, tokens, turns, money), money > max(calls, tokens, turns))
     }
 
     private func add(_ work: Work, _ cost: Double, to lineage: [Key], _ state: inout State, at now: Timestamp) {
@@ -197,9 +213,11 @@ final class TaskBudgets: Sendable {
         guard let account = state.accounts[key], !account.isEscalated else { return }
         state.accounts[key]?.isEscalated = true
         let cost = limits.cost.map { _ in ", which cost \((account.cost * 100).rounded() / 100)" } ?? ""
-        let used = "\(Int(account.calls)) calls and \(Int(account.tokens)) tokens\(cost)"
+        let rounds = limits.iterations.map { _ in "\(Int(account.iterations)) iterations, " } ?? ""
+        let used = "\(rounds)\(Int(account.calls)) calls and \(Int(account.tokens)) tokens\(cost)"
         let may = [
             limits.calls.map { "\($0) calls" }, limits.tokens.map { "\($0) tokens" },
+            limits.iterations.map { "\($0) iterations" },
             limits.cost.map { "\($0) of money" },
         ].compactMap { $0 }
         state.escalations.append(

@@ -10,9 +10,10 @@ enum GateCommand {
 
     static let help = """
         usage: headroom gate [--listen HOST:PORT | --unix PATH] [--url URL]… [--name NAME] [--directory DIR]
-                             [--pool POOL] [--tenant TENANT] [--task-calls N] [--task-tokens N] [--task-fan-out N]
-                             [--task-cost X --price POOL=INPUT,OUTPUT]… [--cache-megabytes N [--cache-similarity X]
-                             [--cache-seconds N] [--cache-tools] [--cache-group TENANT,TENANT…]…]
+                             [--pool POOL] [--tenant TENANT] [--task-calls N] [--task-tokens N]
+                             [--task-iterations N] [--task-fan-out N] [--task-cost X --price POOL=INPUT,OUTPUT]…
+                             [--cache-megabytes N [--cache-similarity X] [--cache-seconds N] [--cache-tools]
+                             [--cache-group TENANT,TENANT…]…]
 
         Enforces Headroom's allocations for programs in any language. A program asks it for a slot before each call to the
         model, and says afterwards how the call ended. When Headroom is away, the last allocations' fallback is enforced.
@@ -27,6 +28,7 @@ enum GateCommand {
 
           --task-calls N, --task-tokens N
                                 what an agent task may use, with the tasks that it starts; without them there is no limit
+          --task-iterations N   rounds of one task's own loop: its calls that are no tool work
           --task-fan-out N      tasks that one task may start
           --task-cost X         money that a task may cost, in the unit of the prices
           --price POOL=INPUT,OUTPUT
@@ -59,7 +61,8 @@ enum GateCommand {
             options: [
                 "--listen": "HOST:PORT", "--unix": "PATH", "--url": "URL", "--name": "NAME", "--directory": "DIR",
                 "--pool": "POOL", "--tenant": "TENANT", "--task-calls": "N", "--task-tokens": "N",
-                "--task-fan-out": "N", "--task-cost": "X", "--price": "POOL=INPUT,OUTPUT", "--cache-megabytes": "N",
+                "--task-iterations": "N", "--task-fan-out": "N", "--task-cost": "X", "--price": "POOL=INPUT,OUTPUT",
+                "--cache-megabytes": "N",
                 "--cache-similarity": "X", "--cache-seconds": "N", "--cache-group": "TENANT,TENANT",
             ])
         let listen = try address(arguments)
@@ -70,6 +73,7 @@ enum GateCommand {
         let limits = TaskLimits(
             calls: try arguments.integer("--task-calls", in: 1...1_000_000_000),
             tokens: try arguments.integer("--task-tokens", in: 1...1_000_000_000_000),
+            iterations: try arguments.integer("--task-iterations", in: 1...1_000_000_000),
             fanOut: try arguments.integer("--task-fan-out", in: 0...1_000_000),
             cost: try arguments.number("--task-cost", in: 0...1e12))
         if limits != TaskLimits() { settings.taskLimits = limits }
