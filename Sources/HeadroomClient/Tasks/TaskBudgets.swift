@@ -125,8 +125,7 @@ final class TaskBudgets: Sendable {
                 )
             }
             if isNew, let parent = lineage.dropFirst().first { state.accounts[parent]?.children += 1 }
-            add(estimate, cost, to: lineage, &state, at: now)
-            state.accounts[key]?.iterations += Self.rounds(of: call, estimate)
+            add(estimate, cost, of: call, to: lineage, &state, at: now)
             return nil
         }
     }
@@ -136,8 +135,7 @@ final class TaskBudgets: Sendable {
         guard let key = Self.key(of: call) else { return }
         let cost = prices[pool].map { $0.cost(of: actual) - $0.cost(of: estimate) } ?? 0
         state.withLock { state in
-            add(actual - estimate, cost, to: Self.lineage(of: key, state), &state, at: now)
-            state.accounts[key]?.iterations += Self.rounds(of: call, actual - estimate)
+            add(actual - estimate, cost, of: call, to: Self.lineage(of: key, state), &state, at: now)
         }
     }
 
@@ -193,13 +191,20 @@ final class TaskBudgets: Sendable {
         guard let account = state.accounts[key] else { return (0, false) }
         let calls = limits.calls.map { (account.calls + estimate[.requests]) / Double(max(1, $0)) } ?? 0
         let tokens = limits.tokens.map { (account.tokens + estimate[.tokens]) / Double(max(1, $0)) } ?? 0
-        var turns = 0.0
-        if let rounds, let most = limits.iterations { turns = (account.iterations + rounds) / Double(max(1, most)) }
+        let iterations =
+            rounds.flatMap { rounds in
+                limits.iterations.map { (account.iterations + rounds) / Double(max(1, $0)) }
+            } ?? 0
+        let work = max(calls, tokens, iterations)
         let money = limits.cost.map { $0 > 0 ? (account.cost + cost) / $0 : 2 } ?? 0
-        return (max(calls, tokens, turns, money), money > max(calls, tokens, turns))
+        return (max(work, money), money > work)
     }
 
-    private func add(_ work: Work, _ cost: Double, to lineage: [Key], _ state: inout State, at now: Timestamp) {
+    /// - Parameter lineage: the call's own task first, which alone has its rounds.
+    private func add(
+        _ work: Work, _ cost: Double, of call: Call, to lineage: [Key], _ state: inout State, at now: Timestamp
+    ) {
+        state.accounts[lineage[0]]?.iterations += Self.rounds(of: call, work)
         for key in lineage {
             state.accounts[key]?.calls += work[.requests]
             state.accounts[key]?.tokens += work[.tokens]
