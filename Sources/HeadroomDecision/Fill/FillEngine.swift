@@ -29,10 +29,19 @@ public struct FillEngine: Sendable {
     public mutating func solve(_ problem: FillProblem) -> FillResult {
         let capacity = FillCapacity(problem.capacity)
         let tiers = Array(Set(problem.bands.flatMap { $0.tiers ?? [] })).sorted()
-        let directions = problem.tenants.map { FillDirection(shape: $0.shape, demand: $0.demand.total, in: capacity) }
-        let rows = zip(problem.tenants, directions).map { FillRow(of: $0, $1, tiers: tiers) }
-        let demands = zip(problem.tenants, directions).map { FillDemand(of: $0, $1) }
-        let intervals = problem.tenants.map(\.interval)
+        // By place: a loop over the tenants themselves would copy each of them.
+        let count = problem.tenants.count
+        var (rows, demands, intervals): ([FillRow], [FillDemand], [FillInterval]) = ([], [], [])
+        rows.reserveCapacity(count)
+        demands.reserveCapacity(count)
+        intervals.reserveCapacity(count)
+        for index in problem.tenants.indices {
+            let total = problem.tenants[index].demand.total
+            let direction = FillDirection(shape: problem.tenants[index].shape, demand: total, in: capacity)
+            rows.append(FillRow(of: problem.tenants[index], direction, tiers: tiers))
+            demands.append(FillDemand(of: problem.tenants[index], total: total, direction))
+            intervals.append(problem.tenants[index].interval)
+        }
         let outcome = solve(
             rows, demands, within: intervals, problem.bands.map { FillRaise($0, tiers: tiers) }, in: problem.capacity)
         return FillResult(

@@ -51,13 +51,21 @@ struct FillDemand: Sendable {
 
     init() {}
 
-    init(of tenant: FillTenant, _ direction: FillDirection) {
+    /// - Parameter total: the tenant's demand over all criticalities.
+    init(of tenant: FillTenant, total: Rates, _ direction: FillDirection) {
         let demand = tenant.demand
-        interactive = direction.activity(upTo: demand.interactive)
-        nearRealTime = direction.activity(
-            upTo: PerCriticality(interactive: demand.interactive, nearRealTime: demand.nearRealTime, batch: .none).total
-        )
-        batch = direction.activity(upTo: demand.total)
+        // Most tenants ask in one criticality: a sum with nothing needs no division.
+        batch = direction.activity(upTo: total)
+        if demand.batch.resources.isEmpty {
+            nearRealTime = batch
+        } else {
+            nearRealTime = direction.activity(
+                upTo: PerCriticality(
+                    interactive: demand.interactive, nearRealTime: demand.nearRealTime, batch: .none
+                ).total)
+        }
+        interactive =
+            demand.nearRealTime.resources.isEmpty ? nearRealTime : direction.activity(upTo: demand.interactive)
         start = tenant.start
         burst = tenant.burst
     }

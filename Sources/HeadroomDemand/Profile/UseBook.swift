@@ -27,6 +27,8 @@ struct UseBook: Sendable {
     private var settled: [ModelUse] = []
     private var labels = [""]
     private var numbers: [String: UInt16] = [:]
+    /// The number found last: a pool has few models, and calls of one come in a row.
+    private var newest: UInt16 = 0
 
     mutating func add(_ call: CallRecord, tenant: Int32, at instant: Timestamp) {
         let isSaved = call.outcome == .cached
@@ -34,7 +36,7 @@ struct UseBook: Sendable {
         let key = Key(
             hour: max(0, instant.minute / 60), tenant: tenant, model: number(of: call.model),
             taskKind: number(of: call.taskKind), criticality: call.criticality)
-        guard isSaved || key.model != 0 || key.taskKind != 0, sums[key] != nil || sums.count < Self.most else { return }
+        guard isSaved || key.model != 0 || key.taskKind != 0, sums.count < Self.most || sums[key] != nil else { return }
         if isSaved {
             sums[key, default: Sums()].saved.add(UseSums(call))
         } else {
@@ -44,12 +46,16 @@ struct UseBook: Sendable {
 
     private mutating func number(of label: String?) -> UInt16 {
         guard let label, !label.isEmpty else { return 0 }
-        if let known = numbers[label] { return known }
+        if labels[Int(newest)] == label { return newest }
+        if let known = numbers[label] {
+            newest = known
+            return known
+        }
         guard labels.count < Self.maxLabels else { return 0 }
-        let number = UInt16(labels.count)
+        newest = UInt16(labels.count)
         labels.append(label)
-        numbers[label] = number
-        return number
+        numbers[label] = newest
+        return newest
     }
 
     /// Ascending by start, tenant, criticality, model, kind.
@@ -65,6 +71,7 @@ struct UseBook: Sendable {
         sums.removeAll(keepingCapacity: sums.count >= sums.capacity / 4)
         settled.removeAll()
         labels = [""]
+        newest = 0
         numbers.removeAll(keepingCapacity: true)
     }
 
