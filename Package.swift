@@ -77,6 +77,8 @@ let package = Package(
                 .embedInCode("../../migrations/0022_create_use_sum.sql"),
                 .embedInCode("../../migrations/0023_add_audit_head_mac.sql"),
                 .embedInCode("../../migrations/0024_add_cost_breaker.sql"),
+                .embedInCode("../../migrations/0025_expire_single_proposals.sql"),
+                .embedInCode("../../migrations/0026_add_cached_input_price.sql"),
             ]),
         library(
             "HeadroomHTTP",

@@ -119,6 +119,7 @@ extension MemoryCheckpoints.State {
         if let known = uses[key] {
             sum.requests += known.requests
             sum.inputTokens += known.inputTokens
+            sum.cachedInputTokens += known.cachedInputTokens
             sum.outputTokens += known.outputTokens
         }
         uses[key] = sum

@@ -117,8 +117,13 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         }
     }
 
+    package func proposal(_ id: Int64) async throws(SteeringError) -> Proposal? {
+        let now = time.now()
+        return try work { state in state.steering.proposals.first { $0.id == id }?.expiring(at: now) }
+    }
+
     package func decide(
-        _ id: Int64, _ decided: Proposal.State, as decision: Authorship
+        _ id: Int64, _ decided: Proposal.State, for tenants: Set<TenantID>?, as decision: Authorship
     ) async throws(SteeringError) -> Proposal {
         try work { (state) throws(SteeringError) in
             guard let index = state.steering.proposals.firstIndex(where: { $0.id == id }) else {
@@ -128,6 +133,18 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
             guard proposal.state == .pending else { throw SteeringError(.conflict, "\(id) has been decided") }
             guard proposal.authorship.author != decision.author else {
                 throw SteeringError(.forbidden, "nobody decides on their own")
+            }
+            if let tenants {
+                if let refusal = proposal.refusal(naming: tenants) { throw refusal }
+                if let rest = proposal.limited(to: Set(proposal.changes.map(\.tenant)).subtracting(tenants)),
+                    var part = proposal.limited(to: tenants)
+                {
+                    state.steering.proposals[index] = rest
+                    (part.id, part.state, part.decision) = (state.newID(), decided, decision)
+                    state.steering.proposals.append(part)
+                    state.note(part, by: decision.author, at: decision.at)
+                    return part
+                }
             }
             proposal.state = decided
             proposal.decision = decision
@@ -141,7 +158,7 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
                 proposal.decision?.until = override.authorship.until
             }
             state.steering.proposals[index] = proposal
-            state.note(Self.action(proposal), by: decision.author, at: decision.at)
+            state.note(proposal, by: decision.author, at: decision.at)
             return proposal
         }
     }
@@ -434,14 +451,6 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         }
     }
 
-    private static func action(_ proposal: Proposal) -> String {
-        switch (proposal.kind, proposal.state) {
-        case (.recommendation, .approved): "recommendation.apply"
-        case (.recommendation, _): "recommendation.dismiss"
-        case (_, .approved): "approval.approve"
-        default: "approval.deny"
-        }
-    }
 }
 
 extension Proposal {
@@ -455,6 +464,20 @@ extension Proposal {
 }
 
 extension MemoryDesk.State {
+    /// A decision, and each of its tenants where it has several.
+    fileprivate mutating func note(_ proposal: Proposal, by author: String, at now: Timestamp) {
+        let action =
+            switch (proposal.kind, proposal.state) {
+            case (.recommendation, .approved): "recommendation.apply"
+            case (.recommendation, _): "recommendation.dismiss"
+            case (_, .approved): "approval.approve"
+            default: "approval.deny"
+            }
+        note(action, by: author, at: now)
+        guard proposal.changes.count > 1 else { return }
+        for _ in proposal.changes { note("\(action)_tenant", by: author, at: now) }
+    }
+
     fileprivate mutating func enter(_ override: Override) -> Override {
         var override = override
         override.id = newID()

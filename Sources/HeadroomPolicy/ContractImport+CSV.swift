@@ -8,7 +8,10 @@ extension ContractImport {
     /// Of the tenant.
     static let costColumns = ["currency", "period", "most_micros"]
     /// Of the pool, or of every other pool where the row names none.
-    static let priceColumns = ["input_micros_per_million", "output_micros_per_million", "request_micros"]
+    static let priceColumns = [
+        "input_micros_per_million", "cached_input_micros_per_million", "output_micros_per_million",
+        "request_micros",
+    ]
 
     static func parseCSV(
         _ bytes: [UInt8], from start: Int, _ mapping: ContractPolicy, checking check: ([Contract]) -> [ContractFault]
@@ -153,6 +156,7 @@ private struct ContractTable {
         var ceiling = Rates()
         var cost: [(column: String, text: String)] = []
         var price: CostTerms.Price?
+        var cachedInput: Int64?
         for (column, field) in zip(columnNames, row.fields) {
             guard let column else { continue }
             switch column {
@@ -169,6 +173,7 @@ private struct ContractTable {
             case "strategic": isStrategic = flag(field, row.line)
             case _ where ContractImport.costColumns.contains(column): cost.append((column, field))
             case "input_micros_per_million": price.orFree.perMillionInputTokens = money(field, column, row.line)
+            case "cached_input_micros_per_million": cachedInput = money(field, column, row.line)
             case "output_micros_per_million": price.orFree.perMillionOutputTokens = money(field, column, row.line)
             case "request_micros": price.orFree.perRequest = money(field, column, row.line)
             default:
@@ -186,8 +191,10 @@ private struct ContractTable {
         enter(tenant, tier: tier, isStrategic: isStrategic, line: row.line)
         for (column, text) in cost { enter(tenant, column, text, line: row.line) }
         // The price of a pool whose name cannot be read is not the price of every other pool.
+        if cachedInput != nil { price = price ?? CostTerms.Price() }
         if var price, pool != nil || !hasPool {
             price.pool = pool
+            price.perMillionCachedInputTokens = cachedInput ?? price.perMillionInputTokens
             enter(tenant, price, line: row.line)
         }
         if let pool { enter(tenant, Contract.Terms(pool: pool, floor: floor, ceiling: ceiling), line: row.line) }

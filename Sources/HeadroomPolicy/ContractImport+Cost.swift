@@ -48,12 +48,13 @@ extension CostTerms.Price {
         guard var object = CheckedObject(node, key: key, file: file) else { return nil }
         let pool = object.word("pool", orNull: true).map { PoolID(unchecked: $0) }
         let input = object.money("input_micros_per_million")
+        let cached = object.money("cached_input_micros_per_million")
         let output = object.money("output_micros_per_million")
         let request = object.money("request_micros")
         object.end()
         self.init(
-            pool: pool, perMillionInputTokens: input ?? 0, perMillionOutputTokens: output ?? 0,
-            perRequest: request ?? 0)
+            pool: pool, perMillionInputTokens: input ?? 0, perMillionCachedInputTokens: cached,
+            perMillionOutputTokens: output ?? 0, perRequest: request ?? 0)
     }
 }
 

@@ -77,6 +77,18 @@ struct StrictObject {
         return identifier
     }
 
+    /// A list of 1 to `most` names; `nil` when it is absent.
+    mutating func identifiers<Kind>(_ name: String, most: Int) -> [Identifier<Kind>]? {
+        guard let node = value(name, nil) else { return nil }
+        let found = node.array?.map { $0.string.flatMap(Identifier<Kind>.init) } ?? []
+        let identifiers = found.compactMap(\.self)
+        guard (1...most).contains(found.count), identifiers.count == found.count else {
+            report(name, "must be a list of 1 to \(most) names: \(Identifier<Kind>.rule)")
+            return nil
+        }
+        return identifiers
+    }
+
     /// Not blank, and without control characters.
     mutating func text(_ name: String, most: Int, isRequired: Bool = false) -> String? {
         let rule = "must be a text of 1 to \(most) characters without line breaks"

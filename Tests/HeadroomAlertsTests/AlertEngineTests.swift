@@ -120,10 +120,11 @@ import Testing
             advice(.starved("acme", tier: "critical"))?.action
                 == .override("acme", pool: "p", tier: nil, weight: 4, seconds: 3600))
         let waiting = advice(.starved("acme"), [.sample(9, kind: .recommendation)])
-        #expect(waiting?.action == .approve(9, isRecommendation: true))
+        #expect(waiting?.action == .approve(9, tenant: "acme", isRecommendation: true))
         #expect(
             waiting?.sentence
-                == "Apply recommendation 9: it takes acme from 50,000 tokens a minute to 90,000 tokens a minute.")
+                == "Apply recommendation 9 for acme: it takes acme from 50,000 tokens a minute to 90,000 tokens a minute."
+        )
     }
 
     @Test func `a reader of some tenants sees theirs and no other name`() {

@@ -84,7 +84,8 @@ extension Proposal {
         _ id: Int64 = 7, kind: Kind = .guardrail, asked: Timestamp = start, hours: Double = 4
     ) -> Proposal {
         Proposal(
-            id: id, kind: kind, tenant: "acme", pool: "p", from: Rates(tpm: 50_000), to: Rates(tpm: 90_000),
+            id: id, kind: kind, pool: "p",
+            changes: [Change(tenant: "acme", from: Rates(tpm: 50_000), to: Rates(tpm: 90_000))], movers: 1,
             authorship: Authorship(
                 author: Authorship.automation, reason: "demand", at: asked, until: asked.adding(seconds: hours * 3600)))
     }

@@ -71,10 +71,10 @@ import Testing
         let steering = story.rules.holding(at: story.now).steering
         // A person who applied a recommendation or keeps old numbers has decided.
         guard story.lastKnown == nil, steering.freezes.isEmpty, story.policy.mode != .recommend else { return nil }
+        let approvals = steering.proposals.filter { $0.kind == .guardrail && $0.state == .approved }
+            .sorted { ($0.decision!.at, $0.id) < ($1.decision!.at, $1.id) }
         for tenant in decision.allocation.tenants {
-            let approved = steering.proposals.last {
-                $0.kind == .guardrail && $0.tenant == tenant.tenant && $0.state == .approved
-            }
+            let approved = approvals.flatMap(\.changes).last { $0.tenant == tenant.tenant }
             let floor = story.rules.terms(of: tenant.tenant, in: story.policy.pool)?.floor ?? .none
             for resource in [Resource.requests, .tokens] {
                 let most = max(

@@ -36,6 +36,22 @@ import Testing
         #expect(month.spent == 6_005_000 && month.until == Timestamp(day: 20_788))
     }
 
+    @Test func `cached input costs its own price where the contract states one, and else what input costs`() throws {
+        func spent(_ price: CostTerms.Price) throws -> Double {
+            var cached = use("a", Self.day)
+            cached.cachedInputTokens = 600_000
+            var book = SpendBook([cached])
+            let cost = CostTerms(currency: "EUR", period: .day, most: 100_000_000, prices: [price])
+            let contracts = ["acme" as TenantID: Contract(tenant: "acme", cost: cost)]
+            return try #require(book.allowances(under: contracts, at: Self.noon)["acme"]).spent
+        }
+        #expect(try spent(.init(perMillionInputTokens: 2_000_000)) == 2_000_000)
+        #expect(
+            try spent(.init(perMillionInputTokens: 2_000_000, perMillionCachedInputTokens: 500_000))
+                == 800_000 + 300_000)
+        #expect(try spent(.init(perMillionInputTokens: 2_000_000, perMillionCachedInputTokens: 0)) == 800_000)
+    }
+
     @Test func `it stands still for a minute, follows what is saved, and starts again with the next period`() throws {
         var book = SpendBook()
         let contracts = contract(.day)

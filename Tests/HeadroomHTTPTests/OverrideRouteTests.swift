@@ -56,6 +56,65 @@ import Testing
         }
     }
 
+    @Test func `a question about many tenants is listed by its largest changes, and decided whole or in part`()
+        async throws
+    {
+        let tokens =
+            Self.tokens + [
+                .sample("acme-sre", .sre, tenants: ["acme"]), .sample("azure", .sre, pools: ["azure:gpt-4o"]),
+            ]
+        try await ServiceFixture.run(tokens: tokens) { fixture in
+            let now = fixture.clock.now
+            fixture.desk.change { state in
+                state.steering.proposals = [
+                    Proposal(
+                        id: 900, kind: .recommendation, pool: "openai:gpt-4o",
+                        changes: ["globex", "acme", "zeta"].map {
+                            Proposal.Change(tenant: $0, from: Rates(tpm: 10), to: Rates(tpm: $0 == "zeta" ? 9 : 20))
+                        }, movers: 1, evidence: ["why"],
+                        authorship: Authorship(
+                            author: "headroom", reason: "why", at: now, until: now.adding(seconds: 600)))
+                ]
+            }
+            func changed(_ reply: JSONNode?) -> [String?]? { reply?["changes"]?.array?.map { $0["tenant"]?.string } }
+            let viewer = try Person("viewer", fixture)
+            let listed = try await viewer.get("/v1/recommendations").json["recommendations"]?[0]
+            #expect(changed(listed) == ["globex"] && listed?["change_count"]?.number == 3)
+            #expect(listed?["raised"]?.number == 2 && listed?["lowered"]?.number == 1)
+            #expect(changed(try await viewer.get("/v1/recommendations/900").json) == ["globex", "acme", "zeta"])
+            #expect(try await viewer.get("/v1/approvals/900").status == 404)
+            #expect(try await viewer.get("/v1/recommendations?tenant=zeta").json["recommendations"]?.array?.count == 1)
+            #expect(
+                try await viewer.get("/v1/recommendations?tenant=nobody").json["recommendations"]?.array?.isEmpty
+                    == true)
+
+            // Who sees one tenant learns nothing of the others, and decides for that one only.
+            let narrow = try Person("acme-sre", fixture)
+            let own = try await narrow.get("/v1/recommendations/900")
+            #expect(changed(own.json) == ["acme"] && own.json["change_count"]?.number == 1)
+            #expect(own.json["evidence"]?.array?.isEmpty == true && !own.text.contains("globex"))
+            #expect(try await Person("azure", fixture).get("/v1/recommendations/900").status == 404)
+            let path = "/v1/recommendations/900/apply"
+            let refused = try await narrow.post(path, #"{"reason":"ours"}"#)
+            #expect(refused.status == 403 && refused.text.contains("name yours in"), "\(refused.text)")
+            #expect(try await narrow.post(path, #"{"reason":"ours","tenants":["acme","zeta"]}"#).status == 403)
+            let applied = try await narrow.post(path, #"{"reason":"ours","tenants":["acme"]}"#)
+            #expect(applied.status == 200 && applied.json["state"]?.string == "applied", "\(applied.text)")
+            #expect(applied.json["id"]?.number != 900 && changed(applied.json) == ["acme"])
+
+            let sre = try Person("sre", fixture)
+            let rest = try await sre.get("/v1/recommendations/900").json
+            #expect(rest["state"]?.string == "pending" && changed(rest) == ["globex", "zeta"])
+            let wrong = try await sre.post(path, #"{"reason":"r","tenants":["acme"]}"#)
+            #expect(wrong.status == 400 && wrong.text.contains("does not change acme"), "\(wrong.text)")
+            for tenants in ["[]", #""acme""#, "[1]"] {
+                #expect(try await sre.post(path, #"{"reason":"r","tenants":\#(tenants)}"#).status == 400)
+            }
+            let dismissed = try await sre.post("/v1/recommendations/900/dismiss", #"{"reason":"no"}"#)
+            #expect(dismissed.json["state"]?.string == "dismissed" && dismissed.json["id"]?.number == 900)
+        }
+    }
+
     @Test func `beyond its limits it waits for a second person, who may not be the first`() async throws {
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
             let sre = try Person("sre", fixture)

@@ -19,7 +19,10 @@ import Testing
             let said = Authorship(author: "headroom", reason: "r", at: now, until: now.adding(seconds: 60))
             fixture.desk.change {
                 $0.steering.proposals = ["acme", "globex"].map {
-                    Proposal(id: 1, kind: .guardrail, tenant: $0, pool: "openai:gpt-4o", authorship: said)
+                    Proposal(
+                        id: 1, kind: .guardrail, pool: "openai:gpt-4o",
+                        changes: [Proposal.Change(tenant: $0, from: Rates(tpm: 1), to: Rates(tpm: 2))],
+                        authorship: said)
                 }
             }
             let pools = try await viewer.get("/v1/pools").json["pools"]

@@ -164,24 +164,28 @@ import Testing
             cost: CostTerms(
                 currency: "EUR", period: .month, most: 500_000_000,
                 prices: [
-                    CostTerms.Price(perMillionInputTokens: 2_500_000, perMillionOutputTokens: 10_000_000),
-                    CostTerms.Price(pool: "a", perRequest: 400),
+                    CostTerms.Price(
+                        perMillionInputTokens: 2_500_000, perMillionCachedInputTokens: 250_000,
+                        perMillionOutputTokens: 10_000_000),
+                    CostTerms.Price(pool: "a", perMillionInputTokens: 7, perRequest: 400),
                 ]))
     ]
 
     @Test func `what use costs comes with the contract`() throws {
         let csv = """
-            tenant,pool,floor_rpm,currency,period,most_micros,input_micros_per_million,output_micros_per_million,request_micros
-            acme,,,EUR,month,500000000,2500000,10000000,
-            acme,a,,,,,,,400
-            acme,b,5,EUR,,,,,
+            tenant,pool,floor_rpm,currency,period,most_micros,input_micros_per_million,cached_input_micros_per_million,\
+            output_micros_per_million,request_micros
+            acme,,,EUR,month,500000000,2500000,250000,10000000,
+            acme,a,,,,,7,,,400
+            acme,b,5,EUR,,,,,,
             """
         #expect(try ContractImport.parse(Array(csv.utf8), format: .csv) == Self.priced)
         let json = #"""
             [{"tenant":"acme","pools":[{"pool":"a"},{"pool":"b","floor":{"rpm":5}}],
               "cost":{"currency":"EUR","period":"month","most_micros":500000000,"prices":[
-               {"pool":"a","request_micros":400},
-               {"pool":null,"input_micros_per_million":2500000,"output_micros_per_million":10000000}]}}]
+               {"pool":"a","input_micros_per_million":7,"request_micros":400},
+               {"pool":null,"input_micros_per_million":2500000,"cached_input_micros_per_million":250000,
+                "output_micros_per_million":10000000}]}}]
             """#
         #expect(try ContractImport.parse(Array(json.utf8), format: .json) == Self.priced)
     }

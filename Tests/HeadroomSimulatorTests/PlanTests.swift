@@ -136,7 +136,7 @@ import Testing
         var candidate = rules()
         candidate.policy.guardrails.mostOfNominal = 0.3
         let outcome = try await PlanReplay(parts(), candidate: candidate, baseline: .rules(rules())).run { _ in }
-        let asked = outcome.questions.filter { $0.tenant == "acme" }
+        let asked = outcome.questions.filter { $0.changes.contains { $0.tenant == "acme" } }
         #expect(asked.count == 1)
         #expect(asked.first?.kind == .guardrail)
         let acme = outcome.tenants[0]

@@ -29,7 +29,8 @@ import Testing
         let members = [
             member("acme", .override("acme", pool: "openai:gpt-4o", tier: "premium", weight: nil, seconds: 3600)),
             member("beta", .override("beta", pool: "openai:gpt-4o", tier: nil, weight: 4, seconds: 60)),
-            member("gamma", .approve(9, isRecommendation: true)), member("delta", .releaseGateway("gw-1")),
+            member("gamma", .approve(9, tenant: "gamma", isRecommendation: true)),
+            member("delta", .releaseGateway("gw-1")),
             member("omega"),
         ]
         var expected = alert(members, count: 12)

@@ -14,7 +14,9 @@ import Testing
             cost: CostTerms(
                 currency: "EUR", period: .day, most: 20_000_000,
                 prices: [
-                    CostTerms.Price(perMillionInputTokens: 1, perMillionOutputTokens: 2, perRequest: 3),
+                    CostTerms.Price(
+                        perMillionInputTokens: 9, perMillionCachedInputTokens: 1, perMillionOutputTokens: 2,
+                        perRequest: 3),
                     CostTerms.Price(pool: "azure:gpt-4o", perRequest: 4),
                 ])),
         Contract(tenant: "zeta"),

@@ -95,16 +95,22 @@ import Testing
         let now = start.adding(seconds: 1_000)
         time.set(now)
         let decision = authorship(by: "bob", reason: "fine", at: now)
-        #expect(await code { _ = try await desk.decide(question.id, .approved, as: authorship(at: now)) } == .forbidden)
-        #expect(await code { _ = try await desk.decide(99, .approved, as: decision) } == .notFound)
-        let decided = try await desk.decide(question.id, .approved, as: decision)
+        let own = authorship(at: now)
+        #expect(await code { _ = try await desk.decide(question.id, .approved, for: nil, as: own) } == .forbidden)
+        // An override is about one tenant: there is no part of it to decide on.
+        #expect(
+            await code { _ = try await desk.decide(question.id, .approved, for: ["acme"], as: decision) } == .invalid)
+        #expect(try await desk.proposal(question.id) == question)
+        #expect(try await desk.proposal(99) == nil)
+        #expect(await code { _ = try await desk.decide(99, .approved, for: nil, as: decision) } == .notFound)
+        let decided = try await desk.decide(question.id, .approved, for: nil, as: decision)
         #expect(decided.state == .approved && decided.decision?.author == "bob")
         let holding = try await desk.steering().overrides
         #expect(holding.count == 1 && holding == [decided.override].compactMap { $0 })
         #expect(holding.first?.authorship.at == now)
         #expect(holding.first?.authorship.until == now.adding(seconds: 600))
         #expect(decided.decision?.until == holding.first?.authorship.until)
-        #expect(await code { _ = try await desk.decide(question.id, .denied, as: decision) } == .conflict)
+        #expect(await code { _ = try await desk.decide(question.id, .denied, for: nil, as: decision) } == .conflict)
         #expect(try await actions(desk) == ["override.ask", "override.set", "approval.approve"])
         #expect(try await desk.proposals([.override], in: .approved).map(\.id) == [question.id])
         #expect(try await desk.proposals([.override], in: .pending) == [])
@@ -129,8 +135,8 @@ import Testing
         #expect(try await desk.proposals([.override], in: .expired).map(\.id) == [first.id])
         #expect(try await desk.steering().proposals.map(\.id) == [second.id])
         let decision = authorship(by: "bob", at: now)
-        #expect(await code { _ = try await desk.decide(first.id, .approved, as: decision) } == .conflict)
-        _ = try await desk.decide(second.id, .denied, as: decision)
+        #expect(await code { _ = try await desk.decide(first.id, .approved, for: nil, as: decision) } == .conflict)
+        _ = try await desk.decide(second.id, .denied, for: nil, as: decision)
         #expect(try await desk.steering().overrides == [])
         #expect(try await actions(desk).last == "approval.deny")
     }
@@ -216,7 +222,7 @@ import Testing
         #expect(try proposal(await desks.replace(Self.new, seconds: 50))?.id == question.id)
         let own = await #expect(throws: SteeringError.self) {
             try await desks.steering.decide(
-                question.id, .approved,
+                question.id, .approved, for: nil,
                 as: Authorship(author: "sync", reason: "r", at: start, until: start.adding(seconds: 60)))
         }
         #expect(own?.code == .forbidden)
@@ -225,12 +231,12 @@ import Testing
         #expect(other.id != question.id)
         let late = await #expect(throws: SteeringError.self) {
             try await desks.steering.decide(
-                question.id, .approved,
+                question.id, .approved, for: nil,
                 as: Authorship(author: "ann", reason: "r", at: start, until: start.adding(seconds: 60)))
         }
         #expect(late?.code == .conflict)
         _ = try await desks.steering.decide(
-            other.id, .approved,
+            other.id, .approved, for: nil,
             as: Authorship(author: "ann", reason: "r", at: start, until: start.adding(seconds: 60)))
         #expect(try proposal(await desks.replace([Contract(tenant: "b")], seconds: 1)) == nil)
         #expect(try await desks.contracts.contracts() == [Contract(tenant: "b")])
@@ -244,7 +250,7 @@ import Testing
         _ = try await desks.replace(Self.old)
         let question = try #require(try proposal(await desks.replace(Self.new)))
         _ = try await desks.steering.decide(
-            question.id, .denied,
+            question.id, .denied, for: nil,
             as: Authorship(author: "ann", reason: "half is missing", at: start, until: start.adding(seconds: 60)))
         let refused = await #expect(throws: SteeringError.self) { try await desks.replace(Self.new, seconds: 1) }
         #expect(refused?.code == .conflict)

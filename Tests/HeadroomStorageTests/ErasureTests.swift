@@ -37,9 +37,11 @@ import Testing
                 ]))
         }
         let question = Proposal(
-            kind: .guardrail, tenant: "stays", pool: pool,
+            kind: .guardrail, pool: pool,
+            changes: [gone, "stays"].map { Proposal.Change(tenant: $0, from: Rates(tpm: 1), to: Rates(tpm: 2)) },
+            movers: 2,
             evidence: ["acme-corp-17 asks for more", "so does stays"],
-            effects: [Proposal.Effect(tenant: gone, from: .none, to: .none)], authorship: authorship(by: "headroom"))
+            effects: [Proposal.Change(tenant: gone, from: .none, to: .none)], authorship: authorship(by: "headroom"))
         for generation in 1...3 as ClosedRange<Int64> {
             let tenants = [gone, "stays"].map { tenant in
                 Explanation.TenantFacts(
@@ -92,7 +94,8 @@ import Testing
         let desk = SteeringStore(connection: database.writer, coding: .unused, time: TimeSource { start })
         let steering = try await desk.steering()
         #expect(steering.overrides.map(\.tenant) == ["stays"])
-        #expect(steering.proposals.map(\.tenant) == ["stays", "stays"])
+        #expect(steering.proposals.map(\.subjects) == [["stays"], ["stays"]])
+        #expect(steering.proposals[1].movers == 1)
         #expect(steering.proposals[1].effects == [] && steering.proposals[1].evidence == ["so does stays"])
         // Not one that may see everybody.
         #expect(try await TokenStore(connection: database.writer).all()[0].tenants?.count == 1)

@@ -36,12 +36,14 @@ func authorship(
     }
 
     private func question(
-        _ tenant: TenantID = "acme", kind: Proposal.Kind = .guardrail, tpm: Double = 100, at: Timestamp = start
+        _ tenants: [TenantID] = ["acme"], kind: Proposal.Kind = .guardrail, pool: PoolID = "openai:gpt-4o",
+        tpm: Double = 100, at: Timestamp = start
     ) -> Proposal {
         Proposal(
-            kind: kind, tenant: tenant, pool: "openai:gpt-4o", from: Rates(tpm: 50), to: Rates(tpm: tpm),
-            evidence: ["it asks for \(tpm) TPM"],
-            effects: [Proposal.Effect(tenant: "beta", from: Rates(tpm: 9), to: Rates(rpm: 1, tpm: 8))],
+            kind: kind, pool: pool,
+            changes: tenants.map { Proposal.Change(tenant: $0, from: Rates(tpm: 50), to: Rates(tpm: tpm)) },
+            movers: tenants.count, evidence: ["it asks for \(tpm) TPM"],
+            effects: [Proposal.Change(tenant: "beta", from: Rates(tpm: 9), to: Rates(rpm: 1, tpm: 8))],
             authorship: authorship(by: Authorship.automation, reason: "demand", at: at))
     }
 
@@ -143,24 +145,24 @@ func authorship(
         time.set(now)
         let decision = authorship(by: "sam", reason: "agreed", at: now)
         let own = authorship(by: "ann", at: now)
-        #expect(await code { _ = try await desk.decide(question.id, .approved, as: own) } == .forbidden)
-        #expect(await code { _ = try await desk.decide(question.id, .expired, as: decision) } == .invalid)
-        #expect(await code { _ = try await desk.decide(99, .approved, as: decision) } == .notFound)
+        #expect(await code { _ = try await desk.decide(question.id, .approved, for: nil, as: own) } == .forbidden)
+        #expect(await code { _ = try await desk.decide(question.id, .expired, for: nil, as: decision) } == .invalid)
+        #expect(await code { _ = try await desk.decide(99, .approved, for: nil, as: decision) } == .notFound)
 
-        let approved = try await desk.decide(question.id, .approved, as: decision)
+        let approved = try await desk.decide(question.id, .approved, for: nil, as: decision)
         let set = try await desk.steering().overrides
         #expect(set.map(\.authorship) == [authorship(by: "ann", at: now, seconds: 7_200)])
         #expect(approved.override == set[0] && approved.state == .approved)
         #expect(approved.decision?.author == "sam" && approved.decision?.until == now.adding(seconds: 7_200))
         #expect(try await desk.proposals([.override], in: nil) == [approved])
-        #expect(await code { _ = try await desk.decide(question.id, .denied, as: decision) } == .conflict)
+        #expect(await code { _ = try await desk.decide(question.id, .denied, for: nil, as: decision) } == .conflict)
         #expect(try await actions() == ["override.ask", "override.set", "approval.approve"])
     }
 
     @Test func `a question of automation is updated and not repeated, and decided once`() async throws {
-        try await ask([question(), question("beta"), question(kind: .recommendation)])
+        try await ask([question(), question(pool: "azure:gpt-4o"), question(kind: .recommendation)])
         let first = try await desk.steering().proposals
-        #expect(first.map(\.tenant) == ["acme", "beta", "acme"])
+        #expect(first.map(\.pool) == ["openai:gpt-4o", "azure:gpt-4o", "openai:gpt-4o"])
         var expected = question()
         expected.id = first[0].id
         #expect(first[0] == expected)
@@ -170,14 +172,14 @@ func authorship(
         try await ask([question(tpm: 200, at: later)], withdrawn: [first[1].id], at: later)
         let second = try await desk.steering().proposals
         #expect(second.map(\.id) == [first[0].id, first[2].id])
-        #expect(second[0].to == Rates(tpm: 200))
+        #expect(second[0].changes[0].to == Rates(tpm: 200))
         #expect(second[0].authorship.at == start && second[0].authorship.until == later.adding(seconds: 3_600))
         #expect(try await desk.proposals([.guardrail], in: .expired).map(\.id) == [first[1].id])
 
         let denial = authorship(by: "sam", reason: "no", at: later, seconds: 900)
-        let denied = try await desk.decide(second[0].id, .denied, as: denial)
+        let denied = try await desk.decide(second[0].id, .denied, for: nil, as: denial)
         #expect(denied.decision == denial)
-        _ = try await desk.decide(first[2].id, .approved, as: authorship(by: "sam", at: later, seconds: 100))
+        _ = try await desk.decide(first[2].id, .approved, for: nil, as: authorship(by: "sam", at: later, seconds: 100))
         #expect(try await desk.steering().proposals.map(\.state) == [.denied, .approved])
         // A withdrawal that comes after the decision changes nothing.
         try await ask([], withdrawn: [second[0].id], at: later)
@@ -190,6 +192,50 @@ func authorship(
         #expect(try await desk.proposals([.guardrail], in: .pending).map(\.id) == [4])
     }
 
+    @Test func `a decision for some tenants is a proposal of its own, and the others keep waiting`() async throws {
+        try await ask([question(["acme", "beta", "gamma"])])
+        let asked = try #require(try await desk.steering().proposals.first)
+        let decision = authorship(by: "sam", reason: "two of them", at: start, seconds: 900)
+        let part = try await desk.decide(asked.id, .approved, for: ["acme", "gamma"], as: decision)
+        #expect(part.id != asked.id && part.state == .approved && part.decision == decision)
+        #expect(part.changes == [asked.changes[0], asked.changes[2]] && part.movers == 2)
+        let rest = try #require(try await desk.proposal(asked.id))
+        #expect(rest.state == .pending && rest.changes == [asked.changes[1]] && rest.movers == 1)
+        #expect(try await desk.proposal(part.id) == part)
+        #expect(Set(try await desk.steering().proposals.map(\.id)) == [asked.id, part.id])
+        #expect(
+            try await actions() == ["approval.approve", "approval.approve_tenant", "approval.approve_tenant"])
+        // Whoever names one that it does not change has read something older.
+        let other = await #expect(throws: SteeringError.self) {
+            try await desk.decide(asked.id, .denied, for: ["beta", "acme"], as: decision)
+        }
+        #expect(other?.code == .invalid && other?.message.contains("does not change acme") == true)
+        // All that is left is the question itself.
+        let last = try await desk.decide(asked.id, .denied, for: ["beta"], as: decision)
+        #expect(last.id == asked.id && last.state == .denied)
+        #expect(try await database.auditReader().verify(at: start).fault == nil)
+    }
+
+    @Test func `questions of one tenant each, as older versions asked them, can still be read`() async throws {
+        try await ask([question()])
+        var old = ByteWriter()
+        old.write(UInt8(1))
+        old.write(Rates(tpm: 50))
+        old.write(Rates(tpm: 70))
+        old.write(["it asks for more"]) { $0.write($1) }
+        old.write([Int]()) { _, _ in }
+        old.write(Override?.none) { _, _ in }
+        let body = old.bytes
+        try database.writer.executor.performAndWait {
+            try database.writer.statement("UPDATE proposal SET tenant = 'acme', body = :body").bind(":body", body).run()
+        }
+        let found = try await SteeringStore(connection: database.writer, coding: .unused, time: TimeSource { start })
+            .proposals([.guardrail], in: nil)
+        #expect(
+            found.first?.changes == [Proposal.Change(tenant: "acme", from: Rates(tpm: 50), to: Rates(tpm: 70))])
+        #expect(found.first?.movers == 1 && found.first?.evidence == ["it asks for more"])
+    }
+
     @Test func `a question that nobody decides expires, and cannot be decided then`() async throws {
         try await ask([question()])
         let late = start.adding(seconds: 3_600)
@@ -198,7 +244,7 @@ func authorship(
         #expect(try await desk.proposals([.guardrail], in: .pending) == [])
         #expect(try await desk.proposals([.guardrail], in: .expired).count == 1)
         let decision = authorship(by: "sam", at: late)
-        #expect(await code { _ = try await desk.decide(1, .approved, as: decision) } == .conflict)
+        #expect(await code { _ = try await desk.decide(1, .approved, for: nil, as: decision) } == .conflict)
         try await ask([question(at: late)], at: late)
         #expect(try await desk.proposals([.guardrail], in: .pending).map(\.id) == [2])
     }

@@ -41,17 +41,20 @@ extension ConditionFinder {
             let word = proposal.kind == .recommendation ? "Recommendation" : "Approval"
             let subject =
                 proposal.kind == .contracts
-                ? "an import of contracts" : "\(proposal.tenant)\(proposal.pool.map { " in \($0)" } ?? "")"
+                ? "an import of contracts"
+                : "\(proposal.subjects.count == 1 ? proposal.subjects[0].text : "\(proposal.subjects.count) tenants")"
+                    + (proposal.pool.map { " in \($0)" } ?? "")
+            let tenant = proposal.subjects.count == 1 ? proposal.subjects[0] : Proposal.allTenants
             let isPending = proposal.state == .pending
             let end = (isPending ? proposal.authorship : proposal.decision ?? proposal.authorship).until
             let left = end.seconds(since: seen.at)
             let decide = AlertRecommendation(
                 "Decide: headroom \(proposal.kind == .recommendation ? "recommendations" : "approvals").",
-                .approve(proposal.id, isRecommendation: proposal.kind == .recommendation))
+                .approve(proposal.id, tenant: nil, isRecommendation: proposal.kind == .recommendation))
             if isPending, seen.at.seconds(since: proposal.authorship.at) >= seen.policy.waitingSeconds {
                 found.add(AlertKey(.approvalWaiting, pool: proposal.pool)) {
                     return seen.member(
-                        named: "\(proposal.id)", tenant: proposal.tenant, since: proposal.authorship.at, .warning,
+                        named: "\(proposal.id)", tenant: tenant, since: proposal.authorship.at, .warning,
                         "\(word) \(proposal.id) for \(subject) has waited for a person since \(proposal.authorship.at.sentence).",
                         decide)
                 }
@@ -63,7 +66,7 @@ extension ConditionFinder {
             found.add(AlertKey(.approvalEnding, pool: proposal.pool)) {
                 let what = isPending ? "nobody has decided on it" : "its change will be taken back"
                 return seen.member(
-                    named: "\(proposal.id)", tenant: proposal.tenant, .info,
+                    named: "\(proposal.id)", tenant: tenant, .info,
                     "\(word) \(proposal.id) for \(subject) ends at "
                         + "\(end.sentence): \(what).",
                     isPending ? decide : nil)

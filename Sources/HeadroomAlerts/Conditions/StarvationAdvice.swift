@@ -12,16 +12,13 @@ struct StarvationAdvice {
     /// A question that waits for a person comes first: Headroom has worked out what it would do. Then the next tier up,
     /// or twice the weight in the highest one.
     var recommendation: AlertRecommendation {
-        let question = rules.steering.proposals.first { proposal in
-            proposal.state == .pending && proposal.tenant == tenant.tenant
-                && (proposal.pool ?? pool.pool) == pool.pool && proposal.kind != .override
-        }
-        if let question {
-            let word = question.kind == .recommendation ? "Apply recommendation" : "Approve"
+        for question in rules.steering.proposals where question.state == .pending && question.pool == pool.pool {
+            guard let change = question.changes.first(where: { $0.tenant == tenant.tenant }) else { continue }
+            let isRecommendation = question.kind == .recommendation
             return AlertRecommendation(
-                "\(word) \(question.id): it takes \(tenant.tenant) from \(RateText.sentence(question.from)) to "
-                    + "\(RateText.sentence(question.to)).",
-                .approve(question.id, isRecommendation: question.kind == .recommendation))
+                "\(isRecommendation ? "Apply recommendation" : "Approve") \(question.id) for \(tenant.tenant): it takes "
+                    + "\(tenant.tenant) from \(RateText.sentence(change.from)) to \(RateText.sentence(change.to)).",
+                .approve(question.id, tenant: tenant.tenant, isRecommendation: isRecommendation))
         }
         let tiers = rules.policy.tiers
         if let place = tiers.firstIndex(where: { $0.name == tenant.tier }), place > 0 {

@@ -5,7 +5,7 @@ extension DashboardFile {
         // Approvals and recommendations: what automation may not do by itself, and a person decides on.
 
         import { card, chip, empty, h, replace, tableCard } from "/dashboard/elements.js";
-        import { compact, duration, moment, percent, relative } from "/dashboard/format.js";
+        import { compact, duration, moment, percent, relative, whole } from "/dashboard/format.js";
         import { ask, endField, field, reasonField, select } from "/dashboard/forms.js";
         import { get, may, pause, post, session } from "/dashboard/service.js";
         import { effects } from "/dashboard/tenant.js";
@@ -34,7 +34,7 @@ extension DashboardFile {
             const decided = all.filter((one) => one.state !== "pending").sort((a, b) => (moved(a) < moved(b) ? 1 : -1));
             replace(past, tableCard("Decided", [
               { name: "When", value: (row) => moved(row), show: (row) => h("span", { class: "nowrap" }, moment(moved(row))) },
-              { name: "Tenant", value: (row) => row.tenant, kind: "name", show: subject },
+              { name: "Tenant", value: subjectText, kind: "name", show: subject },
               { name: "Pool", value: (row) => row.pool ?? "all pools", kind: "name" },
               { name: "What", value: (row) => what(row), kind: "wide" },
               { name: "Outcome", value: (row) => row.state, show: (row) => chip(row.state, ["approved", "applied"].includes(row.state) ? "good" : row.state === "expired" ? null : "bad") },
@@ -53,40 +53,63 @@ extension DashboardFile {
 
         function main(rates) { return rates.tpm ?? rates.itpm ?? rates.rpm; }
 
-        // An import of contracts is about no one tenant.
+        // An import of contracts is about no one tenant, and what automation asks for about one or several.
         function subject(one) {
-          return one.kind === "contracts" ? "all tenants" : h("a", { href: `#/tenant/${encodeURIComponent(one.tenant)}` }, one.tenant);
+          const link = (tenant) => h("a", { href: `#/tenant/${encodeURIComponent(tenant)}` }, tenant);
+          if (one.override) return link(one.tenant);
+          if (one.change_count === 1) return link(one.changes[0].tenant);
+          return one.change_count ? `${whole(one.change_count)} tenants` : "all tenants";
+        }
+
+        function subjectText(one) {
+          return one.override ? one.tenant : one.change_count === 1 ? one.changes[0].tenant : one.change_count ? `${whole(one.change_count)} tenants` : "all tenants";
         }
 
         function what(one) {
           if (one.kind === "contracts") return "an import of contracts";
           if (one.override) return `override: ${[one.override.tier && `tier ${one.override.tier}`, one.override.weight && `weight ${one.override.weight}`].filter(Boolean).join(", ")} for ${duration(one.override.seconds)}`;
-          return `${compact(main(one.from))} → ${compact(main(one.to))}`;
+          if (one.change_count === 1) return `${compact(main(one.changes[0].from))} → ${compact(main(one.changes[0].to))}`;
+          return `${whole(one.raised)} more, ${whole(one.lowered)} less`;
         }
 
         function question(one, done) {
           const { yes, no } = kinds[one.list];
           const isOwn = one.author === session.current.name;
-          const decide = (verb, danger) => ask(`${verb[0].toUpperCase()}${verb.slice(1)}: ${one.kind === "contracts" ? what(one) : one.tenant}`, [reasonField(), endsField(one, verb)], verb[0].toUpperCase() + verb.slice(1), async (values) => {
-            await post(`/v1/${one.list}/${one.id}/${verb}`, { reason: values.reason, ...(values.expires ? { expires_in_seconds: Number(values.expires) } : {}) });
+          const decide = (verb, danger) => ask(`${verb[0].toUpperCase()}${verb.slice(1)}: ${one.kind === "contracts" ? what(one) : subjectText(one)}`, [reasonField(), endsField(one, verb), tenantsField(one)], verb[0].toUpperCase() + verb.slice(1), async (values) => {
+            const tenants = (values.tenants ?? "").split(/[\s,]+/).filter(Boolean);
+            await post(`/v1/${one.list}/${one.id}/${verb}`, { reason: values.reason, ...(values.expires ? { expires_in_seconds: Number(values.expires) } : {}), ...(tenants.length ? { tenants } : {}) });
             await done();
           }, { danger });
-          const most = Math.max(1, ...[one, ...one.effects].map((effect) => Math.max(main(effect.from) ?? 0, main(effect.to) ?? 0)));
+          const most = Math.max(1, ...[...one.changes, ...one.effects].map((effect) => Math.max(main(effect.from) ?? 0, main(effect.to) ?? 0)));
           const bar = (effect) => {
             const [from, to] = [main(effect.from) ?? 0, main(effect.to) ?? 0];
             return h("div", { class: "share" }, h("a", { href: `#/tenant/${encodeURIComponent(effect.tenant)}` }, effect.tenant),
               h("span", { class: `number ${to < from ? "bad" : "good"}` }, `${compact(from)} → ${compact(to)}${from ? ` (${to >= from ? "+" : ""}${percent(to / from - 1)})` : ""}`),
               h("div", { class: "meter", role: "img", "aria-label": `from ${compact(from)} to ${compact(to)}`, vars: { "--part": `${100 * to / most}%`, "--mark": `${Math.min(99.5, 100 * from / most)}%`, "--tone": to < from ? "var(--shortage)" : "var(--c1)" } }, h("i"), h("b")));
           };
-          return h("section", { class: "card stack", "aria-label": `${one.kind} of ${one.tenant}` },
+          // The largest changes, and all of them on demand.
+          const bars = () => {
+            const listed = one.changes.slice(0, 8);
+            const grid = h("div", { class: "grid" }, listed.map(bar));
+            const rest = one.change_count - listed.length;
+            if (rest <= 0) return grid;
+            const more = h("button", { type: "button", onclick: async () => {
+              more.disabled = true;
+              const all = await get(`/v1/${one.list}/${one.id}`).catch(() => one);
+              replace(grid, all.changes.map(bar));
+              more.remove();
+            } }, `${whole(rest)} more`);
+            return h("div", { class: "stack tight" }, grid, h("div", { class: "row" }, more));
+          };
+          return h("section", { class: "card stack", "aria-label": `${one.kind} of ${subjectText(one)}` },
             h("header", null, h("h2", null, one.override ? "Override of " : one.kind === "recommendation" ? "Recommended for " : one.kind === "contracts" ? "Import of contracts of " : "Beyond a guardrail: ",
               subject(one), one.pool ? h("span", { class: "quiet" }, ` in ${one.pool}`) : h("span", { class: "quiet" }, " in all pools")),
               h("div", { class: "row" }, chip(what(one)), chip(`expires ${relative(one.until)}`))),
             h("p", null, `${one.author}: “${one.reason}”`),
             one.evidence.length ? h("ul", { class: "sentences" }, one.evidence.map((sentence) => h("li", null, sentence))) : null,
             one.override && may("success", "sre", "admin") ? preview(one) : null,
-            Object.keys(one.from).length || one.effects.length ? h("div", { class: "grid" },
-              [...(Object.keys(one.from).length ? [one] : []), ...one.effects.toSorted((a, b) => Math.abs((main(b.to) ?? 0) - (main(b.from) ?? 0)) - Math.abs((main(a.to) ?? 0) - (main(a.from) ?? 0))).slice(0, 11)].map(bar)) : null,
+            one.changes.length ? bars() : null,
+            one.effects.length ? h("div", { class: "stack tight" }, h("h3", null, "What it does to others"), h("div", { class: "grid" }, one.effects.slice(0, 8).map(bar))) : null,
             may("sre", "admin")
               ? h("div", { class: "row" },
                   h("button", { class: "first", type: "button", disabled: isOwn, onclick: () => decide(yes) }, yes[0].toUpperCase() + yes.slice(1)),
@@ -101,6 +124,10 @@ extension DashboardFile {
           post("/v1/overrides/preview", { tenant: one.tenant, pool: one.pool, tier: one.override.tier ?? null, weight: one.override.weight ?? null, reason: "preview", expires_in_seconds: one.override.seconds })
             .then((answer) => replace(element, effects(one.tenant, { ...answer, reasons: [] })), (error) => replace(element, h("p", { class: "quiet" }, error.message)));
           return element;
+        }
+
+        function tenantsField(one) {
+          return one.change_count > 1 ? field("Only for these tenants (empty: all)", h("input", { name: "tenants", autocomplete: "off", placeholder: one.changes.slice(0, 2).map((change) => change.tenant).join(", ") })) : null;
         }
 
         function endsField(one, verb) {

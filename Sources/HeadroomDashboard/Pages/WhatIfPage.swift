@@ -98,7 +98,7 @@ extension DashboardFile {
           return [
             figures([
               ["Served more", String(gains), "tenants", null, gains ? "good" : null], ["Served less", String(loses), "tenants", null, loses ? "bad" : null],
-              ["Asked of people", String(outcome.questions.length), "questions", null],
+              ["Asked of people", String(outcome.questions.reduce((sum, one) => sum + one.change_count, 0)), "changes", null],
               ["Replayed", duration((end - begun) / 1000), null, minutes.length ? "in part by sums of minutes" : "line by line"],
             ]),
             outcome.tiers.length ? card("Served by tier", h("div", { class: "grid" }, outcome.tiers.map((row) => pair(row, most))), h("p", { class: "quiet below" }, "The mark is what it was.")) : null,
@@ -126,7 +126,7 @@ extension DashboardFile {
               { name: "Pool", value: (row) => row.pool ?? "all pools", kind: "name" }, { name: "Kind", value: (row) => row.kind.replaceAll("_", " ") },
               { name: "From", number: true, value: (row) => mainRate(row.from), show: (row) => compact(mainRate(row.from)) },
               { name: "To", number: true, value: (row) => mainRate(row.to), show: (row) => compact(mainRate(row.to)) },
-            ], outcome.questions, "Nothing: no change would have left the guardrails."),
+            ], outcome.questions.flatMap((one) => one.changes.map((change) => ({ ...one, ...change }))), "Nothing: no change would have left the guardrails."),
           ];
         }
         """#)

@@ -4,11 +4,12 @@ import HeadroomModel
 ///
 /// It follows what is saved and not what is seen, so that a start finds the same sums: it is a checkpoint's period
 /// behind. A late line counts in the day where it belongs; a price that changes holds for the whole period. Use is as
-/// reported, cached input at its full price: a bound on the invoice and no copy of it.
+/// reported, and cached input at its own price where the contract states one: a bound on the invoice and no copy of it.
 public struct SpendBook: Sendable {
     private struct Sum: Sendable {
         var requests: Int64 = 0
         var inputTokens: Int64 = 0
+        var cachedInputTokens: Int64 = 0
         var outputTokens: Int64 = 0
     }
 
@@ -28,6 +29,7 @@ public struct SpendBook: Sendable {
             var sum = uses[use.tenant]?[use.pool]?[use.day] ?? Sum()
             sum.requests.addSaturating(use.requests)
             sum.inputTokens.addSaturating(use.inputTokens)
+            sum.cachedInputTokens.addSaturating(use.cachedInputTokens)
             sum.outputTokens.addSaturating(use.outputTokens)
             uses[use.tenant, default: [:]][use.pool, default: [:]][use.day] = sum
         }
@@ -63,7 +65,7 @@ public struct SpendBook: Sendable {
                 $0
                     + price.cost(
                         requests: Double($1.requests), inputTokens: Double($1.inputTokens),
-                        outputTokens: Double($1.outputTokens))
+                        cachedInputTokens: Double($1.cachedInputTokens), outputTokens: Double($1.outputTokens))
             }
         }
         let until = Timestamp(day: days.upperBound)

@@ -3,7 +3,7 @@ import HeadroomModel
 /// The bounds that automation may not cross without a person's approval (Model §5.4).
 struct Guardrails {
     private let policy: GuardrailPolicy
-    private let approved: [TenantID: Proposal]
+    private let approved: [TenantID: Rates]
 
     init(_ conditions: PoolConditions) {
         policy = conditions.guardrails
@@ -20,8 +20,8 @@ struct Guardrails {
             let (cost, floor) = (places[index].nominalCost, rows[index].promised)
             var most = max(policy.mostOfNominal / cost, floor)
             var least = policy.leastOfFloor * floor
-            if !approved.isEmpty, let change = approved[members.tenants[index]] {
-                let activity = members.activity(within: change.to, of: index)
+            if !approved.isEmpty, let rates = approved[members.tenants[index]] {
+                let activity = members.activity(within: rates, of: index)
                 (least, most) = (min(least, activity), max(most, activity))
             }
             // Nothing is kept for a tenant that does not ask for it.

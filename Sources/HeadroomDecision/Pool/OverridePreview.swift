@@ -12,7 +12,7 @@ public enum OverridePreview {
     ///   - other: the same with the override.
     public static func effects(
         on report: PoolReport, of pool: PoolPolicy, from rules: Rules, to other: Rules, at now: Timestamp
-    ) -> [Proposal.Effect] {
+    ) -> [Proposal.Change] {
         let capacity = PoolCapacity(
             pool: report.pool, capacity: report.estimated, nominal: report.nominal, reason: report.capacityReason,
             confidence: report.confidence, state: report.state)
@@ -23,7 +23,7 @@ public enum OverridePreview {
         )
         let nominal = report.nominal
         // Both list the same tenants in the same order: an override makes nobody a member.
-        let effects = zip(before, after).compactMap { old, new -> (effect: Proposal.Effect, size: Double)? in
+        let effects = zip(before, after).compactMap { old, new -> (effect: Proposal.Change, size: Double)? in
             let moved =
                 nominal.resources.members.map { resource in
                     abs((new.rates[resource] ?? 0) - (old.rates[resource] ?? 0)) / max(1, nominal[resource] ?? 1)
@@ -33,7 +33,7 @@ public enum OverridePreview {
                 return abs(to - from) > 0.01 * max(from, to) && abs(to - from) >= 1
             }
             guard isMoved else { return nil }
-            return (Proposal.Effect(tenant: old.tenant, from: old.rates, to: new.rates), moved)
+            return (Proposal.Change(tenant: old.tenant, from: old.rates, to: new.rates), moved)
         }
         return effects.sorted { ($1.size, $0.effect.tenant) < ($0.size, $1.effect.tenant) }.map(\.effect)
     }

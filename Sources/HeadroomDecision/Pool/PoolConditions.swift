@@ -34,9 +34,9 @@ struct PoolConditions: Sendable {
 
     /// Questions about this pool that are pending, or decided and still in force.
     let proposals: [Proposal]
-    /// Of these the approved changes beyond the guardrails, and the applied recommendations; the newest of each tenant.
-    let approved: [TenantID: Proposal]
-    let applied: [TenantID: Proposal]
+    /// The rates of approved changes beyond the guardrails, and of applied recommendations; the newest decision on each tenant.
+    let approved: [TenantID: Rates]
+    let applied: [TenantID: Rates]
 
     init(
         _ pool: PoolPolicy, _ capacity: PoolCapacity, _ rules: Rules, elapsed: Double,
@@ -70,9 +70,11 @@ struct PoolConditions: Sendable {
         shared = FillCapacity(whole)
         nominal = FillCapacity(pool.nominal)
         let proposals = rules.steering.proposals.filter { $0.pool == pool.pool && $0.kind != .override }
-        func approved(_ kind: Proposal.Kind) -> [TenantID: Proposal] {
+        func approved(_ kind: Proposal.Kind) -> [TenantID: Rates] {
+            // A part that was decided on by itself has an id of its own: not ids but decisions say what is newer.
             let found = proposals.filter { $0.kind == kind && $0.state == .approved }
-            return Dictionary(found.map { ($0.tenant, $0) }) { _, newer in newer }
+                .sorted { ($0.decision?.at ?? $0.authorship.at, $0.id) < ($1.decision?.at ?? $1.authorship.at, $1.id) }
+            return Dictionary(found.flatMap(\.changes).map { ($0.tenant, $0.to) }) { _, newer in newer }
         }
         self.proposals = proposals
         self.approved = approved(.guardrail)

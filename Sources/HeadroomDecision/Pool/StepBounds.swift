@@ -147,7 +147,7 @@ enum GuardedMode {
         guard !input.conditions.applied.isEmpty,
             let applied = input.conditions.applied[input.members.tenants[index]]
         else { return least }
-        return min(least, input.members.activity(within: applied.to, of: index))
+        return min(least, input.members.activity(within: applied, of: index))
     }
 }
 

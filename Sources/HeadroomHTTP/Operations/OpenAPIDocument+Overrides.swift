@@ -49,16 +49,20 @@ extension OpenAPIDocument {
             proposals(
                 "approvals", "Changes beyond guardrails and overrides beyond limits",
                 states: ["pending", "approved", "denied", "expired"]),
+            whole("approvals", "One approval with all of its changes"),
             decision(
-                "approvals", "approve", "Approve a pending change; not one's own",
+                "approvals", "approve", "Approve a pending question, whole or for some tenants; not one's own",
                 "Applied at the next tick; expires_in_seconds is how long it holds"),
             decision(
-                "approvals", "deny", "Deny a pending change; not one's own",
+                "approvals", "deny", "Deny a pending question, whole or for some tenants; not one's own",
                 "Not asked for again for expires_in_seconds"),
             proposals(
                 "recommendations", "Changes in pools that do not move by themselves",
                 states: ["pending", "applied", "dismissed", "expired"]),
-            decision("recommendations", "apply", "Apply a recommendation", "Applied at the next tick"),
+            whole("recommendations", "One recommendation with all of its changes"),
+            decision(
+                "recommendations", "apply", "Apply a recommendation, whole or for some tenants",
+                "Applied at the next tick"),
             decision(
                 "recommendations", "dismiss", "Dismiss a recommendation",
                 "Not recommended again for expires_in_seconds"),
@@ -76,33 +80,35 @@ extension OpenAPIDocument {
             ],
             "responses": {
               "200": {
-                "description": "Newest first, at most 500",
+                "description": "Newest first, at most 500; of each the changes that are worth naming, the largest first",
                 "content": {
                   "application/json": {
                     "schema": {
                       "type": "object",
                       "properties": {
-                        "pools": {
-                          "type": "array", "description": "In short, of all that were asked for: how many each pool has, and the largest",
-                          "items": {
-                            "type": "object",
-                            "properties": {
-                              "pool": {"type": ["string", "null"], "description": "null: overrides in all pools"},
-                              "count": {"type": "integer"},
-                              "raised": {"type": "integer", "description": "Those that raise a tenant"},
-                              "lowered": {"type": "integer", "description": "Those that lower one"},
-                              "movers": {
-                                "type": "array", "items": {"type": "integer"}, "maxItems": 5,
-                                "description": "The ids of the largest changes, the largest first"
-                              }
-                            }
-                          }
-                        },
                         "\#(name)": {"type": "array", "items": {"$ref": "#/components/schemas/Proposal"}}
                       }
                     }
                   }
                 }
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        }
+        """#
+    }
+
+    private static func whole(_ name: String, _ summary: String) -> String {
+        #"""
+        "/v1/\#(name)/{id}": {
+          "get": {
+            "summary": "\#(summary) (roles viewer, success, sre, admin)",
+            "parameters": [{"$ref": "#/components/parameters/Id"}],
+            "responses": {
+              "200": {
+                "description": "All of its changes, the largest first, at most 5,000",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Proposal"}}}
               },
               "default": {"$ref": "#/components/responses/Problem"}
             }
@@ -195,6 +201,10 @@ extension OpenAPIDocument {
             "expires_in_seconds": {
               "allOf": [{"$ref": "#/components/schemas/ExpiresInSeconds"}],
               "description": "By default what the policy's guardrails say, and an override's own length"
+            },
+            "tenants": {
+              "type": "array", "items": {"$ref": "#/components/schemas/Identifier"}, "minItems": 1, "maxItems": 500,
+              "description": "Tenants among the question's changes: they are decided on by themselves, under an id of their own, and the others keep waiting. Absent: all"
             }
           }
         },
@@ -213,22 +223,19 @@ extension OpenAPIDocument {
             "id": {"type": "integer"},
             "kind": {"enum": ["guardrail", "override", "recommendation", "contracts"]},
             "state": {"enum": ["pending", "approved", "denied", "expired", "applied", "dismissed"]},
-            "tenant": {"type": "string", "description": "* where it is about all: an import of contracts"},
+            "tenant": {"type": "string", "description": "Whose override it is; * for a question about several tenants"},
             "pool": {"type": ["string", "null"]},
-            "from": {"$ref": "#/components/schemas/Rates"},
-            "to": {"$ref": "#/components/schemas/Rates"},
+            "changes": {
+              "type": "array", "items": {"$ref": "#/components/schemas/RateChange"},
+              "description": "The rates that automation asks for, the largest change first. In lists those of at least the policy's guardrails.mover_share; empty for overrides and imports"
+            },
+            "change_count": {"type": "integer", "description": "All of them, listed or not"},
+            "raised": {"type": "integer", "description": "Those that give a tenant more"},
+            "lowered": {"type": "integer"},
             "evidence": {"type": "array", "items": {"type": "string"}},
             "effects": {
-              "type": "array",
-              "description": "What it does to other tenants of the pool",
-              "items": {
-                "type": "object",
-                "properties": {
-                  "tenant": {"type": "string"},
-                  "from": {"$ref": "#/components/schemas/Rates"},
-                  "to": {"$ref": "#/components/schemas/Rates"}
-                }
-              }
+              "type": "array", "items": {"$ref": "#/components/schemas/RateChange"},
+              "description": "What it does to other tenants of the pool, the largest first, as far as it is worth naming"
             },
             "override": {
               "type": ["object", "null"],
@@ -241,6 +248,14 @@ extension OpenAPIDocument {
               }
             },
             "decision": {"oneOf": [{"$ref": "#/components/schemas/Authorship"}, {"type": "null"}]}
+          }
+        },
+        "RateChange": {
+          "type": "object",
+          "properties": {
+            "tenant": {"type": "string"},
+            "from": {"$ref": "#/components/schemas/Rates"},
+            "to": {"$ref": "#/components/schemas/Rates"}
           }
         },
         "CapacityRequest": {

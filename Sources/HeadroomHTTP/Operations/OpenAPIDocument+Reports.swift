@@ -168,6 +168,7 @@ extension OpenAPIDocument {
                     "properties": {
                       "pool": {"type": ["string", "null"], "description": "null: every pool without a price of its own"},
                       "input_micros_per_million": {"type": "integer", "minimum": 0, "maximum": 100000000000000},
+                      "cached_input_micros_per_million": {"type": "integer", "minimum": 0, "maximum": 100000000000000, "description": "Absent: what input costs"},
                       "output_micros_per_million": {"type": "integer", "minimum": 0, "maximum": 100000000000000},
                       "request_micros": {"type": "integer", "minimum": 0, "maximum": 100000000000000}
                     }

@@ -145,7 +145,7 @@ extension JSONWriter {
     /// Effects that an answer lists; the largest come first.
     private static var maxEffects: Int { 200 }
 
-    fileprivate mutating func effects(of report: PoolReport, _ effects: [Proposal.Effect]) {
+    fileprivate mutating func effects(of report: PoolReport, _ effects: [Proposal.Change]) {
         let resources: [Resource] = [.tokens, .inputTokens, .requests]
         beginObject()
         field("pool", report.pool.text)

@@ -4,7 +4,7 @@ import HeadroomModel
 package typealias OverridePreviewing =
     @Sendable (
         _ report: PoolReport, _ pool: PoolPolicy, _ rules: Rules, _ other: Rules, _ now: Timestamp
-    ) -> [Proposal.Effect]
+    ) -> [Proposal.Change]
 
 /// Replays the last hours of telemetry under other rules and under those in force, and tells the difference as JSON.
 package typealias PlanReplaying =

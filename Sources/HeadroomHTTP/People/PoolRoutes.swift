@@ -36,7 +36,7 @@ struct PoolRoutes: Sendable {
                     freezes: said.freezes.filter { ($0.pool ?? report.pool) == report.pool },
                     openQuestions: said.proposals.count { proposal in
                         proposal.state == .pending && (proposal.pool ?? report.pool) == report.pool
-                            && scope.holds(proposal.tenant)
+                            && proposal.concerns { scope.holds($0) }
                     }, excess: excess)
             }
         return .json(PeopleAnswer.pools(answers))

@@ -33,7 +33,11 @@ struct ProposalRoutes: Sendable {
             [
                 Route.person(.get, "/v1/\(list.name)", AccessRule.viewers) { call in
                     try await answer(list, call)
-                }
+                },
+                .person(.get, "/v1/\(list.name)/{id}", AccessRule.viewers) { call in
+                    try call.check(query: [])
+                    return .json(PeopleAnswer.proposal(try await find(list, call).showing(call.grant.scope.tenants)))
+                },
             ]
                 + list.verbs.map { verb in
                     .person(
@@ -50,11 +54,11 @@ struct ProposalRoutes: Sendable {
         let tenant: TenantID? = try call.query("tenant")
         let pool: PoolID? = try call.query("pool")
         let found = try await visible(list, state, call).filter { proposal in
-            (tenant ?? proposal.tenant) == proposal.tenant && (pool == nil || (proposal.pool ?? pool) == pool)
+            (tenant.map { tenant in proposal.concerns { $0 == tenant } } ?? true)
+                && (pool == nil || (proposal.pool ?? pool) == pool)
         }
-        return .json(
-            PeopleAnswer.proposals(
-                list.name, found, most: Self.maxListed, showing: call.grant.scope.tenants))
+        let shown = found.prefix(Self.maxListed).map { $0.showing(call.grant.scope.tenants) }
+        return .json(PeopleAnswer.proposals(list.name, shown))
     }
 
     /// By either of its names: a recommendation that is approved is applied.
@@ -69,14 +73,16 @@ struct ProposalRoutes: Sendable {
         _ list: List, _ state: Proposal.State, _ call: PeopleCall
     ) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
-        let id = try call.number()
         let request = try reading { try DecisionRequest.decode(call.body) }
-        guard let proposal = try await visible(list, nil, call).first(where: { $0.id == id }) else {
-            throw HTTPError(.noSuch, "there is no \(list.one) \(id); GET /v1/\(list.name) lists them")
-        }
+        let proposal = try await find(list, call)
+        let tenants = request.tenants.map(Set.init)
+        let concerned = tenants.map(Array.init) ?? proposal.subjects
         try call.requireScope(
-            call.grant.scope.holds(proposal.tenant, in: proposal.pool),
-            "\(proposal.tenant) in \(proposal.pool.map(\.text) ?? "all pools")")
+            concerned.allSatisfy { call.grant.scope.holds($0, in: proposal.pool) },
+            tenants == nil && proposal.changes.count > 1
+                ? "all tenants of \(proposal.id): name yours in \"tenants\""
+                : "\(concerned.map(\.text).prefix(5).joined(separator: ", ")) in "
+                    + (proposal.pool.map(\.text) ?? "all pools"))
         let now = time.now()
         let seconds: Double
         if let asked = request.expiresInSeconds {
@@ -88,7 +94,7 @@ struct ProposalRoutes: Sendable {
             author: call.grant.author, reason: request.reason, at: now, until: now.adding(seconds: seconds))
         let decided = try await asking {
             do throws(SteeringError) {
-                return try await steering.decide(id, state, as: decision)
+                return try await steering.decide(proposal.id, state, for: tenants, as: decision)
             } catch {
                 guard error.code == .forbidden, call.grant.isOpen else { throw error }
                 throw SteeringError(
@@ -97,7 +103,18 @@ struct ProposalRoutes: Sendable {
                         + "\"headroom token create\" makes them two")
             }
         }
-        return .json(PeopleAnswer.proposal(decided, showing: call.grant.scope.tenants))
+        return .json(PeopleAnswer.proposal(decided.showing(call.grant.scope.tenants)))
+    }
+
+    private func find(_ list: List, _ call: PeopleCall) async throws(HTTPError) -> Proposal {
+        let id = try call.number()
+        let found = try await asking { try await steering.proposal(id) }
+        guard let proposal = found, list.kinds.contains(proposal.kind),
+            proposal.concerns({ call.grant.scope.sees($0, in: proposal.pool) })
+        else {
+            throw HTTPError(.noSuch, "there is no \(list.one) \(id); GET /v1/\(list.name) lists them")
+        }
+        return proposal
     }
 
     /// How long a decision holds where the person does not say.
@@ -116,6 +133,6 @@ struct ProposalRoutes: Sendable {
         let found = try await asking {
             try await steering.proposals(list.kinds, in: state)
         }
-        return found.filter { call.grant.scope.sees($0.tenant, in: $0.pool) }
+        return found.filter { proposal in proposal.concerns { call.grant.scope.sees($0, in: proposal.pool) } }
     }
 }

@@ -130,22 +130,24 @@ struct RecordRoutes: Sendable {
             to: Timestamp(milliseconds: (to.milliseconds + width - 1) / width * width), stepSeconds: step,
             leaders: scope.tenants == nil ? Self.excessCount : 0)
         let whole = try await history(query)
+        var acts = whole.acts
         var own: [Rollup] = []
         var standing: PeriodFacts.Standing?
         if let tenant {
             var ofTenant = query
             ofTenant.tenant = tenant
             ofTenant.leaders = 0
-            own = try await history(ofTenant).tenant
+            let found = try await history(ofTenant)
+            (own, acts) = (found.tenant, found.acts)
             let rules = try await rules.rules()
             standing = PeriodFacts.Standing(
                 tier: rules.tier(of: tenant, in: pool).name,
                 strategicFactor: rules.contracts[tenant]?.isStrategic == true ? rules.policy.strategicFactor : nil)
         }
-        let acts = whole.acts.map(PersonsAct.init).filter { act in
+        let concerned = acts.map(PersonsAct.init).filter { act in
             act.concerns(pool, tenant) && (scope.isWhole || act.tenant.map { scope.holds($0) } ?? false)
         }
-        let facts = PeriodFacts(query, whole, own: own, tenant: tenant, acts: acts, standing: standing)
+        let facts = PeriodFacts(query, whole, own: own, tenant: tenant, acts: concerned, standing: standing)
         return .json(PeriodAnswer(facts).encoded())
     }
 

@@ -120,8 +120,8 @@ package struct AlertRecommendation: Equatable, Sendable {
     package enum Action: Equatable, Sendable {
         /// Raises the tenant for a while. Beyond what one person may set alone the call asks a second one.
         case override(TenantID, pool: PoolID, tier: String?, weight: Double?, seconds: Double)
-        /// Decides on a question that waits.
-        case approve(Int64, isRecommendation: Bool)
+        /// Decides on a question that waits, as far as it is about one tenant; `nil` decides on the whole.
+        case approve(Int64, tenant: TenantID?, isRecommendation: Bool)
         /// Frees what is withheld for a gateway that vanished.
         case releaseGateway(GatewayID)
     }

@@ -32,9 +32,6 @@ public enum ContractOutcome: Equatable, Sendable {
 }
 
 extension Proposal {
-    /// In place of a tenant where a question is about all of them. No tenant has this name.
-    public static let allTenants = TenantID(unchecked: "*")
-
     /// The question whether an import of contracts may be taken.
     public init(
         importing difference: ContractDifference, because reason: String, fingerprint: String, authorship: Authorship
@@ -46,7 +43,7 @@ extension Proposal {
                 + (tenants.count > 20 ? " and \(tenants.count - 20) more" : "")
         }
         self.init(
-            kind: .contracts, tenant: Proposal.allTenants, pool: nil,
+            kind: .contracts, pool: nil,
             evidence: [
                 reason, line("changed", difference.changed), line("removed", difference.removed),
                 line("added", difference.added), fingerprint,

@@ -134,7 +134,7 @@ public struct CostReport: Equatable, Sendable {
         }
         let amount = price.cost(
             requests: Double(sums.requests), inputTokens: Double(sums.inputTokens),
-            outputTokens: Double(sums.outputTokens))
+            cachedInputTokens: Double(sums.cachedInputTokens), outputTokens: Double(sums.outputTokens))
         return Cost(currency: contract.currency, micros: whole(amount))
     }
 

@@ -7,23 +7,33 @@ public struct CostTerms: Equatable, Sendable {
         /// `nil`: in every pool that has no price of its own.
         public var pool: PoolID?
         public var perMillionInputTokens: Int64
+        /// Of input that the provider had cached; part of the input.
+        public var perMillionCachedInputTokens: Int64
         public var perMillionOutputTokens: Int64
         public var perRequest: Int64
 
+        /// - Parameter perMillionCachedInputTokens: `nil`: what input costs.
         public init(
-            pool: PoolID? = nil, perMillionInputTokens: Int64 = 0, perMillionOutputTokens: Int64 = 0,
-            perRequest: Int64 = 0
+            pool: PoolID? = nil, perMillionInputTokens: Int64 = 0, perMillionCachedInputTokens: Int64? = nil,
+            perMillionOutputTokens: Int64 = 0, perRequest: Int64 = 0
         ) {
             self.pool = pool
             self.perMillionInputTokens = perMillionInputTokens
+            self.perMillionCachedInputTokens = perMillionCachedInputTokens ?? perMillionInputTokens
             self.perMillionOutputTokens = perMillionOutputTokens
             self.perRequest = perRequest
         }
 
         /// In millionths.
-        public func cost(requests: Double, inputTokens: Double, outputTokens: Double) -> Double {
-            requests * Double(perRequest)
-                + (inputTokens * Double(perMillionInputTokens) + outputTokens * Double(perMillionOutputTokens)) / 1e6
+        /// - Parameter cachedInputTokens: of `inputTokens`; no more than these count.
+        public func cost(
+            requests: Double, inputTokens: Double, cachedInputTokens: Double = 0, outputTokens: Double
+        ) -> Double {
+            let cached = min(cachedInputTokens, inputTokens)
+            let tokens =
+                (inputTokens - cached) * Double(perMillionInputTokens) + cached * Double(perMillionCachedInputTokens)
+                + outputTokens * Double(perMillionOutputTokens)
+            return requests * Double(perRequest) + tokens / 1e6
         }
     }
 
@@ -91,23 +101,28 @@ public struct TenantUse: Equatable, Sendable {
     /// Those that were served.
     public var requests: Int64
     public var inputTokens: Int64
+    /// Of these, what the provider had cached.
+    public var cachedInputTokens: Int64
     public var outputTokens: Int64
 
     public init(
-        tenant: TenantID, pool: PoolID, day: Int64, requests: Int64, inputTokens: Int64, outputTokens: Int64
+        tenant: TenantID, pool: PoolID, day: Int64, requests: Int64, inputTokens: Int64, cachedInputTokens: Int64 = 0,
+        outputTokens: Int64
     ) {
         self.tenant = tenant
         self.pool = pool
         self.day = day
         self.requests = requests
         self.inputTokens = inputTokens
+        self.cachedInputTokens = cachedInputTokens
         self.outputTokens = outputTokens
     }
 
     public init(_ rollup: Rollup) {
         self.init(
             tenant: rollup.tenant, pool: rollup.pool, day: rollup.start.day, requests: rollup.ok,
-            inputTokens: rollup.inputTokens, outputTokens: rollup.outputTokens)
+            inputTokens: rollup.inputTokens, cachedInputTokens: rollup.cachedInputTokens,
+            outputTokens: rollup.outputTokens)
     }
 }
 

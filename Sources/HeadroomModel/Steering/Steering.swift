@@ -122,7 +122,8 @@ public struct CostLift: Equatable, Sendable {
 /// A change that waits for a person, or that a person has decided on: an approval (a change beyond the guardrails, an
 /// override beyond its limits, or an import of contracts beyond its own) or a recommendation (a change in a pool that does not move by itself).
 ///
-/// There is at most one pending per kind, tenant and pool: asking again updates it.
+/// There is at most one pending per kind, tenant and pool: asking again updates it. Automation's are about a whole pool, for
+/// ``allTenants``, with a change for each tenant that it would move: a pool has at most one of each kind.
 public struct Proposal: Equatable, Sendable {
     public enum Kind: Int, CaseIterable, Sendable, Hashable {
         case guardrail, override, recommendation, contracts
@@ -151,8 +152,8 @@ public struct Proposal: Equatable, Sendable {
         }
     }
 
-    /// The change that it would make for another tenant of the pool.
-    public struct Effect: Equatable, Sendable {
+    /// One tenant's assured rates, before and after.
+    public struct Change: Equatable, Sendable {
         public var tenant: TenantID
         public var from: Rates
         public var to: Rates
@@ -166,16 +167,19 @@ public struct Proposal: Equatable, Sendable {
 
     public var id: Int64
     public var kind: Kind
-    /// ``allTenants`` for an import of contracts.
+    /// The tenant of an override; else ``allTenants``.
     public var tenant: TenantID
     /// `nil` only for an override in all pools, and for an import of contracts.
     public var pool: PoolID?
-    public var from: Rates
-    public var to: Rates
-    /// The reasons for it, in sentences with numbers.
+    /// The changes that automation asks for, the largest first, at most ``maxChanges``. A person decides on all, or on those of
+    /// named tenants.
+    public var changes: [Change]
+    /// So many of ``changes``, the first, are large enough to be named in lists (``GuardrailPolicy/moverShare``).
+    public var movers: Int
+    /// The reasons for it, in sentences with numbers and without names: a reader may not see all tenants.
     public var evidence: [String]
-    /// Tenants that it changes, ascending.
-    public var effects: [Effect]
+    /// What that changes for others, the largest first, as far as it is worth naming.
+    public var effects: [Change]
     /// The override to be set, where ``kind`` is an override; its authorship is from the time of the approval.
     public var override: Override?
     /// The author, the reason, the time of asking, and when the question expires.
@@ -186,16 +190,16 @@ public struct Proposal: Equatable, Sendable {
     public var decision: Authorship?
 
     public init(
-        id: Int64 = 0, kind: Kind, tenant: TenantID, pool: PoolID?, from: Rates = .none, to: Rates = .none,
-        evidence: [String] = [], effects: [Effect] = [], override: Override? = nil, authorship: Authorship,
-        state: State = .pending, decision: Authorship? = nil
+        id: Int64 = 0, kind: Kind, tenant: TenantID = Proposal.allTenants, pool: PoolID?, changes: [Change] = [],
+        movers: Int = 0, evidence: [String] = [], effects: [Change] = [], override: Override? = nil,
+        authorship: Authorship, state: State = .pending, decision: Authorship? = nil
     ) {
         self.id = id
         self.kind = kind
         self.tenant = tenant
         self.pool = pool
-        self.from = from
-        self.to = to
+        self.changes = changes
+        self.movers = movers
         self.evidence = evidence
         self.effects = effects
         self.override = override
@@ -203,4 +207,43 @@ public struct Proposal: Equatable, Sendable {
         self.state = state
         self.decision = decision
     }
+}
+
+extension Proposal {
+    /// In place of a tenant where a question is about several. No tenant has this name.
+    public static let allTenants = TenantID(unchecked: "*")
+
+    /// More tenants are left for the next question, the smallest changes.
+    public static let maxChanges = 5_000
+
+    /// The same question about `tenants` alone; `nil` when it names none of them.
+    public func limited(to tenants: Set<TenantID>) -> Proposal? {
+        var part = self
+        part.changes = changes.filter { tenants.contains($0.tenant) }
+        part.movers = changes.prefix(movers).count { tenants.contains($0.tenant) }
+        return part.changes.isEmpty ? nil : part
+    }
+
+    /// Why a person cannot decide on these tenants alone; `nil` when they can.
+    public func refusal(naming tenants: Set<TenantID>) -> SteeringError? {
+        guard !changes.isEmpty else {
+            return SteeringError(.invalid, "\(id) is about one thing: leave the tenants out, and decide on the whole")
+        }
+        let unknown = tenants.subtracting(changes.map(\.tenant)).sorted().map(\.text)
+        guard !tenants.isEmpty, unknown.isEmpty else {
+            return SteeringError(
+                .invalid,
+                tenants.isEmpty
+                    ? "name at least one tenant of \(id), or leave the tenants out to decide on all of them"
+                    : "\(id) does not change \(unknown.prefix(5).joined(separator: ", ")); it may have been updated: read it again"
+            )
+        }
+        return nil
+    }
+
+    /// The tenants that it would change, or its own.
+    public var subjects: [TenantID] { changes.isEmpty ? [tenant] : changes.map(\.tenant) }
+
+    /// Whether it is about a tenant that `isVisible`.
+    public func concerns(_ isVisible: (TenantID) -> Bool) -> Bool { subjects.contains(where: isVisible) }
 }

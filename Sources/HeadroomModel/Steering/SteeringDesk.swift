@@ -9,9 +9,16 @@ public protocol SteeringDesk: Sendable {
     func endOverride(_ id: Int64, by author: String, mayEndOthers: Bool, at now: Timestamp) async throws(SteeringError)
     /// Newest first; `nil` is every state.
     func proposals(_ kinds: [Proposal.Kind], in state: Proposal.State?) async throws(SteeringError) -> [Proposal]
+    /// `nil`: there is none, or none any more.
+    func proposal(_ id: Int64) async throws(SteeringError) -> Proposal?
     /// Approves or denies a pending one; an override's is set in the same transaction.
-    /// - Throws: `.conflict` once decided, `.forbidden` for one's own.
-    func decide(_ id: Int64, _ state: Proposal.State, as decision: Authorship) async throws(SteeringError) -> Proposal
+    /// - Parameter tenants: of a question with several changes, those that are decided on: they become a decided proposal of
+    ///   their own, and the others stay pending. `nil`: all.
+    /// - Returns: what was decided.
+    /// - Throws: `.conflict` once decided, `.forbidden` for one's own, `.invalid` for a tenant that it does not name.
+    func decide(
+        _ id: Int64, _ state: Proposal.State, for tenants: Set<TenantID>?, as decision: Authorship
+    ) async throws(SteeringError) -> Proposal
     /// In place of an earlier one of the same pool.
     func pin(_ pin: CapacityPin) async throws(SteeringError)
     func unpin(_ pool: PoolID, by author: String, at now: Timestamp) async throws(SteeringError)

@@ -100,13 +100,12 @@ extension PlanPorts: DecisionRecords {
     func record(_ outcome: DecisionOutcome, at now: Timestamp) async throws(StorageError) {
         state.withLock { state in
             for question in outcome.questions {
-                let known = state.questions.firstIndex {
-                    $0.kind == question.kind && $0.tenant == question.tenant && $0.pool == question.pool
-                }
+                let known = state.questions.firstIndex { $0.kind == question.kind && $0.pool == question.pool }
                 if let known {
-                    let asked = state.questions[known].authorship.at
-                    state.questions[known] = question
-                    state.questions[known].authorship.at = asked
+                    // All that was asked for over the replay, each tenant as it was asked for last.
+                    let tenants = Set(question.changes.map(\.tenant))
+                    state.questions[known].changes.removeAll { tenants.contains($0.tenant) }
+                    state.questions[known].changes.insert(contentsOf: question.changes, at: 0)
                 } else {
                     state.questions.append(question)
                 }

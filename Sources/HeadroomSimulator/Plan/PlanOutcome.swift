@@ -120,7 +120,9 @@ package struct PlanOutcome: Sendable {
     }
 
     mutating func finish(questions: [Proposal]) {
-        self.questions = questions.sorted { ($0.authorship.at, $0.tenant) < ($1.authorship.at, $1.tenant) }
+        self.questions = questions.sorted {
+            ($0.authorship.at, $0.pool?.text ?? "") < ($1.authorship.at, $1.pool?.text ?? "")
+        }
         for index in tenants.indices { tenants[index].average() }
         tenants.sort { ($0.pool, $0.tenant) < ($1.pool, $1.tenant) }
         places = [:]

@@ -30,14 +30,16 @@ package struct PlanReport {
             page.paragraph("Nothing would have left the guardrails.")
         } else {
             page.table(
-                ["first asked", "tenant", "pool", "kind", "from", "to"],
-                outcome.questions.map { question in
+                ["first asked", "pool", "kind", "tenant", "from", "to"],
+                outcome.questions.flatMap { question in
                     let resource = outcome.resource(of: question.pool ?? "")
-                    return [
-                        RFC3339.format(milliseconds: question.authorship.at.milliseconds), question.tenant.text,
-                        question.pool?.text ?? "all", question.kind.name,
-                        PlotAxis.short(question.from[resource] ?? 0), PlotAxis.short(question.to[resource] ?? 0),
-                    ]
+                    return question.changes.map { change in
+                        [
+                            RFC3339.format(milliseconds: question.authorship.at.milliseconds),
+                            question.pool?.text ?? "all", question.kind.name, change.tenant.text,
+                            PlotAxis.short(change.from[resource] ?? 0), PlotAxis.short(change.to[resource] ?? 0),
+                        ]
+                    }
                 })
         }
         page.heading("Assured rates over time")

@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// The columns of a row of `alert_member` besides its name: a version, since, severity, sentence, recommendation.
 enum AlertMemberBody {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
 
     /// Of a recommendation's action.
     private enum Action: UInt8 {
@@ -26,9 +26,10 @@ enum AlertMemberBody {
                 writer.write(tier) { $0.write($1) }
                 writer.write(weight) { $0.write($1) }
                 writer.write(seconds)
-            case .approve(let id, let isRecommendation):
+            case .approve(let id, let tenant, let isRecommendation):
                 writer.write(Action.approve.rawValue)
                 writer.write(id)
+                writer.write(tenant?.text) { $0.write($1) }
                 writer.write(isRecommendation)
             case .releaseGateway(let gateway):
                 writer.write(Action.releaseGateway.rawValue)
@@ -40,17 +41,21 @@ enum AlertMemberBody {
 
     static func decode(_ bytes: [UInt8], name: String, tenant: TenantID?) throws(ByteCodingError) -> Alert.Member {
         var reader = ByteReader(bytes)
-        guard try reader.read(UInt8.self) == version else { throw .otherVersion }
+        let written = try reader.read(UInt8.self)
+        guard (1...version).contains(written) else { throw .otherVersion }
         return Alert.Member(
             name: name, tenant: tenant, since: try reader.readTimestamp(),
             severity: AlertSeverity(rawValue: Int(try reader.read(UInt8.self))) ?? .warning,
             sentence: try reader.readString(),
             recommendation: try reader.readOptional { (reader) throws(ByteCodingError) in
-                AlertRecommendation(try reader.readString(), try action(&reader))
+                AlertRecommendation(try reader.readString(), try action(&reader, of: written))
             })
     }
 
-    private static func action(_ reader: inout ByteReader) throws(ByteCodingError) -> AlertRecommendation.Action? {
+    /// - Parameter written: the version. The first names no tenant in an approval.
+    private static func action(_ reader: inout ByteReader, of written: UInt8) throws(ByteCodingError)
+        -> AlertRecommendation.Action?
+    {
         switch Action(rawValue: try reader.read(UInt8.self)) {
         case nil, .some(.none): return nil
         case .override:
@@ -59,7 +64,12 @@ enum AlertMemberBody {
                 tier: try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readString() },
                 weight: try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readDouble() },
                 seconds: try reader.readDouble())
-        case .approve: return .approve(try reader.read(Int64.self), isRecommendation: try reader.readBool())
+        case .approve:
+            let id = try reader.read(Int64.self)
+            let tenant: TenantID? =
+                written == 1
+                ? nil : try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readIdentifier() }
+            return .approve(id, tenant: tenant, isRecommendation: try reader.readBool())
         case .releaseGateway: return .releaseGateway(try reader.readIdentifier())
         }
     }

@@ -42,5 +42,7 @@ package struct Migration: Sendable {
         Migration(fileName: "0022_create_use_sum.sql", sql: PackageResources._022_create_use_sum_sql),
         Migration(fileName: "0023_add_audit_head_mac.sql", sql: PackageResources._023_add_audit_head_mac_sql),
         Migration(fileName: "0024_add_cost_breaker.sql", sql: PackageResources._024_add_cost_breaker_sql),
+        Migration(fileName: "0025_expire_single_proposals.sql", sql: PackageResources._025_expire_single_proposals_sql),
+        Migration(fileName: "0026_add_cached_input_price.sql", sql: PackageResources._026_add_cached_input_price_sql),
     ]
 }

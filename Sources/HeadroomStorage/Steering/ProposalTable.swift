@@ -18,7 +18,6 @@ struct ProposalTable {
     /// too many. After ``expire(at:)``.
     /// - Parameter keepingAuthorship: of a pending one: who asked and since when stay, and only the end moves.
     func ask(_ question: Proposal, keepingAuthorship: Bool) throws(StorageError) -> Int64? {
-        let body = ProposalBody.encode(question)
         let pending = try connection.statement(ProposalTable.selectPending)
             .bind(":kind", Int64(question.kind.rawValue))
             .bind(":tenant", question.tenant.text)
@@ -31,17 +30,24 @@ struct ProposalTable {
                 authorship.reason = question.authorship.reason
                 authorship.until = question.authorship.until
             }
-            try connection.statement(ProposalTable.update).bind(":id", id).bind(":body", body).bind(authorship).run()
+            try connection.statement(ProposalTable.update).bind(":id", id).bind(":body", ProposalBody.encode(question))
+                .bind(authorship).run()
             return id
         }
         let open = try connection.statement("SELECT count(*) FROM proposal WHERE state = 0").first { $0.integer(0) }
         guard open ?? 0 < SteeringStore.maxPending else { return nil }
+        return try insert(question)
+    }
+
+    /// Returns its id. A pending one goes through ``ask(_:keepingAuthorship:)``.
+    func insert(_ proposal: Proposal) throws(StorageError) -> Int64 {
         try connection.statement(ProposalTable.insert)
-            .bind(":kind", Int64(question.kind.rawValue))
-            .bind(":tenant", question.tenant.text)
-            .bind(":pool", question.pool?.text)
-            .bind(":body", body)
-            .bind(question.authorship)
+            .bind(":kind", Int64(proposal.kind.rawValue))
+            .bind(":state", Int64(proposal.state.rawValue))
+            .bind(":tenant", proposal.tenant.text)
+            .bind(":pool", proposal.pool?.text)
+            .bind(":body", ProposalBody.encode(proposal))
+            .bind(proposal.authorship)
             .run()
         return connection.lastInsertedID
     }
@@ -116,7 +122,7 @@ struct ProposalTable {
 
     private static let insert: StaticString = """
         INSERT INTO proposal (kind, state, tenant, pool, body, author, reason, at_ms, until_ms)
-        VALUES (:kind, 0, :tenant, :pool, :body, :author, :reason, :at_ms, :until_ms)
+        VALUES (:kind, :state, :tenant, :pool, :body, :author, :reason, :at_ms, :until_ms)
         """
     private static let update: StaticString = """
         UPDATE proposal SET body = :body, author = :author, reason = :reason, at_ms = :at_ms, until_ms = :until_ms

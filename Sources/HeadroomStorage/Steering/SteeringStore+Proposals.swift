@@ -12,8 +12,13 @@ extension SteeringStore {
         }
     }
 
+    package func proposal(_ id: Int64) throws(SteeringError) -> Proposal? {
+        let now = time.now()
+        return try perform { .success(try ProposalTable(connection: connection).find(id, at: now)) }
+    }
+
     package func decide(
-        _ id: Int64, _ state: Proposal.State, as decision: Authorship
+        _ id: Int64, _ state: Proposal.State, for tenants: Set<TenantID>?, as decision: Authorship
     ) throws(SteeringError) -> Proposal {
         try SteeringRules.check(decision)
         guard state == .approved || state == .denied else {
@@ -25,6 +30,15 @@ extension SteeringStore {
                 return .failure(SteeringError(.notFound, "there is no approval or recommendation \(id)"))
             }
             if let refusal = SteeringStore.refusal(of: proposal, to: decision.author) { return .failure(refusal) }
+            if let tenants {
+                if let refusal = proposal.refusal(naming: tenants) { return .failure(refusal) }
+                if let rest = proposal.limited(to: Set(proposal.changes.map(\.tenant)).subtracting(tenants)),
+                    let part = proposal.limited(to: tenants)
+                {
+                    try table.write(body: ProposalBody.encode(rest), of: id)
+                    return .success(try enter(part, state, as: decision, in: table))
+                }
+            }
             proposal.state = state
             proposal.decision = decision
             if state == .approved, let wanted = proposal.override {
@@ -38,8 +52,58 @@ extension SteeringStore {
             }
             let held = proposal.decision ?? decision
             try table.decide(id, state, as: held)
-            try audit.append(SteeringStore.act(proposal, held), at: decision.at)
+            try note(proposal, held, at: decision.at)
             return .success(proposal)
+        }
+    }
+
+    /// The part of a question that is decided on becomes a proposal of its own.
+    private func enter(
+        _ part: Proposal, _ state: Proposal.State, as decision: Authorship, in table: ProposalTable
+    ) throws(StorageError) -> Proposal {
+        var part = part
+        part.state = state
+        part.decision = decision
+        part.id = try table.insert(part)
+        try table.decide(part.id, state, as: decision)
+        try note(part, decision, at: decision.at)
+        return part
+    }
+
+    /// One row for the decision. Where it is on several tenants, one more for each: what was done to a tenant can be found
+    /// and erased by its name.
+    private func note(_ proposal: Proposal, _ decision: Authorship, at now: Timestamp) throws(StorageError) {
+        let (list, verb) =
+            switch (proposal.kind, proposal.state) {
+            case (.recommendation, .approved): ("recommendation", "apply")
+            case (.recommendation, _): ("recommendation", "dismiss")
+            case (_, .approved): ("approval", "approve")
+            default: ("approval", "deny")
+            }
+        let subject: [(StaticString, AuditAct.Value)] = [
+            ("id", .integer(proposal.id)), ("kind", .text(proposal.kind.name)), ("pool", .text(proposal.pool?.text)),
+        ]
+        func rates(_ change: Proposal.Change) -> [(StaticString, AuditAct.Value)] {
+            [("from", .rates(change.from)), ("to", .rates(change.to))]
+        }
+        let isOne = proposal.changes.count == 1
+        let tenant = isOne ? proposal.changes[0].tenant : proposal.tenant
+        try audit.append(
+            AuditAct(
+                "\(list).\(verb)", by: decision.author, tenant: tenant == Proposal.allTenants ? nil : tenant,
+                subject
+                    + (isOne
+                        ? rates(proposal.changes[0])
+                        : proposal.changes.isEmpty ? [] : [("tenants", .integer(Int64(proposal.changes.count)))])
+                    + [
+                        ("override", .integer(proposal.state == .approved ? proposal.override?.id : nil)),
+                        ("asked_by", .text(proposal.authorship.author)),
+                    ] + decision.detail), at: now)
+        guard !isOne else { return }
+        for change in proposal.changes {
+            try audit.append(
+                AuditAct("\(list).\(verb)_tenant", by: decision.author, tenant: change.tenant, subject + rates(change)),
+                at: now)
         }
     }
 
@@ -66,24 +130,5 @@ extension SteeringStore {
         override.authorship.at = now
         override.authorship.until = Timestamp(milliseconds: now.milliseconds + milliseconds)
         return try enter(override)
-    }
-
-    private static func act(_ proposal: Proposal, _ decision: Authorship) -> AuditAct {
-        let verb =
-            switch (proposal.kind, proposal.state) {
-            case (.recommendation, .approved): "recommendation.apply"
-            case (.recommendation, _): "recommendation.dismiss"
-            case (_, .approved): "approval.approve"
-            default: "approval.deny"
-            }
-        return AuditAct(
-            verb, by: decision.author, tenant: proposal.kind == .contracts ? nil : proposal.tenant,
-            [
-                ("id", .integer(proposal.id)), ("kind", .text(proposal.kind.name)),
-                ("pool", .text(proposal.pool?.text)),
-                ("from", .rates(proposal.from)), ("to", .rates(proposal.to)),
-                ("override", .integer(proposal.state == .approved ? proposal.override?.id : nil)),
-                ("asked_by", .text(proposal.authorship.author)),
-            ] + decision.detail)
     }
 }

@@ -10,8 +10,8 @@ struct ContractCostTable {
             prices[TenantID(unchecked: row.text(0)), default: []].append(
                 CostTerms.Price(
                     pool: row.text(1).isEmpty ? nil : PoolID(unchecked: row.text(1)),
-                    perMillionInputTokens: row.integer(2), perMillionOutputTokens: row.integer(3),
-                    perRequest: row.integer(4)))
+                    perMillionInputTokens: row.integer(2), perMillionCachedInputTokens: row.optionalInteger(5),
+                    perMillionOutputTokens: row.integer(3), perRequest: row.integer(4)))
         }
         var costs: [TenantID: CostTerms] = [:]
         try connection.statement(ContractCostTable.selectCosts).forEachRow { row in
@@ -34,12 +34,14 @@ struct ContractCostTable {
             try connection.statement(ContractCostTable.insertPrice)
                 .bind(":tenant", tenant.text).bind(":pool", price.pool?.text ?? "")
                 .bind(":input", price.perMillionInputTokens).bind(":output", price.perMillionOutputTokens)
-                .bind(":request", price.perRequest).run()
+                .bind(":cached", price.perMillionCachedInputTokens).bind(":request", price.perRequest).run()
         }
     }
 
     private static let selectPrices: StaticString = """
-        SELECT tenant, pool, input_micros_per_million, output_micros_per_million, request_micros FROM contract_price
+        SELECT tenant, pool, input_micros_per_million, output_micros_per_million, request_micros,
+            cached_input_micros_per_million
+        FROM contract_price
         """
     private static let selectCosts: StaticString = "SELECT tenant, currency, period, most_micros FROM contract_cost"
     private static let insertCost: StaticString = """
@@ -47,7 +49,8 @@ struct ContractCostTable {
         VALUES (:tenant, :currency, :period, :most_micros)
         """
     private static let insertPrice: StaticString = """
-        INSERT INTO contract_price (tenant, pool, input_micros_per_million, output_micros_per_million, request_micros)
-        VALUES (:tenant, :pool, :input, :output, :request)
+        INSERT INTO contract_price (tenant, pool, input_micros_per_million, cached_input_micros_per_million,
+            output_micros_per_million, request_micros)
+        VALUES (:tenant, :pool, :input, :cached, :output, :request)
         """
 }

@@ -89,6 +89,7 @@ extension ContractStore {
                 writer.write(cost.prices) { writer, price in
                     writer.write(price.pool?.text) { $0.write($1) }
                     writer.write(price.perMillionInputTokens)
+                    writer.write(price.perMillionCachedInputTokens)
                     writer.write(price.perMillionOutputTokens)
                     writer.write(price.perRequest)
                 }

@@ -11,14 +11,16 @@ extension TenantErasure {
         }
         // A token that loses its only tenant would see them all: it keeps a name that nobody has.
         try connection.statement(TenantErasure.renameScope).bind(":tenant", tenant.text).run()
-        try eraseEffects(on: tenant)
+        try eraseChanges(of: tenant)
         return isKnown
     }
 
-    /// Erases the statements on this tenant in proposals of others.
-    private func eraseEffects(on tenant: TenantID) throws(StorageError) {
+    /// Erases the statements on this tenant in proposals about several.
+    private func eraseChanges(of tenant: TenantID) throws(StorageError) {
         let table = ProposalTable(connection: connection)
         for var proposal in try table.mentioning(tenant) {
+            proposal.movers -= proposal.changes.prefix(proposal.movers).count { $0.tenant == tenant }
+            proposal.changes.removeAll { $0.tenant == tenant }
             proposal.effects.removeAll { $0.tenant == tenant }
             proposal.evidence.removeAll { $0.contains(tenant.text) }
             try table.write(body: ProposalBody.encode(proposal), of: proposal.id)

@@ -15,7 +15,7 @@ struct TenantUseTable {
                 TenantUse(
                     tenant: TenantID(unchecked: row.text(1)), pool: PoolID(unchecked: row.text(2)),
                     day: row.integer(0), requests: row.integer(3), inputTokens: row.integer(4),
-                    outputTokens: row.integer(5)))
+                    cachedInputTokens: row.integer(6), outputTokens: row.integer(5)))
         }
         return uses
     }
@@ -25,7 +25,7 @@ struct TenantUseTable {
         try connection.statement(TenantUseTable.upsert)
             .bind(":day", use.day).bind(":tenant", use.tenant.text).bind(":pool", use.pool.text)
             .bind(":requests", use.requests).bind(":input_tokens", use.inputTokens)
-            .bind(":output_tokens", use.outputTokens).run()
+            .bind(":cached_input_tokens", use.cachedInputTokens).bind(":output_tokens", use.outputTokens).run()
     }
 
     /// There are days for ``prune(at:)`` to delete.
@@ -41,14 +41,15 @@ struct TenantUseTable {
     }
 
     private static let select: StaticString = """
-        SELECT day, tenant, pool, requests, input_tokens, output_tokens FROM tenant_use WHERE day >= :day
-        ORDER BY day, tenant, pool
+        SELECT day, tenant, pool, requests, input_tokens, output_tokens, cached_input_tokens FROM tenant_use
+        WHERE day >= :day ORDER BY day, tenant, pool
         """
     private static let upsert: StaticString = """
-        INSERT INTO tenant_use (day, tenant, pool, requests, input_tokens, output_tokens)
-        VALUES (:day, :tenant, :pool, :requests, :input_tokens, :output_tokens)
+        INSERT INTO tenant_use (day, tenant, pool, requests, input_tokens, cached_input_tokens, output_tokens)
+        VALUES (:day, :tenant, :pool, :requests, :input_tokens, :cached_input_tokens, :output_tokens)
         ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
             input_tokens = input_tokens + excluded.input_tokens,
+            cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
             output_tokens = output_tokens + excluded.output_tokens
         """
 }

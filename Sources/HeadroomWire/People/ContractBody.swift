@@ -46,6 +46,7 @@ package enum ContractBody {
             let pool: PoolID? = object.identifier("pool")
             let price = CostTerms.Price(
                 pool: pool, perMillionInputTokens: object.money("input_micros_per_million") ?? 0,
+                perMillionCachedInputTokens: object.money("cached_input_micros_per_million"),
                 perMillionOutputTokens: object.money("output_micros_per_million") ?? 0,
                 perRequest: object.money("request_micros") ?? 0)
             if prices.contains(where: { $0.pool == pool }) {
@@ -116,6 +117,7 @@ extension JSONWriter {
             beginObject()
             field("pool", price.pool?.text)
             field("input_micros_per_million", price.perMillionInputTokens)
+            field("cached_input_micros_per_million", price.perMillionCachedInputTokens)
             field("output_micros_per_million", price.perMillionOutputTokens)
             field("request_micros", price.perRequest)
             endObject()

@@ -60,25 +60,33 @@ package struct DecisionRequest: Equatable, Sendable {
     package var reason: String
     /// `nil`: as long as the policy says.
     package var expiresInSeconds: Double?
+    /// The tenants that it is about; `nil`: all of the question.
+    package var tenants: [TenantID]?
 
-    package init(reason: String, expiresInSeconds: Double? = nil) {
+    /// More are decided on with the whole question.
+    static let maxTenants = 500
+
+    package init(reason: String, expiresInSeconds: Double? = nil, tenants: [TenantID]? = nil) {
         self.reason = reason
         self.expiresInSeconds = expiresInSeconds
+        self.tenants = tenants
     }
 
     package static func decode(_ bytes: [UInt8]) throws(BodyError) -> DecisionRequest {
         var body = try StrictObject(document: bytes)
         let (reason, seconds) = body.reasonAndEnd(isEndRequired: false)
+        let tenants: [TenantID]? = body.identifiers("tenants", most: maxTenants)
         body.end()
         try body.check()
         guard let reason else { throw BodyError.unreadable }
-        return DecisionRequest(reason: reason, expiresInSeconds: seconds)
+        return DecisionRequest(reason: reason, expiresInSeconds: seconds, tenants: tenants)
     }
 
     package func encoded() -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         writer.reasonAndEnd(reason, expiresInSeconds)
+        if let tenants { writer.field("tenants", tenants.map(\.text)) }
         writer.endObject()
         return writer.bytes
     }

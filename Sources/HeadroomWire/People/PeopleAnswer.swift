@@ -26,21 +26,17 @@ package enum PeopleAnswer {
 
     /// - Parameters:
     ///   - name: `approvals` or `recommendations`.
-    ///   - most: that are written one by one; the summary is of all.
-    ///   - tenants: whose effects the reader may see; `nil` is all.
-    package static func proposals(
-        _ name: String, _ proposals: [Proposal], most: Int, showing tenants: Set<TenantID>?
-    ) -> [UInt8] {
+    ///   - proposals: of each the changes that are worth naming.
+    package static func proposals(_ name: String, _ proposals: [Proposal]) -> [UInt8] {
         object { writer in
-            writer.field("pools", each: ProposalSummary.summaries(of: proposals)) { $0.proposalSummary($1) }
             writer.key(name)
-            writer.array(proposals.prefix(most)) { $0.proposal($1, showing: tenants) }
+            writer.array(proposals) { $0.proposal($1, isWhole: false) }
         }
     }
 
-    package static func proposal(_ proposal: Proposal, showing tenants: Set<TenantID>?) -> [UInt8] {
+    package static func proposal(_ proposal: Proposal) -> [UInt8] {
         var writer = JSONWriter()
-        writer.proposal(proposal, showing: tenants)
+        writer.proposal(proposal)
         return writer.bytes
     }
 

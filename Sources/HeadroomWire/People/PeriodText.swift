@@ -315,6 +315,8 @@ private enum ActWords {
         case "approval.deny": "denied a change\(tenant)\(pool)"
         case "recommendation.apply": "applied a recommendation\(tenant)\(pool)"
         case "recommendation.dismiss": "dismissed a recommendation\(tenant)\(pool)"
+        case "approval.approve_tenant", "recommendation.apply_tenant": "approved a change\(tenant)\(pool)"
+        case "approval.deny_tenant", "recommendation.dismiss_tenant": "denied a change\(tenant)\(pool)"
         case "capacity.pin": "pinned the capacity\(pool)"
         case "capacity.unpin": "ended the pin of the capacity\(pool)"
         case "freeze.set": "froze the numbers\(pool)"
@@ -334,7 +336,8 @@ private enum ActWords {
         switch act.entry.action {
         case "override.set": "your priority was changed for a while"
         case "override.end": "a temporary change of your priority was ended"
-        case "approval.approve", "recommendation.apply": "a change of your share was approved"
+        case "approval.approve", "recommendation.apply", "approval.approve_tenant", "recommendation.apply_tenant":
+            "a change of your share was approved"
         case "contract.put": "your contract was changed"
         default: nil
         }

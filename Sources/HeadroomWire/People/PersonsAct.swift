@@ -9,6 +9,9 @@ package struct PersonsAct: Equatable, Sendable {
     /// `nil`: of all pools, or not about any.
     package let pool: PoolID?
     package let reason: String?
+    /// A decision on several tenants is a row without a tenant, and one more for each tenant.
+    private let isOfSeveral: Bool
+    private var isPart: Bool { entry.action.hasSuffix("_tenant") }
 
     package init(_ entry: AuditEntry) {
         self.entry = entry
@@ -16,11 +19,13 @@ package struct PersonsAct: Equatable, Sendable {
         tenant = detail?["tenant"]?.string.flatMap { TenantID($0) }
         pool = detail?["pool"]?.string.flatMap { PoolID($0) }
         reason = detail?["reason"]?.string
+        isOfSeveral = detail?["tenants"] != nil
     }
 
     /// Whether it may explain numbers of `pool`, and of `tenant` where one is named.
     package func concerns(_ pool: PoolID, _ tenant: TenantID?) -> Bool {
         guard self.pool == nil || self.pool == pool else { return false }
-        return tenant == nil || self.tenant == nil || self.tenant == tenant
+        guard let tenant else { return !isPart }
+        return self.tenant == nil ? !isOfSeveral : self.tenant == tenant
     }
 }

@@ -40,27 +40,21 @@ extension JSONWriter {
         endObject()
     }
 
-    /// - Parameter tenants: whose effects the reader may see; `nil` is all.
-    package mutating func proposal(_ proposal: Proposal, showing tenants: Set<TenantID>? = nil) {
+    /// - Parameter isWhole: with all changes; else with those worth naming, and how many there are.
+    package mutating func proposal(_ proposal: Proposal, isWhole: Bool = true) {
         beginObject()
         field("id", proposal.id)
         field("kind", proposal.kind.name)
         field("state", Proposal.stateName(proposal.state, of: proposal.kind))
         field("tenant", proposal.tenant.text)
         field("pool", proposal.pool?.text)
-        field("from", proposal.from)
-        field("to", proposal.to)
+        field("changes", each: proposal.changes.prefix(isWhole ? .max : proposal.movers)) { $0.change($1) }
+        let raised = proposal.changes.count(where: \.isRaise)
+        field("change_count", proposal.changes.count)
+        field("raised", raised)
+        field("lowered", proposal.changes.count - raised)
         field("evidence", proposal.evidence)
-        key("effects")
-        beginArray()
-        for effect in proposal.effects where tenants?.contains(effect.tenant) ?? true {
-            beginObject()
-            field("tenant", effect.tenant.text)
-            field("from", effect.from)
-            field("to", effect.to)
-            endObject()
-        }
-        endArray()
+        field("effects", each: proposal.effects) { $0.change($1) }
         key("override")
         if let override = proposal.override {
             beginObject()
@@ -79,6 +73,14 @@ extension JSONWriter {
         } else {
             null()
         }
+        endObject()
+    }
+
+    package mutating func change(_ change: Proposal.Change) {
+        beginObject()
+        field("tenant", change.tenant.text)
+        field("from", change.from)
+        field("to", change.to)
         endObject()
     }
 
@@ -119,7 +121,27 @@ extension JSONWriter {
     }
 }
 
+extension Proposal.Change {
+    /// By the resource that changes by the largest amount.
+    fileprivate var isRaise: Bool {
+        let largest = to.resources.members.map { (to[$0] ?? 0) - (from[$0] ?? 0) }.max { $0.magnitude < $1.magnitude }
+        return largest ?? 0 > 0
+    }
+}
+
 extension Proposal {
+    /// For a reader who may see `tenants` only, which is all of them where it is `nil`: without the others, and without
+    /// the sentences that count them.
+    package func showing(_ tenants: Set<TenantID>?) -> Proposal {
+        guard let tenants, !changes.isEmpty else { return self }
+        var shown = limited(to: tenants) ?? self
+        shown.effects.removeAll { !tenants.contains($0.tenant) }
+        shown.evidence = []
+        shown.authorship.reason =
+            kind == .recommendation ? "The pool does not move by itself." : "A guardrail stops the change."
+        return shown
+    }
+
     /// A recommendation that was approved is applied, one that was denied is dismissed.
     package static func stateName(_ state: State, of kind: Kind) -> String {
         guard kind == .recommendation else { return state.name }

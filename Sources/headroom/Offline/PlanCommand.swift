@@ -78,6 +78,9 @@ enum PlanCommand {
         try PolicyWatcher(directory: PolicyDirectory(path: directory)).policy
     }
 
+    /// Of one question, in the text.
+    private static let maxListedChanges = 10
+
     private static func text(_ outcome: PlanOutcome, title: String) -> String {
         var table = TextTable(PlanOutcome.header)
         for row in outcome.rows { table.add(row) }
@@ -87,14 +90,21 @@ enum PlanCommand {
         if outcome.questions.isEmpty {
             lines.append("Nothing would have left the guardrails.")
         } else {
-            lines.append("It would have asked \(outcome.questions.count) times:")
+            lines.append("It would have asked people:")
             for question in outcome.questions {
                 let resource = outcome.resource(of: question.pool ?? "")
+                let count = question.changes.count
                 lines.append(
-                    "  \(RFC3339.format(milliseconds: question.authorship.at.milliseconds)) \(question.kind.name) for "
-                        + "\(question.tenant) in \(question.pool?.text ?? "all pools"): "
-                        + "\(TextTable.number(question.from[resource] ?? 0)) to "
-                        + "\(TextTable.number(question.to[resource] ?? 0)) \(resource.rateName)")
+                    "  \(RFC3339.format(milliseconds: question.authorship.at.milliseconds)) \(question.kind.name) in "
+                        + "\(question.pool?.text ?? "all pools"), \(count) \(count == 1 ? "tenant" : "tenants"):")
+                for change in question.changes.prefix(maxListedChanges) {
+                    lines.append(
+                        "    \(change.tenant): \(TextTable.number(change.from[resource] ?? 0)) to "
+                            + "\(TextTable.number(change.to[resource] ?? 0)) \(resource.rateName)")
+                }
+                if count > maxListedChanges {
+                    lines.append("    and \(count - maxListedChanges) more: --json lists all")
+                }
             }
         }
         return lines.joined(separator: "\n")

@@ -5,7 +5,8 @@ import HeadroomWire
 
 extension PlanOutcome {
     /// - Parameters:
-    ///   - most: tenants that are listed, those that change most first; `nil`: all, ascending by pool and name.
+    ///   - most: tenants that are listed, those that change most first, and changes of one question; `nil`: all, tenants
+    ///     ascending by pool and name.
     ///   - plotted: of those, how many with their course over time.
     func encoded(most: Int? = nil, plotted: Int = 0) -> [UInt8] {
         var writer = JSONWriter(capacity: 65_536)
@@ -39,14 +40,19 @@ extension PlanOutcome {
         }
         writer.field("questions", each: questions) { writer, question in
             writer.beginObject()
-            writer.field("tenant", question.tenant.text)
             writer.field("pool", question.pool?.text)
             writer.field("kind", question.kind.name)
             writer.field("at", question.authorship.at)
-            writer.key("from")
-            write(question.from.work(overSeconds: 60), of: question.pool, to: &writer)
-            writer.key("to")
-            write(question.to.work(overSeconds: 60), of: question.pool, to: &writer)
+            writer.field("change_count", question.changes.count)
+            writer.field("changes", each: question.changes.prefix(most ?? .max)) { writer, change in
+                writer.beginObject()
+                writer.field("tenant", change.tenant.text)
+                writer.key("from")
+                write(change.from.work(overSeconds: 60), of: question.pool, to: &writer)
+                writer.key("to")
+                write(change.to.work(overSeconds: 60), of: question.pool, to: &writer)
+                writer.endObject()
+            }
             writer.endObject()
         }
         writer.endObject()

@@ -26,17 +26,20 @@ struct ProposalCommand: Sendable {
 
     var help: String {
         """
-        usage: headroom \(name) [list] [--state S] [--tenant T] [--pool P] [--full]
-               headroom \(name) \(yes) ID --reason TEXT [--expires-in D]
-               headroom \(name) \(no) ID --reason TEXT [--expires-in D]
+        usage: headroom \(name) [list] [--state S] [--tenant T] [--pool P]
+               headroom \(name) show ID
+               headroom \(name) \(yes) ID --reason TEXT [--expires-in D] [--tenants T,T]
+               headroom \(name) \(no) ID --reason TEXT [--expires-in D] [--tenants T,T]
 
         \(about)
 
+        The list names the largest changes of each; show prints all of them.
+
           --state S           one of \(states.joined(separator: ", ")), or all; default pending
           --tenant T, --pool P
-          --full              each with its evidence; without it, of a pool with many the largest changes
           --reason TEXT       why, for the audit log
           --expires-in D      how long the decision holds, as 90s, 15m, 12h, 30d, 8w; default what the policy says
+          --tenants T,T       decide for these tenants alone, at most 500; the others keep waiting
         \(ServiceClient.help)
         """
     }
@@ -45,14 +48,15 @@ struct ProposalCommand: Sendable {
         switch arguments.first {
         case yes, no: return try await decide(arguments[0], Array(arguments.dropFirst()))
         case "list": return try await list(Array(arguments.dropFirst()))
-        case let word? where !word.hasPrefix("-"): throw UsageError("\"\(word)\": must be list, \(yes) or \(no)")
+        case "show": return try await show(Array(arguments.dropFirst()))
+        case let word? where !word.hasPrefix("-"): throw UsageError("\"\(word)\": must be list, show, \(yes) or \(no)")
         default: return try await list(arguments)
         }
     }
 
     private func list(_ arguments: [String]) async throws -> Int32 {
         let options = ["--state": "S", "--tenant": "T", "--pool": "P"].merging(ServiceClient.option) { $1 }
-        let arguments = try Arguments(arguments, flags: ["--json", "--full"], options: options)
+        let arguments = try Arguments(arguments, flags: ["--json"], options: options)
         let state = arguments["--state"] ?? "pending"
         guard state == "all" || states.contains(state) else {
             throw UsageError("--state \"\(state)\": must be one of \(states.joined(separator: ", ")), all")
@@ -66,61 +70,41 @@ struct ProposalCommand: Sendable {
             Terminal.print(bytes: answer.body + [UInt8(ascii: "\n")])
             return 0
         }
-        let blocks =
-            arguments.has("--full")
-            ? (answer.json[name]?.array ?? []).map { describe($0, isFull: true) } : summaries(of: answer.json)
+        let blocks = (answer.json[name]?.array ?? []).map { describe($0) }
         Terminal.print(
             blocks.isEmpty ? "none\(state == "all" ? "" : " is \(state)")" : blocks.joined(separator: "\n\n"))
         return 0
     }
 
-    /// A pool with a few questions has each of them listed; of many the largest changes, in a line each.
-    private func summaries(of answer: JSONNode) -> [String] {
-        let proposals = answer[name]?.array ?? []
-        return (answer["pools"]?.array ?? []).flatMap { pool in
-            if pool["count"]?.number ?? 0 <= 2 {
-                return proposals.filter { $0["pool"]?.string == pool["pool"]?.string }.map { describe($0) }
-            }
-            return [summary(pool, proposals)]
-        }
+    private func show(_ arguments: [String]) async throws -> Int32 {
+        let arguments = try Arguments(
+            arguments, flags: ["--json"], options: ServiceClient.option, maxPositionals: 1)
+        let id = try arguments.id(shownBy: "\"headroom \(name)\"")
+        let answer = try await ServiceClient(arguments).call("GET", "v1/\(name)/\(id)")
+        Terminal.print(
+            arguments.has("--json")
+                ? String(decoding: answer.body, as: UTF8.self) : describe(answer.json, isWhole: true))
+        return 0
     }
 
-    private func summary(_ pool: JSONNode, _ proposals: [JSONNode]) -> String {
-        func number(_ key: String) -> Int { Int(pool[key]?.number ?? 0) }
-        let place = pool["pool"]?.string
-        var lines = [
-            "\(place ?? "all pools"): \(number("count")) \(name), \(number("raised")) raise a tenant and "
-                + "\(number("lowered")) lower one; the largest:"
-        ]
-        var table = TextTable(["    ID", "TENANT", "STATE", "FROM", "TO", "UNTIL"])
-        let movers = pool["movers"]?.array ?? []
-        for mover in movers {
-            // Of very many only the newest come one by one.
-            guard let proposal = proposals.first(where: { $0["id"]?.number == mover.number }) else {
-                table.add(["    " + AnswerText.id(mover), "-", "-", "-", "-", "-"])
-                continue
-            }
-            let tier = proposal["override"]?["tier"]?.string.map { "tier \($0)" }
-            let weight = proposal["override"]?["weight"]?.number.map { "weight \(GroupedNumber.plain($0))" }
-            table.add([
-                "    " + AnswerText.id(proposal["id"]), AnswerText.string(proposal["tenant"]),
-                AnswerText.string(proposal["state"]), AnswerText.rates(proposal["from"]),
-                tier ?? weight ?? AnswerText.rates(proposal["to"]), AnswerText.instant(proposal["until"]),
-            ])
-        }
-        lines.append(table.text)
-        let more = number("count") - movers.count
-        lines.append(
-            "    \(more > 0 ? "and \(more) more; " : "")the whole with its evidence: headroom "
-                + "\(name)\(place.map { " --pool \($0)" } ?? "") --full")
-        return lines.joined(separator: "\n")
-    }
+    /// Of one question in a list.
+    private static let maxListedChanges = 5
 
-    /// - Parameter isFull: with every tenant that it changes, not only the first.
-    private func describe(_ proposal: JSONNode, isFull: Bool = false) -> String {
+    /// - Parameter isWhole: with every change, not only the largest.
+    private func describe(_ proposal: JSONNode, isWhole: Bool = false) -> String {
         let place = AnswerText.string(proposal["pool"], or: "all pools")
         let isImport = proposal["kind"]?.string == "contracts"
-        let subject = isImport ? "all tenants" : "\(AnswerText.string(proposal["tenant"])) in \(place)"
+        let changes = proposal["changes"]?.array ?? []
+        let count = Int(proposal["change_count"]?.number ?? 0)
+        let subject =
+            if isImport {
+                "all tenants"
+            } else if count == 0 {
+                "\(AnswerText.string(proposal["tenant"])) in \(place)"
+            } else {
+                "\(place), \(count) tenant\(count == 1 ? "" : "s"), "
+                    + "\(Int(proposal["raised"]?.number ?? 0)) more and \(Int(proposal["lowered"]?.number ?? 0)) less"
+            }
         var lines = [
             "\(AnswerText.id(proposal["id"]))  \(subject): "
                 + "\(AnswerText.string(proposal["state"])), \(AnswerText.string(proposal["kind"])), asked by "
@@ -131,21 +115,19 @@ struct ProposalCommand: Sendable {
             let weight = override["weight"]?.number.map { "weight \(GroupedNumber.plain($0))" }
             let length = override["seconds"]?.number.map { "for \(GroupedNumber.duration(seconds: $0))" }
             lines.append("    to \([tier, weight, length].compactMap(\.self).joined(separator: " "))")
-        } else if !isImport {
-            lines.append("    from \(AnswerText.rates(proposal["from"])) to \(AnswerText.rates(proposal["to"]))")
         }
         let reason = AnswerText.string(proposal["reason"])
         lines.append("    why: \(reason)")
         // Automation's reason is the first sentence of its evidence too.
         let evidence = (proposal["evidence"]?.array ?? []).compactMap(\.string)
         lines += evidence.filter { $0 != reason }.map { "    \($0)" }
-        let effects = proposal["effects"]?.array ?? []
-        let shown = isFull ? effects : Array(effects.prefix(ProposalSummary.maxMovers))
-        lines += shown.map { effect in
-            "    \(AnswerText.string(effect["tenant"])): from \(AnswerText.rates(effect["from"])) to "
-                + AnswerText.rates(effect["to"])
+        let shown = isWhole ? changes : Array(changes.prefix(Self.maxListedChanges))
+        if !shown.isEmpty { lines.append(table("TENANT", shown)) }
+        if count > shown.count {
+            lines.append("    and \(count - shown.count) more: headroom \(name) show \(AnswerText.id(proposal["id"]))")
         }
-        if effects.count > shown.count { lines.append("    and \(effects.count - shown.count) more: --full") }
+        let effects = proposal["effects"]?.array ?? []
+        if isWhole, !effects.isEmpty { lines.append(table("WHAT IT DOES TO OTHERS", effects)) }
         if let decision = proposal["decision"], !decision.isNull {
             lines.append(
                 "    \(AnswerText.string(proposal["state"])) by \(AnswerText.string(decision["author"])): "
@@ -154,12 +136,31 @@ struct ProposalCommand: Sendable {
         return lines.joined(separator: "\n")
     }
 
+    private func table(_ heading: String, _ changes: [JSONNode]) -> String {
+        var table = TextTable(["    \(heading)", "FROM", "TO"])
+        for change in changes {
+            table.add([
+                "    " + AnswerText.string(change["tenant"]), AnswerText.rates(change["from"]),
+                AnswerText.rates(change["to"]),
+            ])
+        }
+        return table.text
+    }
+
     private func decide(_ verb: String, _ arguments: [String]) async throws -> Int32 {
-        let options = Arguments.reasonAndEnd.merging(ServiceClient.option) { $1 }
+        let options = Arguments.reasonAndEnd.merging(ServiceClient.option) { $1 }.merging(["--tenants": "T,T"]) { $1 }
         let arguments = try Arguments(arguments, flags: ["--json"], options: options, maxPositionals: 1)
+        let tenants = try arguments["--tenants"].map { text in
+            try text.split(separator: ",", omittingEmptySubsequences: false).map { name in
+                guard let tenant = TenantID(String(name)) else {
+                    throw UsageError("--tenants \"\(name)\": must be names, separated by commas: \(TenantID.rule)")
+                }
+                return tenant
+            }
+        }
         let id = try arguments.id(shownBy: "\"headroom \(name)\"")
         let request = DecisionRequest(
-            reason: try arguments.reason(), expiresInSeconds: try arguments.duration("--expires-in"))
+            reason: try arguments.reason(), expiresInSeconds: try arguments.duration("--expires-in"), tenants: tenants)
         let answer = try await ServiceClient(arguments).call(
             "POST", "v1/\(name)/\(id)/\(verb)", body: request.encoded())
         if arguments.has("--json") {

@@ -37,10 +37,8 @@ extension TenantsCommand {
         // The service refuses when others have changed contracts since the preview, so that more would go.
         let done = try await send(("confirm", "\(preview.removed.count)"))
         if done.status == 202 {
-            let reasons = (done.json["reasons"]?.array ?? []).compactMap(\.string).joined(separator: "; ")
-            Terminal.print(
-                "approval \(AnswerText.id(done.json["approval"]?["id"])) is needed: \(reasons). Nothing was changed; once a "
-                    + "second person has approved it, import the same contracts again")
+            let reasons = (done.json["reasons"]?.array ?? []).compactMap(\.string)
+            Terminal.print(waiting(for: AnswerText.id(done.json["approval"]?["id"]), because: reasons))
             return 0
         }
         Terminal.error(report(try ContractImportAnswer.decode(done.body), in: client.base.absoluteString))

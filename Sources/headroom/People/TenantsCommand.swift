@@ -16,8 +16,8 @@ enum TenantsCommand {
         import replaces all contracts by those in FILE (- is standard input), or none: every fault is named by its line.
         The format follows FILE's name; for standard input give --format. It shows which contracts are added, changed and
         removed, and asks. Without a terminal it goes on by itself when none is removed; --yes says that this is meant.
-        --dry-run shows the difference and changes nothing. At a service, an import that would change more than one person
-        may ("contracts" in the policy's rules.json5) waits for a second one: "headroom approvals".
+        --dry-run shows the difference and changes nothing. Once there are tokens, an import that would change more than one
+        person may ("contracts" in the policy's rules.json5) waits for a second one: "headroom approvals".
         put sets one tenant's contract, an object as in the JSON below. remove erases a tenant: its contract and all that
         is stored of it, for good; --yes says that this is meant. Both take a service and the role admin.
 
@@ -25,9 +25,11 @@ enum TenantsCommand {
                  tenant,tier,strategic,pool,floor_rpm,floor_tpm,floor_itpm,floor_otpm,
                  ceiling_rpm,ceiling_tpm,ceiling_itpm,ceiling_otpm
                  Only tenant must be there; an empty field states nothing. Rates are per minute. Where use is priced:
-                 currency,period,most_micros,input_micros_per_million,output_micros_per_million,request_micros
+                 currency,period,most_micros,input_micros_per_million,cached_input_micros_per_million,
+                 output_micros_per_million,request_micros
                  Money is in millionths of the currency's unit, period is day or month; the price of a row without a
-                 pool is that of every pool that has none. Headers are read in any case, "Floor TPM" as floor_tpm, and
+                 pool is that of every pool that has none; cached input costs what input does where no price says
+                 otherwise. Headers are read in any case, "Floor TPM" as floor_tpm, and
                  numbers with thousands apart, 1,200,000 (between semicolons 1.200.000). "contracts" in the policy's
                  rules.json5 maps the headers and the words for tiers of a CRM's export.
           JSON   [{"tenant":"acme","tier":"premium","strategic":true,
@@ -90,9 +92,24 @@ enum TenantsCommand {
         let difference = ContractDifference(from: try await database.contracts.all(), to: contracts)
         let change = ContractImportAnswer(contracts, difference, isDryRun: false)
         guard try mayImport(change, from: path, arguments) else { return 0 }
-        try await database.contracts.replaceAll(with: contracts, at: CommandDatabase.now())
-        Terminal.error(report(change, in: database.path))
+        let limits = (policy?.contracts ?? ContractPolicy())
+        let limit = ContractLimit(
+            // Without tokens everybody is one person, and nobody could agree.
+            share: try await database.tokens.all().isEmpty ? 1 : limits.approvalShare,
+            pendingSeconds: limits.pendingHours * 3600)
+        switch try await database.contracts.replaceAll(
+            with: contracts, by: AuditLog.commandLine, at: CommandDatabase.now(), within: limit)
+        {
+        case .replaced: Terminal.error(report(change, in: database.path))
+        case .awaitsApproval(let question):
+            Terminal.print(waiting(for: "\(question.id)", because: Array(question.evidence.prefix(1))))
+        }
         return 0
+    }
+
+    static func waiting(for approval: String, because reasons: [String]) -> String {
+        "approval \(approval) is needed: \(reasons.joined(separator: "; ")). Nothing was changed; once a second person has "
+            + "approved it, import the same contracts again"
     }
 
     /// Shows what an import changes, and decides whether it goes on: a person says so, or `--yes`, or nothing is removed
