@@ -122,6 +122,27 @@ import Testing
         #expect(try await list(house).array?.isEmpty == true)
     }
 
+    @Test func `once there are tokens, an import that changes much waits for a second person here too`() async throws {
+        let house = try House()
+        func run(_ text: String) async throws -> HeadroomProgram.Outcome {
+            let file = try house.directory.write(text, to: "contracts.csv")
+            return try await HeadroomProgram.run(
+                "tenants", "import", file, "--yes", "--database", house.database)
+        }
+        let many = "tenant,tier\n" + (1...10).map { "t\($0),free\n" }.joined()
+        #expect(try await run(many).code == 0)
+        let token = try await HeadroomProgram.run(
+            "token", "create", "--name", "ann", "--role", "sre", "--database", house.database)
+        #expect(token.code == 0)
+        let asked = try await run("tenant,tier\nt1,premium\n")
+        #expect(asked.code == 0 && asked.output.hasPrefix("approval 1 is needed: "), "\(asked.output)\(asked.errors)")
+        #expect(asked.output.contains("import the same contracts again"))
+        #expect(try await list(house).array?.count == 10)
+        // One of ten is one person's word.
+        #expect(try await run(many.replacing("t1,free", with: "t1,premium")).output == "")
+        #expect(try await list(house).array?.count == 10)
+    }
+
     private func list(_ house: House) async throws -> JSONNode {
         let outcome = try await HeadroomProgram.run("tenants", "list", "--json", "--database", house.database)
         #expect(outcome.code == 0)
