@@ -132,23 +132,12 @@ public final class BudgetManager: Sendable {
     ///
     /// Throws what to do instead. Cancelling the task gives the call's place up.
     public func slot(for call: Call) async throws(Refusal) -> Slot {
-        var pool = try pools.pool(for: call.pool)
-        let arrival = time.now().adding(seconds: -max(0, call.age.inSeconds))
-        // A list of pools that are broken in turn comes to an end.
-        for _ in 0..<Self.maxDiversions {
-            switch await pool.turn(for: call, arrivedAt: arrival) {
-            case .turn(let turn):
-                let slot = Slot(turn)
-                guard !Task.isCancelled else {
-                    slot.giveBack()
-                    throw Refusal(.fail, "the task was cancelled before the call's turn")
-                }
-                return slot
-            case .refused(let refusal): throw refusal
-            case .diverted(let next): pool = try pools.pool(for: next)
-            }
+        let slot = Slot(try await PoolBudget.follow(await pools.pool(for: call.pool).turn(for: call)))
+        guard !Task.isCancelled else {
+            slot.giveBack()
+            throw Refusal(.fail, "the task was cancelled before the call's turn")
         }
-        throw Refusal(.fail, "\(call.pool) and the pools that it fails over to are broken")
+        return slot
     }
 
     /// The call's turn if it may go at once. It may not while more urgent work waits.
@@ -156,18 +145,16 @@ public final class BudgetManager: Sendable {
         var call = call
         call.maxWait = .zero
         var pool = try pools.pool(for: call.pool)
-        for _ in 0..<Self.maxDiversions {
+        for _ in 0..<PoolBudget.maxDiversions {
             guard case .answered(let answer, _) = pool.begin(call, isAwaited: true) else { break }
             switch answer {
             case .turn(let turn): return Slot(turn)
             case .refused(let refusal): throw refusal
-            case .diverted(let next): pool = try pools.pool(for: next)
+            case .diverted(let way): pool = way.budget
             }
         }
-        throw Refusal(.fail, "\(call.pool) and the pools that it fails over to are broken")
+        throw PoolBudget.allBroken
     }
-
-    package static let maxDiversions = 8
 
     /// An answer to the question that was kept before, in place of the call. It is reported as `cached`, with the tokens
     /// that it saves: it takes nothing from the pool and counts in no budget.

@@ -35,13 +35,14 @@ enum EndReport {
                 status: status, headers: headers, body: document["body"].flatMap { $0.string ?? Self.text($0) },
                 inputTokens: input, outputTokens: output, cachedInputTokens: cached, latency: latency)
         }
-        let names = ResponseKind.allCases.map(\.name)
+        let names = ResponseKind.allCases.map(\.name) + CallEnd.Fault.allCases.map(\.rawValue)
         guard let outcome = document["outcome"]?.string else {
             throw HTTPError(
                 .badRequest,
                 "say how the call ended: status, with headers and body, or outcome, one of "
                     + names.joined(separator: ", "))
         }
+        if let fault = CallEnd.Fault(rawValue: outcome) { return .fault(fault, latency: latency) }
         guard let kind = ResponseKind.allCases.first(where: { $0.name == outcome }) else {
             throw HTTPError(
                 .badRequest, "outcome: \"\(outcome)\" must be one of \(names.joined(separator: ", "))")

@@ -168,10 +168,10 @@ package final class Gate: Sendable {
             switch begun ?? budget.begin(wanted.call, held: wanted.heldSeconds, isAwaited: true) {
             case .waits(let id):
                 return .later { [budget] in await self.wait(for: id, of: budget, wanted, seconds, style) }
-            case .answered(.diverted(let next), _) where turns < BudgetManager.maxDiversions:
+            case .answered(.diverted(let way), _) where turns < PoolBudget.maxDiversions:
                 turns += 1
                 begun = nil
-                do { budget = try manager.pool(next) } catch { throw HTTPError(.badRequest, error.description) }
+                budget = way.budget
             case .answered(let answer, let id):
                 return .now(reply(to: answer, id, of: budget, wanted, seconds, style))
             }
@@ -183,9 +183,9 @@ package final class Gate: Sendable {
     ) async -> LocalServer.Reply {
         var (id, budget) = (id, budget)
         var answer = await budget.wait(for: id)
-        for _ in 0..<BudgetManager.maxDiversions {
-            guard case .diverted(let next) = answer, let other = try? manager.pool(next) else { break }
-            budget = other
+        for _ in 0..<PoolBudget.maxDiversions {
+            guard case .diverted(let way) = answer else { break }
+            budget = way.budget
             switch budget.begin(wanted.call, held: wanted.heldSeconds, isAwaited: true) {
             case .answered(let found, let next): (id, answer) = (next, found)
             case .waits(let next): (id, answer) = (next, await budget.wait(for: next))
@@ -212,7 +212,7 @@ package final class Gate: Sendable {
                 if let slot = slots.take(number) { slot.budget.withdraw(slot.id) }
             }
         case .refused(let found): refusal = found
-        case .diverted: refusal = Refusal(.fail, "\(wanted.call.pool) and the pools that it fails over to are broken")
+        case .diverted: refusal = PoolBudget.allBroken
         }
         if refusal.decision == .wait, wanted.heldSeconds > 0 {
             slots.hold(

@@ -52,6 +52,8 @@ enum GateStatus {
         writer.field("in_force", inForce(status))
         if let allocation = status.allocation {
             writer.field("state", allocation.state.name)
+            writer.field("breaker", status.breaker?.name ?? "closed")
+            writer.field("broken_models", status.brokenModels)
             writer.key("budget")
             writer.rates(allocation.budget)
             writer.key("fallback")
@@ -108,6 +110,12 @@ enum GateStatus {
         family(
             "headroom_gate_in_flight", "gauge", "Calls that have had their turn and have not ended.",
             pools.map { ("{pool=\"\($0.pool)\"}", $0.status.inFlight) })
+        family(
+            "headroom_gate_breakers", "gauge",
+            "Circuit breakers that are not closed: the pool's, and those of its models.",
+            pools.map {
+                ("{pool=\"\($0.pool)\"}", ($0.status.breaker == nil ? 0 : 1) + $0.status.brokenModels.count)
+            })
         family(
             "headroom_gate_escalations", "gauge", "Agent tasks that have used up their budgets, a hundred at most.",
             [("", state.escalations.count)])

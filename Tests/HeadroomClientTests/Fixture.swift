@@ -36,6 +36,10 @@ final class Fixture: Sendable {
     }
 
     func load(_ pools: PoolAllocation..., generation: Int64 = 1, leaseSeconds: Double = 1e6) {
+        load(pools, generation: generation, leaseSeconds: leaseSeconds)
+    }
+
+    func load(_ pools: [PoolAllocation], generation: Int64 = 1, leaseSeconds: Double = 1e6) {
         manager.load(
             Snapshot(
                 version: SnapshotVersion(epoch: 1, generation: generation), issuedAt: now, leaseSeconds: leaseSeconds,

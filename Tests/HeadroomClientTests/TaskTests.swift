@@ -100,6 +100,28 @@ import Testing
         #expect(fixture.manager.state.escalations.first?.description.contains("20 iterations") == true)
     }
 
+    @Test func `a call that is given up after its verdict gives its part of the budget back once`() async throws {
+        let fixture = try Fixture(taskLimits: TaskLimits(calls: 10))
+        // Nothing goes.
+        fixture.load(pool(rpm: 0, tenants: [tenant("a")]))
+        let pool = try fixture.manager.pool("pool")
+        var planned = call(maxWait: .seconds(1))
+        planned.task = "t"
+        for _ in 0..<10 {
+            guard case .waits(let id) = pool.begin(planned, isAwaited: true) else {
+                Issue.record("there is no budget")
+                return
+            }
+            // Its patience ends, and then its caller goes without having heard so.
+            fixture.advance(seconds: 2)
+            pool.withdraw(id)
+        }
+        fixture.load(PoolAllocation(pool: "pool", capacity: .none, nominal: .none, budget: .none), generation: 2)
+        var sent = 0
+        while sent < 30, step(fixture, isFinishing: true) == nil { sent += 1 }
+        #expect(sent == 10)
+    }
+
     @Test func `a loop among parents is no endless one`() throws {
         let fixture = try fixture(TaskLimits(calls: 10))
         #expect(step(fixture, "x", parent: "y") == nil)

@@ -37,11 +37,11 @@ func gate(_ allocation: PoolAllocation?, leaseUntil: Timestamp = never) -> PoolG
 
 func call(
     _ id: Int, of tenant: TenantID, tokens: Double = 1000, _ criticality: Criticality = .interactive,
-    at arrival: Timestamp = start, deadline: Timestamp = never
+    at arrival: Timestamp = start, deadline: Timestamp = never, model: String? = nil
 ) -> WaitingCall {
     WaitingCall(
         id: id, tenant: tenant, criticality: criticality, estimate: Work(requests: 1, tokens: tokens),
-        arrival: arrival, deadline: deadline)
+        arrival: arrival, deadline: deadline, model: model)
 }
 
 extension PoolGate {

@@ -77,6 +77,30 @@ import Testing
         }
     }
 
+    @Test func `an upstream that gives no answers is left, and the caller has its turn in another pool`() async throws {
+        var failing = pool(rpm: 6000)
+        failing.failover = ["spare"]
+        var spare = pool(rpm: 6000)
+        spare.pool = "spare"
+        try await GateFixture.run(failing, spare) { fixture in
+            for index in 0..<20 {
+                let slot = try #require(try await fixture.slot()["slot"]?.string)
+                let outcome = index % 2 == 0 ? "timeout" : "connection"
+                let done = try await fixture.ask("POST", "/v1/slots/\(slot)/done", #"{"outcome":"\#(outcome)"}"#)
+                #expect(done.text == #"{"kind":"server","retry":"never","retry_after_ms":null}"#)
+            }
+            #expect(try await fixture.slot()["pool"]?.string == "spare")
+            let state = try await fixture.ask("GET", "/v1/state")
+            #expect(state["pools"]?["pool"]?["breaker"]?.string == "open", "\(state.text)")
+            #expect(state["pools"]?["spare"]?["breaker"]?.string == "closed")
+            let metrics = try await fixture.ask("GET", "/metrics")
+            #expect(metrics.text.contains("headroom_gate_breakers{pool=\"pool\"} 1\n"), "\(metrics.text)")
+            let slot = try #require(try await fixture.slot()["slot"]?.string)
+            let unknown = try await fixture.ask("POST", "/v1/slots/\(slot)/done", #"{"outcome":"lost"}"#)
+            #expect(unknown.status == 400 && unknown.text.contains("server, timeout, connection"), "\(unknown.text)")
+        }
+    }
+
     @Test func `no wait is named that the caller will not see the end of`() async throws {
         try await GateFixture.run(pool()) { fixture in
             try await fixture.spend(aheadSeconds: 0.9)

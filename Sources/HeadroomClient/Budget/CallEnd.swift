@@ -5,6 +5,7 @@ public struct CallEnd: Sendable {
     enum What: Sendable {
         case answer(status: Int, headers: [(name: String, value: String)], body: String?)
         case outcome(ResponseKind)
+        case fault(Fault)
         /// Nobody has said.
         case unknown
     }
@@ -18,6 +19,29 @@ public struct CallEnd: Sendable {
     public var latency: Duration?
 
     static let unknown = CallEnd(what: .unknown)
+
+    /// Why there was no answer.
+    public enum Fault: String, CaseIterable, Sendable {
+        /// The call was sent, and its caller gave up: the provider may have worked for it, so it costs what was estimated.
+        case timeout
+        /// The call did not reach the provider, or the connection broke: it costs nothing.
+        case connection
+    }
+
+    /// There was no answer. For the circuit breaker, and in telemetry, it is a failure as an answer of 5xx is.
+    public static func fault(_ fault: Fault, latency: Duration? = nil) -> CallEnd {
+        CallEnd(what: .fault(fault), latency: latency)
+    }
+
+    /// Somebody has said how it ended.
+    var isKnown: Bool {
+        if case .unknown = what { false } else { true }
+    }
+
+    /// Of a call that failed.
+    var mayHaveCost: Bool {
+        if case .fault(.timeout) = what { true } else { false }
+    }
 
     /// The provider answered. Status, headers and, of a failure, the body tell what kind of answer it is, and which limits
     /// the provider states.

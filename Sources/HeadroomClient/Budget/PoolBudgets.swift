@@ -52,12 +52,17 @@ final class PoolBudgets: Sendable {
         return found
     }
 
-    private func make(_ id: PoolID) -> PoolBudget {
+    private func make(_ pool: PoolID) -> PoolBudget {
         PoolBudget(
-            pool: id, gateway: settings.gateway, maxCalls: settings.maxCalls, seed: seed, time: time,
+            pool: pool, gateway: settings.gateway, maxCalls: settings.maxCalls, seed: seed, time: time,
             reporter: reporter, tasks: tasks, draw: draw,
             wake: { [weak self] instant in self?.alarm.withLock { $0 }?.ring(by: instant) },
-            healthy: { [weak self] failover in failover.first { self?[$0]?.isBroken == false } })
+            healthy: { [weak self] failover, model in
+                for id in failover where id != pool {
+                    if let other = self?[id], other.takes(model: model) { return other }
+                }
+                return nil
+            })
     }
 
     /// A pool that the snapshot does not name any more is not enforced.

@@ -46,7 +46,8 @@ public final class Slot: Sendable {
         if move(from: .open, to: .ended) { turn.budget.withdraw(turn.id) }
     }
 
-    /// The next turn of a call whose ``finish(_:)`` advised another attempt. It keeps its place at the head of its queue.
+    /// The next turn of a call whose ``finish(_:)`` advised another attempt. It keeps its place at the head of its queue;
+    /// while the pool is broken, the first of its fail-over list that is not takes it.
     ///
     /// Cancelling the task gives the place up.
     public func again() async throws(Refusal) -> Slot {
@@ -54,13 +55,7 @@ public final class Slot: Sendable {
             throw Refusal(
                 .fail, "the call has no place in the queue: only finish(_:) that advises another attempt keeps it")
         }
-        switch await turn.budget.wait(for: turn.id) {
-        case .turn(let next): return Slot(next)
-        case .refused(let refusal): throw refusal
-        case .diverted(let pool):
-            throw Refusal(
-                .wait, retryAfter: .zero, "\(turn.budget.pool) is broken: ask for a slot anew, which goes to \(pool)")
-        }
+        return Slot(try await PoolBudget.follow(await turn.budget.wait(for: turn.id)))
     }
 
     private func move(from old: State, to new: State) -> Bool {

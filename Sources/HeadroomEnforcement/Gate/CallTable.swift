@@ -9,6 +9,8 @@ struct CallTable: Sendable {
         var waiting: WaitingCall
         /// 0 for a place that is free.
         fileprivate(set) var sequence: Int
+        /// In the ``UpstreamBreakers``; 0: it has no breaker.
+        let model: Int
         var attempts = 0
         /// `nil` while it waits.
         var grant: CallRight?
@@ -27,8 +29,8 @@ struct CallTable: Sendable {
         _modify { yield &calls[place] }
     }
 
-    mutating func insert(_ call: WaitingCall, sequence: Int) -> Int {
-        let call = Call(waiting: call, sequence: sequence)
+    mutating func insert(_ call: WaitingCall, sequence: Int, model: Int) -> Int {
+        let call = Call(waiting: call, sequence: sequence, model: model)
         let place: Int
         if let used = free.popLast() {
             calls[used] = call

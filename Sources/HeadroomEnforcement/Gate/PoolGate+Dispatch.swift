@@ -18,8 +18,8 @@ extension PoolGate {
         guard !backlogged.isEmpty else { return [] }
         settleBacklog()
         var dispatched: [Dispatch] = []
-        if let breaker {
-            probe(breaker, at: now, into: &dispatched)
+        if breaker != nil {
+            probe(at: now, into: &dispatched)
         } else if isEnforcing {
             guard now >= heldUntil else { return [] }
             serve(.assured, at: now, into: &dispatched)

@@ -61,6 +61,11 @@ extension PoolGate {
                 return true
             }
         }
+        for queued in parked where calls.isWaiting(queued.place, queued.sequence) {
+            count(
+                queued.criticality, queued.place, since: queued.arrival,
+                of: index(of: calls[queued.place].waiting.tenant))
+        }
         for timer in deferred.elements where calls.isWaiting(timer.place, timer.sequence) {
             let call = calls[timer.place].waiting
             count(call.criticality, timer.place, since: call.arrival, of: index(of: call.tenant))

@@ -15,13 +15,15 @@ public struct PoolGate: Sendable {
     public private(set) var allocation: PoolAllocation? {
         didSet {
             isEnforcing = allocation?.enforce ?? false
-            breaker = allocation?.keptBack
+            canFailOver = isEnforcing && allocation?.failover.isEmpty == false
         }
     }
     /// False: everything passes and is counted.
     private(set) var isEnforcing = false
-    /// Open or half-open; `nil` while it is closed, or nothing could be sent elsewhere: alone, a breaker gains nothing.
-    private(set) var breaker: PoolState?
+    /// False: breakers keep nothing back. Alone, a breaker gains nothing.
+    private(set) var canFailOver = false
+    /// Open or half-open; `nil` while it is closed.
+    public internal(set) var breaker: PoolState?
     public internal(set) var counts = Counts()
 
     /// Calls since the start.
@@ -68,8 +70,13 @@ public struct PoolGate: Sendable {
     private var sequence = 0
     /// The size that minimum bursts go by.
     var meanRequest = Bucket.oneRequest
-    /// When a half-open breaker let a call pass last.
-    var probedAt: Timestamp?
+    var breakers: UpstreamBreakers
+    /// The ``UpstreamBreakers/changes`` that the queues follow.
+    var settledBreakerChanges = 0
+    /// Eligible calls that only the breaker of their model keeps back. Some may have ended.
+    var parked: [QueuedCall] = []
+    /// What the last caller was told that a breaker sent away.
+    var lastReturn: Timestamp
     /// `nil`: it does not draw.
     var drawing: Drawing?
     /// Flows that the last ``queues(at:)`` reported.
@@ -91,6 +98,8 @@ public struct PoolGate: Sendable {
         leaseUntil = now
         heldUntil = now
         headerLimitsUntil = now
+        lastReturn = now
+        breakers = UpstreamBreakers(at: now)
         budget = Bucket(.none, burstSeconds: 0, at: now)
         accounts = [TenantAccount(tenant: nil, weight: 1, clock: 0, at: now)]
     }
@@ -109,6 +118,8 @@ public struct PoolGate: Sendable {
         changeRates(at: now)
         settleVirtualTime()
         rehome(displaced: displaced, at: now)
+        breakers.load(allocation?.state ?? .healthy, allocation?.models ?? [], at: now)
+        settleBreakers(at: now)
     }
 
     /// An account for each entry, in their order, and whom each follows from now on. Returns the accounts of tenants that
@@ -186,7 +197,8 @@ public struct PoolGate: Sendable {
     public mutating func enqueue(_ call: WaitingCall, at now: Timestamp) -> Bool {
         guard calls.count < maxCalls, calls.place(of: call.id) == nil else { return false }
         sequence += 1
-        let place = calls.insert(call, sequence: sequence)
+        let place = calls.insert(
+            call, sequence: sequence, model: canFailOver ? breakers.key(of: call.model, at: now) : 0)
         // The mean over about the last fifty calls.
         meanRequest = sequence == 1 ? call.estimate : meanRequest * 0.98 + call.estimate * 0.02
         if deadlines.count > 2 * calls.count + 64 {
@@ -204,16 +216,19 @@ public struct PoolGate: Sendable {
         let call = calls[place]
         if call.waiting.eligibleAt > now {
             deferred.push(Timer(at: call.waiting.eligibleAt, sequence: call.sequence, place: place))
+            return
+        }
+        let queued = QueuedCall(
+            criticality: call.waiting.criticality, arrival: call.waiting.arrival, sequence: call.sequence, place: place)
+        if keepsBack(model: call.model) {
+            if parked.count > 2 * calls.count + 64 { parked.removeAll { !calls.isWaiting($0.place, $0.sequence) } }
+            parked.append(queued)
         } else {
-            join(
-                QueuedCall(
-                    criticality: call.waiting.criticality, arrival: call.waiting.arrival, sequence: call.sequence,
-                    place: place),
-                account: index(of: call.waiting.tenant))
+            join(queued, account: index(of: call.waiting.tenant))
         }
     }
 
-    private mutating func join(_ call: QueuedCall, account index: Int) {
+    mutating func join(_ call: QueuedCall, account index: Int) {
         accounts[index].queue.push(call)
         let before = accounts[index].waitsAs
         if let before, call.criticality >= before { return }
@@ -243,10 +258,13 @@ public struct PoolGate: Sendable {
             changeRates(at: since)
         }
         settleYield(at: now)
+        breakers.advance(to: now)
+        if breakers.changes != settledBreakerChanges { settleBreakers(at: now) }
         while let timer = deferred.least, timer.at <= now {
             _ = deferred.popLeast()
             if calls.isWaiting(timer.place, timer.sequence) { wait(timer.place, at: now) }
         }
+        if !parked.isEmpty { releaseProbes(at: now) }
     }
 
     /// Drops what no longer waits from the list of the backlogged, and moves virtual time on.
@@ -267,9 +285,11 @@ public struct PoolGate: Sendable {
         if let next = deferred.least?.at { wake = min(wake, next) }
         if let next = deadlines.least?.at { wake = min(wake, next) }
         if isEnforcing, leaseUntil > now { wake = min(wake, leaseUntil) }
-        if backlogged.contains(where: { !accounts[$0].queue.isEmpty }) {
-            if let breaker {
-                if let probe = nextProbe(breaker, after: now) { wake = min(wake, max(probe, heldUntil)) }
+        let hasBacklog = backlogged.contains { !accounts[$0].queue.isEmpty }
+        if hasBacklog || !parked.isEmpty, let change = nextBreakerChange(after: now) { wake = min(wake, change) }
+        if hasBacklog {
+            if breaker != nil {
+                if let probe = nextProbe(after: now) { wake = min(wake, max(probe, heldUntil)) }
             } else if isEnforcing {
                 if let draw = nextDrawTime { wake = min(wake, max(draw, heldUntil)) }
                 // Work that waits while the float answers waits for the float.

@@ -14,10 +14,12 @@ public struct WaitingCall: Equatable, Sendable {
     public var eligibleAt: Timestamp
     /// When the caller's patience ends.
     public var deadline: Timestamp
+    /// Its model has a circuit breaker of its own; `nil`: only the pool's counts.
+    public var model: String?
 
     public init(
         id: Int, tenant: TenantID, criticality: Criticality = .interactive, estimate: Work, arrival: Timestamp,
-        eligibleAt: Timestamp? = nil, deadline: Timestamp
+        eligibleAt: Timestamp? = nil, deadline: Timestamp, model: String? = nil
     ) {
         self.id = id
         self.tenant = tenant
@@ -26,6 +28,7 @@ public struct WaitingCall: Equatable, Sendable {
         self.arrival = arrival
         self.eligibleAt = eligibleAt ?? arrival
         self.deadline = deadline
+        self.model = model
     }
 }
 

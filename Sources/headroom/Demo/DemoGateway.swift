@@ -105,7 +105,7 @@ actor DemoGateway {
         let answer = await links.call(inputTokens: arrival.inputTokens, outputTokens: arrival.outputTokens)
         guard let answer else {
             counts.failed += 1
-            return slot.finish(.outcome(.server))
+            return slot.finish(.fault(.connection))
         }
         let isServed = answer.status == 200
         let advice = slot.finish(

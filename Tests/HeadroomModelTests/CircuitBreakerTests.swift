@@ -1,4 +1,3 @@
-import HeadroomCapacity
 import HeadroomModel
 import Testing
 

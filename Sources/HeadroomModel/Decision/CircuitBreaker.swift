@@ -1,5 +1,3 @@
-import HeadroomModel
-
 /// Keeps calls from an upstream that fails for reasons of its own, where there is another to send them to.
 ///
 /// Closed: all pass; it opens when failures (overload and other 5xx) reach a share of enough attempts in the window.
@@ -63,7 +61,7 @@ public struct CircuitBreaker: Equatable, Sendable {
 }
 
 extension CircuitBreaker {
-    func write(to writer: inout ByteWriter) {
+    public func write(to writer: inout ByteWriter) {
         switch state {
         case .closed(let since):
             writer.write(UInt8(0))
@@ -78,7 +76,7 @@ extension CircuitBreaker {
         }
     }
 
-    init(from reader: inout ByteReader) throws(ByteCodingError) {
+    public init(from reader: inout ByteReader) throws(ByteCodingError) {
         switch try reader.read(UInt8.self) {
         case 0: state = .closed(since: try reader.readTimestamp())
         case 1: state = .open(since: try reader.readTimestamp())

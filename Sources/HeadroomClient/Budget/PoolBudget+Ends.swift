@@ -1,0 +1,135 @@
+import HeadroomEnforcement
+import HeadroomModel
+import HeadroomProviders
+
+/// How calls end.
+extension PoolBudget {
+    /// What the call really cost replaces the estimate; a refused call goes back to the head of its queue.
+    package func finish(_ id: Int, _ end: CallEnd) -> Advice {
+        let now = time.now()
+        return settle(at: now) { state, resumptions in
+            guard let entry = state.entries[id], let sentAt = entry.sentAt else {
+                return Advice(kind: .ok, retry: .never)
+            }
+            let signal = signal(of: end, entry.call, at: now)
+            report(end, signal, entry, sentAt, &state, at: now)
+            if end.isKnown {
+                state.gate.note(Outcome(signal.kind), of: id, startedAt: sentAt, at: now)
+            }
+            defer { dispatch(&state, at: now, &resumptions) }
+            switch signal.kind {
+            case .ok:
+                let actual = actual(end, entry)
+                state.gate.settle(id, actual: actual, at: now)
+                if end.outputTokens != nil {
+                    state.estimator.learn(
+                        from: entry.call.tenant, outputTokens: actual[.outputTokens],
+                        maxTokens: entry.call.maxOutputTokens.map(Double.init))
+                }
+                // Limits hold for a while; what remains of them is as old as the call.
+                state.gate.observe(signal.withoutRemainders, at: now)
+                forget(id, actual: actual, &state)
+                return Advice(kind: .ok, retry: .never)
+            case .quota, .overload, .ramp:
+                state.gate.observe(signal, at: now)
+                let retry = state.gate.refused(
+                    id, resetSeconds: signal.retryAfterMilliseconds.map { $0 / 1000 },
+                    jitter: Double.random(in: 0..<1, using: &state.generator), at: now)
+                guard case .waits(let until) = retry else {
+                    forget(id, &state)
+                    return Advice(kind: signal.kind, retry: .never)
+                }
+                state.entries[id]?.sentAt = nil
+                state.entries[id]?.isAwaited = false
+                state.entries[id]?.answerBy = until
+                state.waiting += 1
+                return Advice(kind: signal.kind, retry: .after(.milliseconds(until.milliseconds - now.milliseconds)))
+            case .billing, .auth, .client, .server:
+                let actual = end.mayHaveCost ? entry.estimate : .zero
+                state.gate.settle(id, actual: actual, at: now)
+                forget(id, actual: actual, &state)
+                return Advice(kind: signal.kind, retry: .never)
+            }
+        }
+    }
+
+    /// Nobody says how the call ended: it cost what was estimated.
+    package func abandon(_ id: Int) {
+        _ = finish(id, .unknown)
+    }
+
+    /// The call was not sent, or its caller has gone: it gives everything back.
+    package func withdraw(_ id: Int) {
+        let now = time.now()
+        settle(at: now) { state, resumptions in
+            guard let entry = state.entries[id] else { return }
+            if entry.sentAt == nil {
+                drop(id, &state, at: now)
+            } else {
+                // Its caller had its turn and has changed its mind: nobody was denied anything.
+                state.gate.withdraw(id, at: now)
+                forget(id, &state)
+            }
+            dispatch(&state, at: now, &resumptions)
+        }
+    }
+
+    /// Refuses all calls that wait, and says how many they were.
+    func refuseWaiting() -> Int {
+        let now = time.now()
+        return settle(at: now) { state, resumptions in
+            let ids = state.entries.filter { $0.value.sentAt == nil && $0.value.verdict == nil }.keys.sorted()
+            for id in ids {
+                state.gate.withdraw(id, at: now)
+                end(id, with: .refused(Self.stopping), &state, at: now, &resumptions)
+            }
+            return ids.count
+        }
+    }
+
+    static let stopping = Refusal(.fail, "the gateway is stopping")
+
+    func drop(_ id: Int, _ state: inout State, at now: Timestamp) {
+        state.gate.withdraw(id, at: now)
+        if let entry = forget(id, &state) { reportDenied(entry, at: now) }
+    }
+
+    /// - Parameter actual: what it has cost.
+    @discardableResult
+    func forget(_ id: Int, actual: Work = .zero, _ state: inout State) -> Entry? {
+        guard let entry = state.entries.removeValue(forKey: id) else { return nil }
+        // Nobody has come yet for the verdict on a call that was forgotten before.
+        guard entry.verdict == nil else { return nil }
+        tasks?.settle(entry.call, estimate: entry.estimate, actual: actual, in: pool, at: time.now())
+        if entry.sentAt == nil { state.waiting -= 1 }
+        return entry
+    }
+
+    func actual(_ end: CallEnd, _ entry: Entry) -> Work {
+        let input = end.inputTokens.map(Double.init) ?? entry.estimate[.inputTokens]
+        let output = end.outputTokens.map(Double.init) ?? entry.estimate[.outputTokens]
+        return Work(requests: 1, tokens: input + output, inputTokens: input, outputTokens: output)
+    }
+
+    func signal(of end: CallEnd, _ call: Call, at now: Timestamp) -> ProviderSignal {
+        switch end.what {
+        case .outcome(let kind): ProviderSignal(kind: kind)
+        case .fault: ProviderSignal(kind: .server)
+        case .unknown: ProviderSignal(kind: .ok)
+        case .answer(let status, let headers, let body):
+            ProviderClassifier.classify(
+                ProviderResponse(
+                    provider: call.provider ?? pool.text, status: status, headers: headers, body: body,
+                    receivedAt: now))
+        }
+    }
+}
+
+extension ProviderSignal {
+    /// Only the limits that it states, and how long they hold.
+    fileprivate var withoutRemainders: ProviderSignal {
+        var signal = self
+        for index in signal.windows.indices { signal.windows[index].remaining = nil }
+        return signal
+    }
+}
