@@ -56,7 +56,7 @@ core.register_task(function()
 end)
 
 -- http-request lua.headroom_wait POOL: waits for the call's turn. Sets txn.headroom_denied, and then txn.headroom_retry_after in whole
--- seconds and txn.headroom_retry_after_ms.
+-- seconds, txn.headroom_retry_after_ms, and txn.headroom_should_retry.
 core.register_action("headroom_wait", { "http-req" }, function(txn, pool)
     local function word(name) return txn.sf:req_hdr(name) end
     local now = wall()
@@ -68,8 +68,9 @@ core.register_action("headroom_wait", { "http-req" }, function(txn, pool)
     -- About four bytes of a request are a token.
     local call = gate:ask(
         tenant, word("x-headroom-criticality"), (tonumber(word("content-length")) or 400) / 4,
-        tonumber((txn.sf:req_body() or ""):match('"max_[%w_]*tokens"%s*:%s*(%d+)')), wait, now)
-    if call then
+        tonumber((txn.sf:req_body() or ""):match('"max_[%w_]*tokens"%s*:%s*(%d+)')), wait, now,
+        headroom.taskKind(word("x-headroom-task-kind")))
+    if call and not call.hold then
         gate:dispatch(now)
         while not call.grant and now < call.deadline do
             core.msleep(20)
@@ -87,8 +88,10 @@ core.register_action("headroom_wait", { "http-req" }, function(txn, pool)
         gate:leave(call)
         link:report(call, pool, "denied", nil, nil, nil, now, wall())
     end
-    local pause = call and gate:retryAfter(call, now) or 2
+    local pause, comesBack = 2, true
+    if call then pause, comesBack = gate:retryAfter(call, now) end
     txn:set_var("txn.headroom_denied", true)
+    txn:set_var("txn.headroom_should_retry", tostring(comesBack))
     txn:set_var("txn.headroom_retry_after_ms", math.ceil(pause * 1000))
     txn:set_var("txn.headroom_retry_after", math.ceil(pause))
 end, 1)

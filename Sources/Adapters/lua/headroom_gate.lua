@@ -1,6 +1,6 @@
 -- A gateway's law in Lua, for HAProxy (5.3) and nginx (LuaJIT): assured work first, then what is left of the budget is lent to the
 -- waiting tenant with the least service clock. The rules are in "Write your own gateway"; names are those of HeadroomEnforcement.
--- It neither draws nor follows a breaker. Instants are seconds of the host's clock; the host sleeps, sends and receives.
+-- It neither draws nor follows a breaker, and knows no budgets of tasks. Instants are seconds of the host's clock; the host sleeps, sends and receives.
 
 local M = {}
 
@@ -145,6 +145,49 @@ end
 
 local function workOf(input, output) return { rpm = 1, tpm = input + output, itpm = input, otpm = output } end
 
+-- Kinds of tasks ---------------------------------------------------------------------------------------------------------
+
+-- The cost breaker's hold on kinds of agent tasks: calls for a held kind go at its rate, those for a paused one do not go. A call
+-- reserves its time before it waits for anything else (the generic cell rate algorithm, ITU-T I.371). As TaskKindHold.swift.
+
+local BURST_SECONDS = 10
+
+local TaskKindHold = {}
+TaskKindHold.__index = TaskKindHold
+M.TaskKindHold = TaskKindHold
+
+function TaskKindHold.new() return setmetatable({ rates = {}, paidAt = {} }, TaskKindHold) end
+
+-- Instants are whole milliseconds.
+local function after(now, interval) return math.floor((now + interval) * 1000 + 0.5) / 1000 end
+
+-- What was reserved stays reserved, but for what a much lower rate has reserved for hours to come.
+function TaskKindHold:load(kinds, now)
+    local known = self.paidAt
+    self.rates, self.paidAt = {}, {}
+    for kind, fields in pairs(kinds) do
+        local latest = math.max(BURST_SECONDS, fields.rpm > 0 and 60 / fields.rpm or 0)
+        self.rates[kind] = fields.rpm
+        self.paidAt[kind] = math.min(known[kind] or now, after(now, latest))
+    end
+end
+
+-- Seconds until a call for the kind may go; nil while it is paused. Longer than `patience`: nothing is reserved.
+function TaskKindHold:ask(kind, patience, now)
+    local rate = kind and self.rates[kind]
+    if not rate then return 0 end
+    if rate <= 0 then return nil end
+    local interval = 60 / rate
+    local wait = math.max(0, self.paidAt[kind] - now - math.max(0, BURST_SECONDS - interval))
+    if wait <= patience then self.paidAt[kind] = after(math.max(self.paidAt[kind], now), interval) end
+    return wait
+end
+
+-- The kind that a request's header x-headroom-task-kind names; nil where it names none, or none that can be.
+function M.taskKind(header)
+    if type(header) == "string" and header ~= "" and #header <= 256 then return header end
+end
+
 -- The gate ---------------------------------------------------------------------------------------------------------------
 
 local CRITICALITY = { interactive = 0, near_real_time = 1, batch = 2 }
@@ -162,7 +205,7 @@ end
 
 function Gate.new(now)
     return setmetatable({
-        accounts = {}, unlisted = account(nil, now), budget = Bucket.new(now), leaseUntil = 0, sequence = 0, waiting = 0,
+        accounts = {}, kinds = TaskKindHold.new(), aside = {}, unlisted = account(nil, now), budget = Bucket.new(now), leaseUntil = 0, sequence = 0, waiting = 0,
         served = 0, assuredTime = 0, mean = { rpm = 1, tpm = 0, itpm = 0, otpm = 0 }, outputs = 0, bounds = 0,
         time = { [0] = 0, 0, 0 } }, Gate)
 end
@@ -172,6 +215,7 @@ function Gate:load(fields, leaseUntil, now)
     self.leaseUntil = leaseUntil
     self.fields = fields
     self.enforces = fields ~= nil and fields.enforce
+    self.kinds:load(self.enforces and fields.task_kinds or {}, now)
     if not fields then return end
     self.capacity = rates(fields.capacity)
     local known, least = self.accounts, 1e9
@@ -225,18 +269,31 @@ function Gate:tell(clocks, now)
     end
 end
 
--- A call that waits; nil when the gate is full. `wait` is how long its caller has patience, in seconds.
-function Gate:ask(tenant, criticality, inputTokens, maxTokens, wait, now)
+-- A call that waits; nil when the gate is full. `wait` is how long its caller has patience, in seconds. `taskKind`, which may be nil, is
+-- the kind of its agent task: where the cost breaker holds that for longer than the caller waits, the call has `hold`, the seconds until
+-- it may go, or math.huge while its kind is paused. It does not wait then.
+function Gate:ask(tenant, criticality, inputTokens, maxTokens, wait, now, taskKind)
     if self.waiting >= MAX_WAITING then return nil end
     -- Callers ask for far more output than they get: the mean of what they used corrects it.
     local output = (maxTokens or 500) * (self.bounds > 0 and self.outputs / self.bounds or 1)
     self.sequence = self.sequence + 1
     local call = {
         tenant = tenant, criticality = CRITICALITY[criticality] or 0, input = inputTokens, maxTokens = maxTokens,
-        work = workOf(inputTokens, output), arrival = now, deadline = now + wait, sequence = self.sequence }
+        work = workOf(inputTokens, output), arrival = now, deadline = now + wait, sequence = self.sequence,
+        taskKind = taskKind }
+    local hold = self.kinds:ask(taskKind, wait, now)
+    if not hold or hold > wait then
+        call.hold, call.left = hold or math.huge, true
+        return call
+    end
     for _, name in ipairs(RESOURCES) do self.mean[name] = self.mean[name] * 0.98 + call.work[name] * 0.02 end
     self.waiting = self.waiting + 1
-    self:join(call)
+    if hold > 0 then
+        call.eligibleAt = now + hold
+        self.aside[#self.aside + 1] = call
+    else
+        self:join(call)
+    end
     return call
 end
 
@@ -263,8 +320,16 @@ function Gate:leave(call)
     if call.grant or call.left then return end
     call.left = true
     self.waiting = self.waiting - 1
-    for place, other in ipairs(call.account.queue) do
-        if other == call then table.remove(call.account.queue, place) break end
+    local queue = call.account and call.account.queue or self.aside
+    for place, other in ipairs(queue) do
+        if other == call then table.remove(queue, place) break end
+    end
+end
+
+-- Those whose kind of task may go by now wait with the others.
+function Gate:settleAside(now)
+    for place = #self.aside, 1, -1 do
+        if self.aside[place].eligibleAt <= now then self:join(table.remove(self.aside, place)) end
     end
 end
 
@@ -275,6 +340,7 @@ function Gate:dispatch(now)
         self:changeRates(now)
     end
     if self.waiting == 0 then return end
+    self:settleAside(now)
     self:settleTime()
     if not self.enforces then
         for _, one in pairs(self.accounts) do while #one.queue > 0 do self:send(one, "unlimited", now) end end
@@ -368,12 +434,15 @@ function Gate:refused(call, retryAfter, now)
     self.heldUntil = now + math.min(1, retryAfter or 0)
 end
 
--- After how many seconds a denied caller should try again, staggered.
+-- After how many seconds a denied caller should try again, staggered; and whether it should. While its kind of task is paused nobody
+-- knows when it may.
 function Gate:retryAfter(call, now)
+    if call.hold then return math.min(60, call.hold), call.hold < math.huge end
+    if not call.account then return math.max(0, call.eligibleAt - now), true end
     local retry = self.fields and self.fields.retry or { after_ms = 1000, jitter_ms = 1000 }
     local offset = call.account.entry and call.account.entry.retry_offset_ms or 0
     local pause = (retry.after_ms + math.random() * retry.jitter_ms + offset) / 1000
-    return math.max(pause, self.budget:wait(now), call.account.own:wait(now))
+    return math.max(pause, self.budget:wait(now), call.account.own:wait(now)), true
 end
 
 -- The connection ---------------------------------------------------------------------------------------------------------
@@ -445,7 +514,8 @@ function Link:report(call, pool, outcome, status, inputTokens, outputTokens, now
         criticality = ({ [0] = "interactive", "near_real_time", "batch" })[call.criticality],
         latency_ms = ((call.sentAt and now - call.sentAt) or 0) * 1000,
         queued_ms = math.max(0, ((call.sentAt or now) - call.arrival) * 1000),
-        input_tokens = math.floor(inputTokens or call.input), output_tokens = outputTokens, max_tokens = call.maxTokens })
+        input_tokens = math.floor(inputTokens or call.input), output_tokens = outputTokens, max_tokens = call.maxTokens,
+        task_kind = call.taskKind })
 end
 
 -- The body and the number of the batch that is due, the same until `reported`; nil when there is nothing.
@@ -454,11 +524,15 @@ function Link:due(now, wall)
         for pool, gate in pairs(self.gates) do
             local function tell(one)
                 local depth, tokens, oldest = {}, {}, {}
-                for _, call in ipairs(one.queue) do
+                local function count(call)
                     local flow = call.tenant .. " " .. call.criticality
                     depth[flow] = (depth[flow] or 0) + 1
                     tokens[flow] = (tokens[flow] or 0) + call.work.tpm
                     oldest[flow] = math.min(oldest[flow] or now, call.arrival)
+                end
+                for _, call in ipairs(one.queue) do count(call) end
+                for _, call in ipairs(gate.aside) do
+                    if (gate.accounts[call.tenant] or gate.unlisted) == one then count(call) end
                 end
                 for flow in pairs(one.told or {}) do depth[flow] = depth[flow] or 0 end
                 one.told = {}

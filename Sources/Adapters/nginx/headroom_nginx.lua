@@ -74,8 +74,8 @@ function M.access(pool, tenant)
     local gate = link:gate(pool, now)
     local call = gate:ask(
         tenant, fields["x-headroom-criticality"], (tonumber(fields["content-length"]) or 400) / 4,
-        tonumber(body:match('"max_[%w_]*tokens"%s*:%s*(%d+)')), wait, now)
-    if call then
+        tonumber(body:match('"max_[%w_]*tokens"%s*:%s*(%d+)')), wait, now, headroom.taskKind(fields["x-headroom-task-kind"]))
+    if call and not call.hold then
         -- Needs lua_check_client_abort on.
         ngx.on_abort(function() gate:leave(call) ngx.exit(499) end)
         gate:dispatch(now)
@@ -93,11 +93,12 @@ function M.access(pool, tenant)
         gate:leave(call)
         link:report(call, pool, "denied", nil, nil, nil, now, now)
     end
-    local pause = call and gate:retryAfter(call, now) or 2
+    local pause, comesBack = 2, true
+    if call then pause, comesBack = gate:retryAfter(call, now) end
     ngx.status = 429
     ngx.header["Retry-After"] = math.ceil(pause)
     ngx.header["retry-after-ms"] = math.ceil(pause * 1000)
-    ngx.header["x-should-retry"] = "true"
+    ngx.header["x-should-retry"] = tostring(comesBack)
     ngx.header["Content-Type"] = "application/json"
     ngx.say('{"error":{"type":"rate_limit_error","code":"rate_limit_exceeded","message":"Headroom: no allocation within the wait"}}')
     ngx.exit(429)

@@ -54,6 +54,9 @@ class Player:
         self.calls[call.id] = call
         return self.gate.enqueue(call, now)
 
+    def kind(self, now, step):
+        return self.gate.kinds.ask(step["kind"], step["patience"], now)
+
     def dispatch(self, now, step):
         return self.sent(self.gate.dispatch(now))
 

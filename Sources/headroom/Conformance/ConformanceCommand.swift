@@ -21,6 +21,8 @@ enum ConformanceCommand {
           renew      the lease is renewed until "lease_until"
           clocks     "service_clocks" of an answer to telemetry
           enqueue    "call" asks for its turn; "expect": whether the gate takes it
+          kind       a call for a task of "kind" asks, whose caller waits for "patience" seconds; "expect": the seconds until
+                     it may go, null while its kind is paused. One that would wait for longer does not go
           dispatch   "expect": the calls that go, in order, each with the right it goes on
           wake       "expect": when something may change by itself, null for never
           expire     "expect": the calls whose patience has ended

@@ -11,6 +11,7 @@ struct VectorPlayer {
     /// Ids of calls that went and have not ended, ascending.
     private(set) var onTheirWay: [Int] = []
     private var gate = PoolGate(pool: "pool", gateway: "gw-1", at: Timestamp(milliseconds: 0))
+    private var kinds = TaskKindHold()
     private var calls = 0
     private var generation: Int64 = 0
 
@@ -49,6 +50,7 @@ struct VectorPlayer {
             leaseSeconds: VectorPlayer.leaseSeconds, policy: "vectors", pools: [allocation])
         let leaseUntil = leaseUntil
         gate.load(allocation, leaseUntil: leaseUntil, at: instant)
+        kinds.load(allocation.enforce ? allocation.taskKinds : [], at: instant)
         note("load") { writer in
             writer.field("lease_until", leaseUntil.milliseconds)
             writer.key("snapshot")
@@ -94,6 +96,19 @@ struct VectorPlayer {
             writer.field("deadline", call.deadline.milliseconds)
             writer.endObject()
             writer.field("expect", isTaken)
+        }
+    }
+
+    mutating func ask(kind: String, patience: Double) {
+        let wait: Double? =
+            switch kinds.ask(kind, patience: patience, at: instant) {
+            case .goes(let seconds): seconds
+            case .held(let seconds): seconds
+            }
+        note("kind") { writer in
+            writer.field("kind", kind)
+            writer.field("patience", patience)
+            writer.field("expect", finite: wait)
         }
     }
 

@@ -22,6 +22,8 @@ struct VectorStory {
         case draws
         /// The pool is observed only, or not in the snapshot.
         case observed
+        /// The cost breaker holds kinds of tasks. Nothing else happens.
+        case kinds
     }
 
     static let all = [
@@ -34,6 +36,7 @@ struct VectorStory {
         VectorStory("draws from the float", seed: 7, [.changes, .draws]),
         VectorStory("draws through a silence", seed: 8, [.draws, .silence, .answers]),
         VectorStory("nothing is enforced", seed: 9, [.observed, .entries]),
+        VectorStory("kinds of tasks are held", seed: 10, [.kinds]),
     ]
 
     private init(_ name: String, seed: UInt64, _ happens: Set<Happening>, limited lanes: [UInt8] = [0, 1]) {
@@ -62,6 +65,10 @@ struct VectorStory {
                 player.now += 6_000
             }
             let isHeard = player.now >= silentUntil
+            if happens.contains(.kinds) {
+                ask(&player)
+                continue
+            }
             if isHeard { control(&player) }
             for _ in 0..<draw(0...4) { arrive(&player) }
             player.expire()
@@ -89,6 +96,16 @@ struct VectorStory {
         }
     }
 
+    private mutating func ask(_ player: inout VectorPlayer) {
+        player.now += Int64(draw(0...4000))
+        if happensOnce(in: 12) { load(&player) }
+        for _ in 0..<draw(1...3) {
+            player.ask(kind: VectorStory.kinds[draw(0...3)], patience: Double(draw(0...40)) / 4)
+        }
+    }
+
+    private static let kinds = ["code-review", "deep-research", "paused", "free"]
+
     private static let names: [TenantID] = ["acme", "beta", "delta", "gamma"]
 
     private mutating func load(_ player: inout VectorPlayer) {
@@ -105,14 +122,19 @@ struct VectorStory {
         let isObserved = happens.contains(.observed) && happensOnce(in: 2)
         let isOpen = happens.contains(.breaker) && happensOnce(in: 3)
         let state: PoolState = isOpen ? (happensOnce(in: 2) ? .open : .halfOpen) : .healthy
-        player.load(
-            PoolAllocation(
-                pool: "pool", state: state, enforce: !isObserved, capacity: capacity, nominal: capacity,
-                budget: part(of: capacity, draw(7...10), in: 10), fallback: part(of: capacity, 6, in: 10),
-                burstSeconds: Double(draw(2...6)), failover: happens.contains(.breaker) ? ["other"] : [],
-                probesPerSecond: 2,
-                retry: PoolAllocation.Retry(afterMilliseconds: Int64(draw(100...900)), jitterMilliseconds: 400),
-                tenants: tenants, unlisted: part(of: capacity, 1, in: 20)))
+        var allocation = PoolAllocation(
+            pool: "pool", state: state, enforce: !isObserved, capacity: capacity, nominal: capacity,
+            budget: part(of: capacity, draw(7...10), in: 10), fallback: part(of: capacity, 6, in: 10),
+            burstSeconds: Double(draw(2...6)), failover: happens.contains(.breaker) ? ["other"] : [],
+            probesPerSecond: 2,
+            retry: PoolAllocation.Retry(afterMilliseconds: Int64(draw(100...900)), jitterMilliseconds: 400),
+            tenants: tenants, unlisted: part(of: capacity, 1, in: 20))
+        if happens.contains(.kinds) {
+            allocation.taskKinds = VectorStory.kinds.dropLast().filter { _ in !happensOnce(in: 4) }.map { kind in
+                PoolAllocation.TaskKind(kind: kind, requestsPerMinute: kind == "paused" ? 0 : Double(draw(2...24)) / 2)
+            }
+        }
+        player.load(allocation)
     }
 
     private mutating func arrive(_ player: inout VectorPlayer) {
