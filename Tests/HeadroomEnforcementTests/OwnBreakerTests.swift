@@ -161,7 +161,7 @@ import Testing
         ])
         // The pool as a whole fails less than half.
         gate.note(.ok, of: 50, startedAt: start, at: after(1))
-        for id in 1...20 { gate.note(id <= 10 ? .server : .ok, of: id, startedAt: start, at: after(1)) }
+        for id in 1...20 { gate.note(id <= 10 ? .ok : .server, of: id, startedAt: start, at: after(1)) }
         #expect(gate.keptBackModels == ["large"])
         #expect(gate.queues(at: after(1)).reduce(0) { $0 + $1.depth } == 4)
         #expect(gate.divert(at: after(1)).map(\.id) == [104, 102, 101])
@@ -180,6 +180,19 @@ import Testing
             if story.call(.ok, model: "large", at: second) { passed.append(second) }
         }
         #expect(passed == [16, 17, 18, 19, 20])
+    }
+
+    @Test func `a pool of one model closes its breaker and the model's together`() {
+        let story = story(allocation())
+        story.fail(20, model: "only", at: 1)
+        #expect(story.gate.breaker == .open && story.gate.keptBackModels == ["only"])
+        var passed: [Double] = []
+        for tick in 20..<400 where story.gate.breaker != nil {
+            let second = Double(tick) / 10
+            if story.call(.ok, model: "only", at: second) { passed.append(second) }
+        }
+        #expect(passed == [16, 17, 18, 19, 20])
+        #expect(story.gate.keptBackModels.isEmpty)
     }
 
     @Test func `the snapshot's state of a model holds for its calls`() {
