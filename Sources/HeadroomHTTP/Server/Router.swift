@@ -17,13 +17,6 @@ struct Route: Sendable {
 
     var hasParameter: Bool { pattern.contains("{") }
 
-    func matches(path: String) -> Bool {
-        let wanted = pattern.split(separator: "/", omittingEmptySubsequences: false)
-        let given = path.split(separator: "/", omittingEmptySubsequences: false)
-        return wanted.count == given.count
-            && zip(wanted, given).allSatisfy { $0 == $1 || ($0.hasPrefix("{") && !$1.isEmpty) }
-    }
-
     func check(contentType exchange: HTTPExchange) throws(HTTPError) {
         if contentTypes.isEmpty { return }
         let wanted = contentTypes.joined(separator: " or ")
@@ -55,7 +48,42 @@ struct Router: Sendable {
     let routes: [Route]
     let access: AccessControl
     /// Without tokens, requests are checked by ``OpenModeRule``.
-    var isGuarded = true
+    let isGuarded: Bool
+    /// By the number of segments of their patterns, in the order of ``routes``.
+    private let candidates: [Int: [Candidate]]
+
+    private struct Candidate {
+        let route: Route
+        /// `nil` for any segment that is not empty.
+        let segments: [ArraySlice<UInt8>?]
+
+        func matches(_ given: [ArraySlice<UInt8>]) -> Bool {
+            for index in given.indices {
+                if let wanted = segments[index] {
+                    if given[index] != wanted { return false }
+                } else if given[index].isEmpty {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+
+    init(routes: [Route], access: AccessControl, isGuarded: Bool = true) {
+        self.routes = routes
+        self.access = access
+        self.isGuarded = isGuarded
+        let candidates = routes.map { route in
+            Candidate(
+                route: route,
+                segments: Self.segments(of: route.pattern).map { $0.first == UInt8(ascii: "{") ? nil : $0 })
+        }
+        self.candidates = Dictionary(grouping: candidates, by: \.segments.count)
+    }
+
+    private static func segments(of path: String) -> [ArraySlice<UInt8>] {
+        Array(path.utf8).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    }
 
     /// False once tokens have changed or the one behind the binding has ended.
     func isCurrent(_ binding: HTTPBinding) -> Bool {
@@ -84,7 +112,8 @@ struct Router: Sendable {
     }
 
     private func route(_ method: HTTPMethod, _ path: String) throws(HTTPError) -> Route {
-        let matching = routes.filter { $0.matches(path: path) }
+        let segments = Self.segments(of: path)
+        let matching = (candidates[segments.count] ?? []).filter { $0.matches(segments) }.map(\.route)
         // `/v1/overrides/preview` is no override's id.
         let literal = matching.filter { !$0.hasParameter }
         let candidates = literal.isEmpty ? matching : literal
