@@ -142,11 +142,9 @@ public final class BudgetManager: Sendable {
 
     /// The call's turn if it may go at once. It may not while more urgent work waits.
     public func tryAdmit(_ call: Call) throws(Refusal) -> Slot {
-        var call = call
-        call.maxWait = .zero
         var pool = try pools.pool(for: call.pool)
         for _ in 0..<PoolBudget.maxDiversions {
-            guard case .answered(let answer, _) = pool.begin(call, isAwaited: true) else { break }
+            guard case .answered(let answer, _) = pool.begin(call, patience: 0, isAwaited: true) else { break }
             switch answer {
             case .turn(let turn): return Slot(turn)
             case .refused(let refusal): throw refusal

@@ -57,24 +57,30 @@ extension PoolBudget {
                 entry.waiter = nil
                 resumptions.append((waiter, .turn(turn)))
             } else if !entry.isAwaited {
-                let kept = max(now, entry.answerBy).adding(seconds: Self.graceSeconds)
-                state.patience.push(Patience(until: kept, id: id))
+                keep(id, entry, &state, at: now)
             }
             state.entries[id] = entry
         }
+    }
+
+    /// It has its turn while its caller is away.
+    func keep(_ id: Int, _ entry: Entry, _ state: inout State, at now: Timestamp) {
+        let kept = max(now, entry.answerBy).adding(seconds: Self.graceSeconds)
+        state.patience.push(Patience(until: kept, id: id))
     }
 
     /// The call is out of the gate, and `answer` is what its caller hears.
     func end(
         _ id: Int, with answer: Answer, _ state: inout State, at now: Timestamp, _ resumptions: inout [Resumption]
     ) {
-        guard var entry = forget(id, &state) else { return }
+        guard let entry = state.entries[id], entry.verdict == nil else { return }
+        close(entry, &state)
         if case .refused = answer { reportDenied(entry, at: now) }
-        if let waiter = entry.waiter {
-            resumptions.append((waiter, answer))
-        } else if entry.isAwaited {
-            entry.verdict = answer
-            state.entries[id] = entry
+        if entry.waiter == nil, entry.isAwaited {
+            state.entries[id]?.verdict = answer
+        } else {
+            state.entries.remove(id)
+            if let waiter = entry.waiter { resumptions.append((waiter, answer)) }
         }
     }
 

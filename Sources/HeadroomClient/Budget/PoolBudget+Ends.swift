@@ -62,8 +62,8 @@ extension PoolBudget {
     package func withdraw(_ id: Int) {
         let now = time.now()
         settle(at: now) { state, resumptions in
-            guard let entry = state.entries[id] else { return }
-            if entry.sentAt == nil {
+            guard let isSent = state.entries[id].map({ $0.sentAt != nil }) else { return }
+            if !isSent {
                 drop(id, &state, at: now)
             } else {
                 // Its caller had its turn and has changed its mind: nobody was denied anything.
@@ -78,7 +78,7 @@ extension PoolBudget {
     func refuseWaiting() -> Int {
         let now = time.now()
         return settle(at: now) { state, resumptions in
-            let ids = state.entries.filter { $0.value.sentAt == nil && $0.value.verdict == nil }.keys.sorted()
+            let ids = state.entries.ids { $0.sentAt == nil && $0.verdict == nil }
             for id in ids {
                 state.gate.withdraw(id, at: now)
                 end(id, with: .refused(Self.stopping), &state, at: now, &resumptions)
@@ -97,12 +97,16 @@ extension PoolBudget {
     /// - Parameter actual: what it has cost.
     @discardableResult
     func forget(_ id: Int, actual: Work = .zero, _ state: inout State) -> Entry? {
-        guard let entry = state.entries.removeValue(forKey: id) else { return nil }
-        // Nobody has come yet for the verdict on a call that was forgotten before.
-        guard entry.verdict == nil else { return nil }
+        // Nobody has come yet for the verdict on a call that was closed before.
+        guard let entry = state.entries.remove(id), entry.verdict == nil else { return nil }
+        close(entry, actual: actual, &state)
+        return entry
+    }
+
+    /// The call is out of the gate, and cost its task `actual`. Once.
+    func close(_ entry: Entry, actual: Work = .zero, _ state: inout State) {
         tasks?.settle(entry.call, estimate: entry.estimate, actual: actual, in: pool, at: time.now())
         if entry.sentAt == nil { state.waiting -= 1 }
-        return entry
     }
 
     func actual(_ end: CallEnd, _ entry: Entry) -> Work {

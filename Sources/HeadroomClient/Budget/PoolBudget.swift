@@ -70,11 +70,10 @@ package final class PoolBudget: Sendable {
         /// By the snapshot in force.
         var kinds = TaskKindHold()
         var estimator = TokenEstimator(maxTenants: PoolBudget.maxEstimatedTenants)
-        var entries: [Int: Entry] = [:]
+        var entries = EntryTable()
         /// Those that have not had their turn.
         var waiting = 0
         var patience = Heap<Patience>()
-        var nextID = 0
         var answers = 0
         /// Of the snapshot in force.
         var epoch: Int64 = 0
@@ -178,18 +177,18 @@ package final class PoolBudget: Sendable {
     /// - Parameters:
     ///   - arrival: when it came, if that was earlier: another pool had it first, say.
     ///   - held: how long after its patience the call's place is kept for a caller who comes back, in seconds.
+    ///   - patience: in seconds; `nil`: the call's own.
     ///   - isAwaited: the caller asks ``wait(for:)`` for the answer if there is none yet.
     package func begin(
-        _ call: Call, arrivedAt arrival: Timestamp? = nil, held: Double = 0, isAwaited: Bool
+        _ call: Call, arrivedAt arrival: Timestamp? = nil, patience: Double? = nil, held: Double = 0, isAwaited: Bool
     ) -> Begun {
         let now = time.now()
-        let patience = max(0, call.maxWait.inSeconds)
+        let patience = max(0, patience ?? call.maxWait.inSeconds)
         return settle(at: now) { state, resumptions in
             let estimate = state.estimator.estimate(
                 for: call.tenant, inputTokens: Double(call.inputTokens),
                 maxTokens: call.maxOutputTokens.map(Double.init))
-            state.nextID += 1
-            let id = state.nextID
+            let id = state.entries.nextID
             let arrival = arrival ?? now.adding(seconds: -max(0, call.age.inSeconds))
             let answerBy = now.adding(seconds: patience)
             // A deadline of now would be past before the gate looks.
@@ -209,7 +208,17 @@ package final class PoolBudget: Sendable {
             if let refusal = tasks?.reserve(call, estimate, in: pool, at: now) {
                 return .answered(.refused(refusal), id: id)
             }
-            guard state.gate.enqueue(waiting, at: now) else {
+            if state.gate.admit(waiting, at: now) != nil {
+                var entry = Entry(
+                    call: call, estimate: estimate, arrival: arrival, deadline: deadline, isHeld: held > 0,
+                    answerBy: answerBy, isAwaited: isAwaited)
+                entry.sentAt = now
+                entry.attempt = 1
+                state.entries.insert(entry)
+                if !isAwaited { keep(id, entry, &state, at: now) }
+                return .answered(.turn(turn(id, entry, sentAt: now)), id: id)
+            }
+            guard state.entries.count < EntryTable.maxCount, state.gate.enqueue(waiting, at: now) else {
                 tasks?.settle(call, estimate: estimate, actual: .zero, in: pool, at: now)
                 return .answered(
                     .refused(
@@ -218,9 +227,10 @@ package final class PoolBudget: Sendable {
                             "\(pool) holds as many calls as this gateway may keep; come back when some have ended")),
                     id: id)
             }
-            state.entries[id] = Entry(
-                call: call, estimate: estimate, arrival: arrival, deadline: deadline, isHeld: held > 0,
-                answerBy: answerBy, isAwaited: isAwaited)
+            state.entries.insert(
+                Entry(
+                    call: call, estimate: estimate, arrival: arrival, deadline: deadline, isHeld: held > 0,
+                    answerBy: answerBy, isAwaited: isAwaited))
             state.waiting += 1
             dispatch(&state, at: now, &resumptions)
             if let answer = takeAnswer(id, &state) { return .answered(answer, id: id) }
@@ -299,15 +309,18 @@ package final class PoolBudget: Sendable {
     func takeAnswer(_ id: Int, _ state: inout State) -> Answer? {
         guard let entry = state.entries[id] else { return nil }
         if let verdict = entry.verdict {
-            state.entries[id] = nil
+            state.entries.remove(id)
             return verdict
         }
         return turn(id, entry).map { .turn($0) }
     }
 
     func turn(_ id: Int, _ entry: Entry) -> Turn? {
-        guard let sentAt = entry.sentAt else { return nil }
-        return Turn(
+        entry.sentAt.map { turn(id, entry, sentAt: $0) }
+    }
+
+    private func turn(_ id: Int, _ entry: Entry, sentAt: Timestamp) -> Turn {
+        Turn(
             budget: self, id: id, estimatedTokens: Int(entry.estimate[.tokens].rounded()),
             waitedMilliseconds: max(0, sentAt.milliseconds - entry.arrival.milliseconds), attempt: entry.attempt)
     }

@@ -14,6 +14,8 @@ struct CallTable: Sendable {
         var attempts = 0
         /// `nil` while it waits.
         var grant: CallRight?
+        /// A timer looks at its deadline.
+        var hasTimer = true
     }
 
     private var calls: [Call] = []
@@ -30,7 +32,16 @@ struct CallTable: Sendable {
     }
 
     mutating func insert(_ call: WaitingCall, sequence: Int, model: Int) -> Int {
-        let call = Call(waiting: call, sequence: sequence, model: model)
+        insert(Call(waiting: call, sequence: sequence, model: model))
+    }
+
+    /// One that goes at once.
+    mutating func insert(_ call: WaitingCall, sequence: Int, model: Int, grant: CallRight) {
+        _ = insert(
+            Call(waiting: call, sequence: sequence, model: model, attempts: 1, grant: grant, hasTimer: false))
+    }
+
+    private mutating func insert(_ call: Call) -> Int {
         let place: Int
         if let used = free.popLast() {
             calls[used] = call

@@ -34,6 +34,41 @@ extension PoolGate {
         return dispatched
     }
 
+    /// The call's right to go at once, where nothing else waits: what ``enqueue(_:at:)`` and ``dispatch(at:)`` would decide,
+    /// without a place in a queue. `nil`: those two decide. The id must be one that the gate does not know.
+    public mutating func admit(_ call: WaitingCall, at now: Timestamp) -> CallRight? {
+        guard calls.count < maxCalls, call.eligibleAt <= now, call.deadline > now, !keepsCallsBack,
+            !breakers.keepsModelsBack, breakers.nextChange == nil, now >= heldUntil || !isEnforcing
+        else { return nil }
+        if let next = deferred.least?.at, next <= now { return nil }
+        for index in backlogged where !accounts[index].queue.isEmpty { return nil }
+        advance(to: now)
+        let index = index(of: call.tenant)
+        settleAlone(index, as: call.criticality)
+        guard let right = right(of: call, account: index, at: now) else { return nil }
+        if right == .assured || right == .unlisted { assuredTime = max(assuredTime, accounts[index].assuredPass) }
+        calls.insert(
+            call, sequence: count(call), model: canFailOver ? breakers.key(of: call.model, at: now) : 0, grant: right)
+        charge(call.estimate, account: index, grant: right, at: now)
+        counts.add(right)
+        return right
+    }
+
+    /// Of a call that waits alone; `nil` when it has none now.
+    private mutating func right(of call: WaitingCall, account index: Int, at now: Timestamp) -> CallRight? {
+        guard isEnforcing else { return .unlimited }
+        guard budget.admits(at: now) else { return nil }
+        let floatAnswers = floatAnswers(at: now)
+        if accounts[index].own.admits(at: now) {
+            if floatAnswers, !budget.covers(call.estimate, at: now) { return nil }
+            return index == 0 ? .unlisted : .assured
+        }
+        guard !floatAnswers, accounts[index].ceiling.admits(at: now),
+            call.criticality == .interactive || budget.admits(keeping: reserve, at: now)
+        else { return nil }
+        return .lent
+    }
+
     /// While the budget lasts, the best candidate's head; then that tenant's next call competes again.
     private mutating func serve(_ right: CallRight, at now: Timestamp, into dispatched: inout [Dispatch]) {
         guard budget.admits(at: now) else { return }

@@ -24,6 +24,17 @@ extension PoolGate {
         /// While the float answers, it has the larger part of what flows in.
         var isYielding = false
 
+        /// Some request may be due: the one on its way again, or the next.
+        func isDue(at now: Timestamp) -> Bool {
+            if let open, now.seconds(since: open.askedAt) < DrawRequest.patienceSeconds {
+                // The same request again: the float answers it once, however often it comes.
+                return !open.request.waiting.isEmpty && now.seconds(since: open.sentAt) >= DrawRequest.resendSeconds
+            }
+            return now >= min(askAt, reportsAt(now))
+        }
+
+        func reportsAt(_ now: Timestamp) -> Timestamp { askedAt?.adding(seconds: DrawRequest.reportSeconds) ?? now }
+
         struct Open: Sendable {
             let askedAt: Timestamp
             let request: DrawRequest
@@ -49,18 +60,14 @@ extension PoolGate {
     /// returned. At most one is on its way.
     /// - Parameter epoch: of the snapshot in force.
     public mutating func nextDraw(epoch: Int64, at now: Timestamp) -> DrawRequest? {
-        guard drawing != nil else { return nil }
+        // Asked at each call, it is seldom due.
+        guard let isDue = drawing?.isDue(at: now), isDue else { return nil }
         advance(to: now)
-        guard isDrawing, let askAt = drawing?.askAt else { return nil }
+        guard isDrawing, let askAt = drawing?.askAt, let reportsAt = drawing?.reportsAt(now) else { return nil }
         if let open = drawing?.open, now.seconds(since: open.askedAt) < DrawRequest.patienceSeconds {
-            // The same request again: the float answers it once, however often it comes.
-            let isDue = now.seconds(since: open.sentAt) >= DrawRequest.resendSeconds
-            guard isDue, !open.request.waiting.isEmpty else { return nil }
             drawing?.open?.sentAt = now
             return open.request
         }
-        let reportsAt = drawing?.askedAt?.adding(seconds: DrawRequest.reportSeconds) ?? now
-        guard now >= min(askAt, reportsAt) else { return nil }
         let mayAsk = breaker == nil && now >= heldUntil && now >= askAt
         var waiting: [DrawRequest.Queue] = []
         if mayAsk { waiting = waitingHeads(at: now) }

@@ -51,6 +51,10 @@ extension PoolGate {
         }
         calls[place].grant = nil
         calls[place].waiting.eligibleAt = eligibleAt
+        if !calls[place].hasTimer {
+            calls[place].hasTimer = true
+            deadlines.push(Timer(at: calls[place].waiting.deadline, sequence: calls[place].sequence, place: place))
+        }
         wait(place, at: now)
         return .waits(until: eligibleAt)
     }

@@ -196,11 +196,9 @@ public struct PoolGate: Sendable {
     /// False when the gate is full or knows the id already: the caller denies the call.
     public mutating func enqueue(_ call: WaitingCall, at now: Timestamp) -> Bool {
         guard calls.count < maxCalls, calls.place(of: call.id) == nil else { return false }
-        sequence += 1
+        let sequence = count(call)
         let place = calls.insert(
             call, sequence: sequence, model: canFailOver ? breakers.key(of: call.model, at: now) : 0)
-        // The mean over about the last fifty calls.
-        meanRequest = sequence == 1 ? call.estimate : meanRequest * 0.98 + call.estimate * 0.02
         if deadlines.count > 2 * calls.count + 64 {
             let calls = calls
             deadlines.removeAll { !calls.isThere($0.place, $0.sequence) }
@@ -208,6 +206,14 @@ public struct PoolGate: Sendable {
         deadlines.push(Timer(at: call.deadline, sequence: sequence, place: place))
         wait(place, at: now)
         return true
+    }
+
+    /// The number of a call that has come.
+    mutating func count(_ call: WaitingCall) -> Int {
+        sequence += 1
+        // The mean over about the last fifty calls.
+        meanRequest = sequence == 1 ? call.estimate : meanRequest * 0.98 + call.estimate * 0.02
+        return sequence
     }
 
     /// In its queue, or aside until it may go. A call that comes back is older than what was enqueued behind it, and
@@ -230,11 +236,16 @@ public struct PoolGate: Sendable {
 
     mutating func join(_ call: QueuedCall, account index: Int) {
         accounts[index].queue.push(call)
+        enter(index, as: call.criticality)
+    }
+
+    /// The account has a call of the criticality that waits.
+    private mutating func enter(_ index: Int, as criticality: Criticality) {
         let before = accounts[index].waitsAs
-        if let before, call.criticality >= before { return }
-        accounts[index].waitsAs = call.criticality
-        time.enter(as: call.criticality, weight: accounts[index].weight)
-        accounts[index].lift(clockTo: time.entry(as: call.criticality))
+        if let before, criticality >= before { return }
+        accounts[index].waitsAs = criticality
+        time.enter(as: criticality, weight: accounts[index].weight)
+        accounts[index].lift(clockTo: time.entry(as: criticality))
         guard before == nil else { return }
         backlogged.append(index)
         accounts[index].assuredPass = max(accounts[index].assuredPass, assuredTime)
@@ -276,6 +287,19 @@ public struct PoolGate: Sendable {
             waiting.add(accounts[index].clock, weight: accounts[index].weight, as: criticality)
         }
         backlogged.removeAll { accounts[$0].waitsAs == nil }
+        time.settle(waiting)
+    }
+
+    /// The account of a call that waits alone, as ``join(_:account:)`` and ``settleBacklog()`` leave it.
+    mutating func settleAlone(_ index: Int, as criticality: Criticality) {
+        enter(index, as: criticality)
+        if backlogged.count > 1 {
+            for other in backlogged where other != index { accounts[other].waitsAs = nil }
+            backlogged.removeAll { $0 != index }
+        }
+        accounts[index].waitsAs = criticality
+        var waiting = VirtualTime.Waiting()
+        waiting.add(accounts[index].clock, weight: accounts[index].weight, as: criticality)
         time.settle(waiting)
     }
 
