@@ -8,27 +8,41 @@ struct FloatAccount: Sendable {
         let toldAt: Timestamp
         private let heads: [DrawRequest.Head]
         private var next = 0
+        /// Of the head, as far as there is one: queues are compared far more often than they change.
+        private var criticality = Criticality.interactive
+        private var arrival: Timestamp
 
         init(boot: Int, _ heads: [DrawRequest.Head], toldAt: Timestamp) {
             self.boot = boot
             self.toldAt = toldAt
             self.heads = heads
+            arrival = toldAt
+            readHead()
         }
 
         var isEmpty: Bool { next >= min(heads.count, DrawRequest.maxHeads) }
 
         var head: Head {
             Head(
-                estimate: heads[next].estimate, criticality: heads[next].criticality,
-                arrival: toldAt.adding(seconds: -heads[next].waitedSeconds),
+                estimate: heads[next].estimate, criticality: criticality, arrival: arrival,
                 deadline: heads[next].patienceSeconds < .infinity
                     ? toldAt.adding(seconds: heads[next].patienceSeconds) : nil)
         }
 
-        mutating func removeFirst() { next += 1 }
+        mutating func removeFirst() {
+            next += 1
+            readHead()
+        }
+
+        private mutating func readHead() {
+            if isEmpty { return }
+            criticality = heads[next].criticality
+            arrival = toldAt.adding(seconds: -heads[next].waitedSeconds)
+        }
 
         /// Of those that were reported since, the one whose head goes first; `nil` when nothing waits.
         static func first(of lanes: [GatewayQueue], toldSince oldest: Timestamp) -> Int? {
+            let lanes = lanes.span
             var first: Int?
             for index in lanes.indices where lanes[index].toldAt >= oldest && !lanes[index].isEmpty {
                 if let first, !lanes[index].isEarlier(than: lanes[first]) { continue }
@@ -38,11 +52,9 @@ struct FloatAccount: Sendable {
         }
 
         /// Both have a head.
-        func isEarlier(than other: GatewayQueue) -> Bool { GatewayQueue.isEarlier(head, boot, other.head, other.boot) }
-
-        private static func isEarlier(_ left: Head, _ leftBoot: Int, _ right: Head, _ rightBoot: Int) -> Bool {
-            if left.criticality != right.criticality { return left.criticality < right.criticality }
-            return left.arrival != right.arrival ? left.arrival < right.arrival : leftBoot < rightBoot
+        func isEarlier(than other: GatewayQueue) -> Bool {
+            if criticality != other.criticality { return criticality < other.criticality }
+            return arrival != other.arrival ? arrival < other.arrival : boot < other.boot
         }
     }
 
@@ -80,7 +92,7 @@ struct FloatAccount: Sendable {
 
     let tenant: TenantID
     var standing: Standing
-    /// One for each gateway that reported waiting work.
+    /// One for each queue that a gateway reported.
     private(set) var lanes: [GatewayQueue] = []
     /// The place of the lane whose head goes first, however long ago it was reported; `nil` when nothing waits. Thousands of
     /// lanes wait while a thousand gateways draw, and each draw asks for the first of every tenant.
@@ -116,11 +128,14 @@ struct FloatAccount: Sendable {
         firstLane = lanes.count - 1
     }
 
+    /// Removes one of the boot's lanes.
     mutating func removeLane(of boot: Int) {
-        guard let place = lanes.firstIndex(where: { $0.boot == boot }) else { return }
-        lanes.removeAll { $0.boot == boot }
-        if let first = firstLane, first < place { return }
-        findFirstLane()
+        var place = 0
+        while place < lanes.count, lanes.span[place].boot != boot { place += 1 }
+        guard place < lanes.count else { return }
+        lanes.remove(at: place)
+        guard let first = firstLane, first >= place else { return }
+        if first > place { firstLane = first - 1 } else { findFirstLane() }
     }
 
     mutating func removeLanes() {
@@ -144,11 +159,10 @@ struct FloatAccount: Sendable {
         firstLane = GatewayQueue.first(of: lanes, toldSince: Timestamp(milliseconds: .min))
     }
 
-    /// Of what was told of since, the head that goes first; `nil` when nothing waits.
-    func firstHead(toldSince oldest: Timestamp) -> Head? {
-        guard let firstLane else { return nil }
-        if lanes[firstLane].toldAt >= oldest { return lanes[firstLane].head }
-        return GatewayQueue.first(of: lanes, toldSince: oldest).map { lanes[$0].head }
+    /// Of those that were reported since, the lane whose head goes first; `nil` when nothing waits.
+    func firstLane(toldSince oldest: Timestamp) -> Int? {
+        guard let firstLane, lanes.span[firstLane].toldAt < oldest else { return firstLane }
+        return GatewayQueue.first(of: lanes, toldSince: oldest)
     }
 
     mutating func lift(clockTo least: Double) { standing.clock = max(standing.clock, least) }

@@ -50,9 +50,10 @@ extension FloatLedger {
         let oldest = now.adding(seconds: -FloatLedger.headSeconds)
         var first: Turn?
         for (place, index) in backlogged.enumerated() {
-            guard let head = accounts[index].firstHead(toldSince: oldest) else { continue }
-            let turn = Turn(standing: &accounts[index].standing, head: head, competitor: place, at: now)
-            if let turn, first.map({ turn < $0 }) ?? true { first = turn }
+            guard let turn = accounts[index].turn(competitor: place, toldSince: oldest, at: now) else { continue }
+            if let first, !(turn < first) { continue }
+            // The ceiling matters to those alone that would be first.
+            if accounts[index].standing.isBelowCeiling(at: now) { first = turn }
         }
         return first.map(NextCall.init)
     }
@@ -63,7 +64,7 @@ extension FloatLedger {
         /// Neither interactive nor within its tenant's floor.
         let leavesReserve: Bool
 
-        fileprivate init(_ turn: Turn) {
+        init(_ turn: Turn) {
             estimate = turn.head.estimate
             leavesReserve = turn.isBeyondFloor && turn.head.criticality != .interactive
         }
@@ -86,12 +87,12 @@ extension FloatLedger {
             standing = account.standing
             lanes = account.lanes
             self.oldest = oldest
-            choose()
+            lane = account.firstLane(toldSince: oldest)
         }
 
         /// `nil` when nothing of it waits, or it is at its ceiling.
         mutating func turn(at now: Timestamp, _ competitor: Int) -> Turn? {
-            guard let lane else { return nil }
+            guard let lane, standing.isBelowCeiling(at: now) else { return nil }
             return Turn(standing: &standing, head: lanes[lane].head, competitor: competitor, at: now)
         }
 
@@ -100,22 +101,18 @@ extension FloatLedger {
             guard let served = lane else { preconditionFailure("there is no turn without a head") }
             standing.charge(lanes[served].head.estimate, capacity: capacity, at: now)
             lanes[served].removeFirst()
-            choose()
+            lane = FloatAccount.GatewayQueue.first(of: lanes, toldSince: oldest)
             return lanes[served].boot
         }
-
-        private mutating func choose() { lane = FloatAccount.GatewayQueue.first(of: lanes, toldSince: oldest) }
     }
 
-    fileprivate struct Turn: Comparable {
+    struct Turn: Comparable {
         let isBeyondFloor: Bool
         let clock: Double
         let head: FloatAccount.Head
         let competitor: Int
 
-        /// `nil` at the ceiling.
-        init?(standing: inout FloatAccount.Standing, head: FloatAccount.Head, competitor: Int, at now: Timestamp) {
-            guard standing.isBelowCeiling(at: now) else { return nil }
+        init(standing: inout FloatAccount.Standing, head: FloatAccount.Head, competitor: Int, at now: Timestamp) {
             isBeyondFloor = !standing.isWithinFloor(at: now)
             clock = standing.clock - ServiceOrder.urgency(until: head.deadline, at: now)
             self.head = head
@@ -129,5 +126,15 @@ extension FloatLedger {
             if left.head.arrival != right.head.arrival { return left.head.arrival < right.head.arrival }
             return left.competitor < right.competitor
         }
+    }
+}
+
+extension FloatAccount {
+    /// The tenant's turn by its first head, whatever its ceiling; `nil` when nothing waits. In place: accounts are large.
+    fileprivate mutating func turn(
+        competitor: Int, toldSince oldest: Timestamp, at now: Timestamp
+    ) -> FloatLedger.Turn? {
+        guard let lane = firstLane(toldSince: oldest) else { return nil }
+        return FloatLedger.Turn(standing: &standing, head: lanes.span[lane].head, competitor: competitor, at: now)
     }
 }

@@ -306,8 +306,9 @@ public struct FloatLedger: Sendable {
         fadedAt = now
         var waiting = VirtualTime.Waiting()
         for index in backlogged {
-            let (standing, criticality) = (accounts[index].standing, accounts[index].waitingAs)
-            waiting.add(standing.clock, weight: standing.weight, as: criticality)
+            waiting.add(
+                accounts[index].standing.clock, weight: accounts[index].standing.weight,
+                as: accounts[index].waitingAs)
         }
         time.settle(waiting)
         for index in backlogged {
