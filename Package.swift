@@ -144,6 +144,8 @@ let package = Package(
                 .embedInCode("Scenarios/counted-refusals.json5"),
                 .embedInCode("Scenarios/sixteen-gateways.json5"),
                 .embedInCode("Scenarios/many-gateways.json5"),
+                .embedInCode("Scenarios/lengths-by-gateway.json5"),
+                .embedInCode("Scenarios/moving-tenants.json5"),
                 .embedInCode("Scenarios/short-burst.json5"),
                 .embedInCode("Scenarios/long-burst.json5"),
             ]),

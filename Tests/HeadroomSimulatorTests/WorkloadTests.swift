@@ -105,4 +105,34 @@ import Testing
         #expect(workload([]).jobs == workload([]).jobs)
         #expect(workload([]).jobs != workload([], seed: 2).jobs)
     }
+
+    private func workload(over network: Scenario.Network) -> Workload {
+        var scenario = Scenario(name: "x", intent: "y")
+        scenario.network = network
+        return Workload(trace: Self.trace, scenario: scenario, seconds: Self.seconds, seed: 1)
+    }
+
+    @Test func `calls that are routed by length meet others of their length`() {
+        let jobs = workload(over: Scenario.Network(routedByLength: 1)).jobs
+        let lengths = (0..<4).map { gateway in jobs.filter { $0.gateway == gateway }.map { $0.cost[.tokens] } }
+        for (shorter, longer) in zip(lengths, lengths.dropFirst()) {
+            #expect(shorter.count > jobs.count / 5 && longer.count > jobs.count / 5)
+            #expect((shorter.max() ?? 0) <= (longer.min() ?? 0))
+        }
+    }
+
+    @Test func `a tenant with a home calls there, and later elsewhere`() {
+        let workload = workload(over: Scenario.Network(homeSeconds: 100))
+        let counts = counts(workload)
+        let largest = counts.firstIndex(of: counts.max() ?? 0)
+        let jobs = workload.jobs.filter { $0.tenant == largest }
+        var homes: Set<Int> = []
+        // A tenth of each hundred seconds: it moves once in so long.
+        for part in Dictionary(grouping: jobs, by: { Int($0.seconds / 10) }).values where part.count >= 10 {
+            let counts = Dictionary(grouping: part, by: \.gateway).mapValues(\.count)
+            let most = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }
+            if let most, most.value * 10 >= part.count * 7 { homes.insert(most.key) }
+        }
+        #expect(homes.count >= 2, "\(homes)")
+    }
 }

@@ -103,6 +103,8 @@ extension Scenario.Network {
         pollLagSeconds = try fields.number("poll_lag_seconds", in: 0...60) ?? pollLagSeconds
         lostPolls = try fields.number("lost_polls", in: 0...1) ?? lostPolls
         telemetryDelaySeconds = try fields.number("telemetry_delay_seconds", in: 0...600) ?? telemetryDelaySeconds
+        routedByLength = try fields.number("routed_by_length", in: 0...1) ?? routedByLength
+        homeSeconds = try fields.number("home_seconds", in: 1...86_400)
         try fields.end()
     }
 }

@@ -86,6 +86,16 @@ package struct Scenario: Sendable {
         package var lostPolls = 0.0
         /// From a gateway's flush, once a second, to the control plane.
         package var telemetryDelaySeconds = 0.0
+        /// This part of all calls goes to gateways by length: the shortest calls to the first one, the longest to the last.
+        package var routedByLength = 0.0
+        /// Nine of ten calls of a tenant go to one gateway, and after so many seconds to another. `nil`: each tenant has an
+        /// uneven split of its own, which stays.
+        package var homeSeconds: Double?
+
+        package init(routedByLength: Double = 0, homeSeconds: Double? = nil) {
+            self.routedByLength = routedByLength
+            self.homeSeconds = homeSeconds
+        }
     }
 
     /// A part of a run. Traces have different lengths, so a beginning is a part of the run; an end is one too, or

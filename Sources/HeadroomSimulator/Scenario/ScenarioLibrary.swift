@@ -34,6 +34,8 @@ package enum ScenarioLibrary {
         PackageResources.counted_refusals_json5,
         PackageResources.sixteen_gateways_json5,
         PackageResources.many_gateways_json5,
+        PackageResources.lengths_by_gateway_json5,
+        PackageResources.moving_tenants_json5,
         PackageResources.short_burst_json5,
         PackageResources.long_burst_json5,
     ]

@@ -131,7 +131,7 @@ package struct Workload: Sendable {
             }
             if let gamer = change.gamer { gamers += members(gamer) }
         }
-        (jobs, tasks) = draft.routed(gateways: scenario.network.gateways)
+        (jobs, tasks) = draft.routed(over: scenario.network)
         self.resends = resends
         self.gamers = gamers
         self.returns = returns

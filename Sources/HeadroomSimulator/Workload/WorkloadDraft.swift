@@ -118,8 +118,9 @@ struct WorkloadDraft {
         return free.max() ?? start
     }
 
-    /// In the order of time, with each tenant's own uneven split over the gateways, and with the estimates.
-    func routed(gateways: Int) -> (jobs: [Job], tasks: [AgentTask]) {
+    /// In the order of time, with a gateway for each, and with the estimates.
+    func routed(over network: Scenario.Network) -> (jobs: [Job], tasks: [AgentTask]) {
+        let gateways = network.gateways
         var routes = SeededGenerator(seed: seed, stream: "routes")
         var estimates = SeededGenerator(seed: seed, stream: "estimates")
         let weights = roster.entries.map { _ in (0..<gateways).map { _ in routes.drawExponential(mean: 1) } }
@@ -149,6 +150,34 @@ struct WorkloadDraft {
                 routed[index].estimateFactor = 1 + clients.estimateError * (2 * estimates.drawUniform() - 1)
             }
         }
+        rerouteByLength(&routed, over: network)
+        rerouteHome(&routed, over: network)
         return (routed, tasks)
+    }
+
+    private func rerouteByLength(_ jobs: inout [Job], over network: Scenario.Network) {
+        guard network.routedByLength > 0, !jobs.isEmpty else { return }
+        var generator = SeededGenerator(seed: seed, stream: "routes by length")
+        let lengths = jobs.map { $0.cost[.tokens] }.sorted()
+        // The longest call of each gateway but the last.
+        let bounds = (1..<network.gateways).map { lengths[lengths.count * $0 / network.gateways] }
+        for index in jobs.indices where generator.drawUniform() < network.routedByLength {
+            let length = jobs[index].cost[.tokens]
+            jobs[index].gateway = bounds.firstIndex { length <= $0 } ?? network.gateways - 1
+        }
+    }
+
+    private func rerouteHome(_ jobs: inout [Job], over network: Scenario.Network) {
+        guard let seconds = network.homeSeconds else { return }
+        var generator = SeededGenerator(seed: seed, stream: "routes home")
+        // Not all move at once.
+        let phases = roster.entries.map { _ in generator.drawUniform() }
+        let homes = roster.entries.map { _ in
+            (0...Int(run / seconds) + 1).map { _ in generator.drawIndex(below: network.gateways) }
+        }
+        for index in jobs.indices where generator.drawUniform() < 0.9 {
+            let tenant = jobs[index].tenant
+            jobs[index].gateway = homes[tenant][Int(jobs[index].seconds / seconds + phases[tenant])]
+        }
     }
 }
