@@ -1,3 +1,4 @@
+import Dispatch
 import HeadroomHTTP
 import HeadroomJSON
 import HeadroomModel
@@ -70,6 +71,33 @@ import Testing
             #expect(try await client.get("/healthz").status == 200)
             #expect(await client.isClosedByServer())
         }
+    }
+
+    @Test func `as many calls as the library reads at once are all answered`() async throws {
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let isReleased = DispatchSemaphore(value: 0)
+        let empty = LocalServer.Reply(HTTPResponse(type: "text/plain", body: []))
+        let server = LocalServer(
+            settings: .test { $0.threads = 1 },
+            calls: [
+                LocalServer.Call(.get, "/hold") { _ in
+                    begin.yield()
+                    isReleased.wait()
+                    return .now(empty)
+                },
+                LocalServer.Call(.get, "/call") { _ in .now(empty) },
+            ], time: .anchored(atMillisecondsSince1970: 1_793_000_000_000))
+        let address = try server.start()
+        let holder = try RawClient(address)
+        let clients = try (0..<128).map { _ in try RawClient(address) }
+        for client in clients { #expect(try await client.get("/call").status == 200) }
+        // While the server's thread is held, the others' calls gather: it finds exactly 128 events.
+        await holder.send("GET", "/hold")
+        for await _ in begun { break }
+        for client in clients { await client.send("GET", "/call") }
+        isReleased.signal()
+        for client in clients { #expect(try await client.receive().status == 200) }
+        await server.stop()
     }
 
     @Test func `a port in use is told apart from other faults`() async throws {

@@ -3,7 +3,11 @@ import CMicroHTTPD
 import Glibc
 import Synchronization
 
-/// An HTTP server on libmicrohttpd: a pool of epoll threads that ask a ``Router`` for handlers.
+/// An HTTP server on libmicrohttpd: a few epoll threads that ask a ``Router`` for handlers.
+///
+/// The threads are ours, and each runs a daemon of the library. One of the library's own threads reads up to 128 events at
+/// once, and as long as there were 128 it waits for more before it answers: when exactly 128 clients call and all
+/// others are parked, they wait until the next event, whenever that is. Here such a wait ends with the tick.
 ///
 /// The library closes connections that are idle in its sense, in which one byte a second is busy. Each connection
 /// therefore has a deadline of ours, and a thread that cuts those which are past it.
@@ -17,13 +21,24 @@ final class MicroHTTPDServer: Sendable {
     /// Parked exchanges whose handler has not been asked again yet.
     let parkedCount = Atomic(0)
     private let stopping = Atomic(false)
+    /// The threads run their daemons no more.
+    private let isEnding = Atomic(false)
     private let connections = ConnectionTable()
     private let running = Mutex<Running?>(nil)
 
-    @safe private struct Running: @unchecked Sendable {
-        // Sendable: the library's daemon may be used from any thread.
-        let daemon: OpaquePointer
+    private struct Running {
+        let workers: [Worker]
         let ticker: Ticker
+    }
+
+    private struct Worker {
+        let daemon: Daemon
+        let thread: OwnThread
+    }
+
+    @safe private struct Daemon: @unchecked Sendable {
+        // Sendable: the library's daemon is run by one thread, and stopped after that has ended.
+        let handle: OpaquePointer
     }
 
     init(settings: ServerSettings, router: Router, failedSignIns: FailedSignIns = FailedSignIns()) {
@@ -41,23 +56,19 @@ final class MicroHTTPDServer: Sendable {
 
     /// Listens. `onTick` runs some twenty times a second on a thread of the server's own.
     func start(onTick: @escaping @Sendable () -> Void) throws(HTTPError) -> ListenAddress {
-        let listener = try ListeningSocket(settings.listen)
-        // The daemon holds one reference from here until `finish`.
-        let context = unsafe Unmanaged.passRetained(self).toOpaque()
-        var flags =
-            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue
-        if settings.certificate != nil {
-            guard MHD_is_feature_supported(.FEATURE_TLS) == .YES else {
-                throw HTTPError(.badCertificate, "this machine's libmicrohttpd was built without TLS")
-            }
-            flags |= MHD_USE_TLS.rawValue
+        if settings.certificate != nil, MHD_is_feature_supported(.FEATURE_TLS) != .YES {
+            throw HTTPError(.badCertificate, "this machine's libmicrohttpd was built without TLS")
         }
-        let options = unsafe options(context: context, listener: listener.descriptor)
-        guard let daemon = unsafe headroom_mhd_start(flags, admitConnection, handleRequest, context, options) else {
-            let reason = unsafe String(cString: strerror(errno))
-            Glibc.close(listener.descriptor)
-            unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).release()
-            throw HTTPError(.cannotListen, "the HTTP server cannot start on \(listener.address): \(reason)")
+        let listener = try ListeningSocket(settings.listen)
+        isEnding.store(false, ordering: .relaxed)
+        var workers: [Worker] = []
+        for number in 0..<settings.threads {
+            do throws(HTTPError) {
+                workers.append(try startWorker(number, listener))
+            } catch {
+                end(workers)
+                throw error
+            }
         }
         let ticker = Ticker(periodMilliseconds: settings.tickMilliseconds) {
             onTick()
@@ -65,8 +76,45 @@ final class MicroHTTPDServer: Sendable {
             self.delayedAnswers.tick(now)
             self.connections.cutOverdue(at: now)
         }
-        running.withLock { unsafe $0 = Running(daemon: daemon, ticker: ticker) }
+        running.withLock { $0 = Running(workers: workers, ticker: ticker) }
         return listener.address
+    }
+
+    /// - Parameter listener: its descriptor goes to the first daemon, which closes it; the others have one of their own.
+    private func startWorker(_ number: Int, _ listener: ListeningSocket) throws(HTTPError) -> Worker {
+        func failure(_ code: Int32) -> HTTPError {
+            let reason = unsafe String(cString: strerror(code))
+            return HTTPError(.cannotListen, "the HTTP server cannot start on \(listener.address): \(reason)")
+        }
+        var flags = MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue
+        if settings.certificate != nil { flags |= MHD_USE_TLS.rawValue }
+        let descriptor = number == 0 ? listener.descriptor : fcntl(listener.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { throw failure(errno) }
+        // The daemon holds one reference from here until its end.
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        let options = unsafe options(context: context, listener: descriptor)
+        guard let handle = unsafe headroom_mhd_start(flags, admitConnection, handleRequest, context, options) else {
+            let code = errno
+            Glibc.close(descriptor)
+            unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).release()
+            throw failure(code)
+        }
+        let daemon = unsafe Daemon(handle: handle)
+        let period = Int32(settings.tickMilliseconds)
+        let thread = OwnThread {
+            while !self.isEnding.load(ordering: .relaxed) { unsafe MHD_run_wait(daemon.handle, period) }
+        }
+        return Worker(daemon: daemon, thread: thread)
+    }
+
+    private func end(_ workers: [Worker]) {
+        isEnding.store(true, ordering: .relaxed)
+        for worker in workers {
+            worker.thread.join()
+            // It closes the socket that listens.
+            unsafe MHD_stop_daemon(worker.daemon.handle)
+            unsafe Unmanaged.passUnretained(self).release()
+        }
     }
 
     /// First step of the end; those who keep lists of parked exchanges resume them all after it.
@@ -78,7 +126,7 @@ final class MicroHTTPDServer: Sendable {
     /// Last step: no new connection, a bounded wait for the open ones, the end. Blocks.
     ///
     /// The library aborts the process when it is stopped with a connection suspended; hence the order. Its own way to
-    /// stop listening, `MHD_quiesce_daemon`, aborts it too when a thread of the pool wakes meanwhile (both take the
+    /// stop listening, `MHD_quiesce_daemon`, aborts it too when the daemon's thread wakes meanwhile (both take the
     /// socket out of the thread's epoll set, and the second finds nothing): connections are refused one by one.
     func finish() {
         guard let running = running.withLock({ $0.take() }) else { return }
@@ -93,9 +141,7 @@ final class MicroHTTPDServer: Sendable {
         running.ticker.stop()
         // A thread of the library that has not come back by now is stuck; its daemon is left to the process's end.
         guard parkedCount.load(ordering: .relaxed) == 0 else { return }
-        // It closes the socket that listens.
-        unsafe MHD_stop_daemon(running.daemon)
-        unsafe Unmanaged.passUnretained(self).release()
+        end(running.workers)
     }
 
     private func wait(milliseconds: Int64, until isDone: () -> Bool) {
@@ -112,8 +158,8 @@ final class MicroHTTPDServer: Sendable {
         // Options take functions as integers.
         return unsafe tlsOptions + [
             MHD_OptionItem(option: .LISTEN_SOCKET, value: Int(listener), ptr_value: nil),
-            MHD_OptionItem(option: .THREAD_POOL_SIZE, value: settings.threads, ptr_value: nil),
-            MHD_OptionItem(option: .CONNECTION_LIMIT, value: settings.connectionLimit, ptr_value: nil),
+            MHD_OptionItem(
+                option: .CONNECTION_LIMIT, value: max(1, settings.connectionLimit / settings.threads), ptr_value: nil),
             MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: settings.connectionBytes, ptr_value: nil),
             MHD_OptionItem(
                 option: .CONNECTION_TIMEOUT, value: Int(settings.patience.idle + 999) / 1000, ptr_value: nil),

@@ -49,10 +49,12 @@ struct Router: Sendable {
     let access: AccessControl
     /// Without tokens, requests are checked by ``OpenModeRule``.
     let isGuarded: Bool
-    /// By the number of segments of their patterns, in the order of ``routes``.
-    private let candidates: [Int: [Candidate]]
+    /// Those without parameters, by path: each poll of a gateway has another target, and is routed anew.
+    private let literal: [String: [Route]]
+    /// The others by the number of segments of their patterns, in the order of ``routes``.
+    private let templates: [Int: [Template]]
 
-    private struct Candidate {
+    private struct Template {
         let route: Route
         /// `nil` for any segment that is not empty.
         let segments: [ArraySlice<UInt8>?]
@@ -73,12 +75,13 @@ struct Router: Sendable {
         self.routes = routes
         self.access = access
         self.isGuarded = isGuarded
-        let candidates = routes.map { route in
-            Candidate(
+        literal = Dictionary(grouping: routes.filter { !$0.hasParameter }, by: \.pattern)
+        let templates = routes.filter(\.hasParameter).map { route in
+            Template(
                 route: route,
                 segments: Self.segments(of: route.pattern).map { $0.first == UInt8(ascii: "{") ? nil : $0 })
         }
-        self.candidates = Dictionary(grouping: candidates, by: \.segments.count)
+        self.templates = Dictionary(grouping: templates, by: \.segments.count)
     }
 
     private static func segments(of path: String) -> [ArraySlice<UInt8>] {
@@ -112,11 +115,8 @@ struct Router: Sendable {
     }
 
     private func route(_ method: HTTPMethod, _ path: String) throws(HTTPError) -> Route {
-        let segments = Self.segments(of: path)
-        let matching = (candidates[segments.count] ?? []).filter { $0.matches(segments) }.map(\.route)
         // `/v1/overrides/preview` is no override's id.
-        let literal = matching.filter { !$0.hasParameter }
-        let candidates = literal.isEmpty ? matching : literal
+        let candidates = literal[path] ?? template(path)
         guard !candidates.isEmpty else {
             throw HTTPError(.notFound, "\(path) is no path of this service; /openapi.json lists them")
         }
@@ -126,5 +126,10 @@ struct Router: Sendable {
         if allowed.contains(.get) { allowed.append(.head) }
         let list = allowed.map(\.rawValue).joined(separator: ", ")
         throw HTTPError(.methodNotAllowed, "\(path) takes \(list)", allowedMethods: allowed)
+    }
+
+    private func template(_ path: String) -> [Route] {
+        let segments = Self.segments(of: path)
+        return (templates[segments.count] ?? []).filter { $0.matches(segments) }.map(\.route)
     }
 }
