@@ -3,7 +3,7 @@ import HeadroomHTTP
 import HeadroomModel
 import HeadroomWire
 
-/// Headroom's own server in this process, on one thread, with one gateway token: `secret`.
+/// Headroom's own server in this process, with one gateway token: `secret`.
 struct BenchmarkServer {
     let board: SnapshotBoard
     let time: TimeSource
@@ -17,7 +17,7 @@ struct BenchmarkServer {
     }
 
     /// - Parameter gateways: names or prefixes that the token may use.
-    init(gateways: [String], draws: ((TimeSource) -> DrawIntake)? = nil) throws {
+    init(gateways: [String], threads: Int = 1, draws: ((TimeSource) -> DrawIntake)? = nil) throws {
         let time = TimeSource.anchored(atMillisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1000))
         self.time = time
         board = SnapshotBoard(time: time)
@@ -25,7 +25,7 @@ struct BenchmarkServer {
             name: "gw", role: .gateway, gateways: try GatewayNames(parsing: gateways),
             secretDigest: Array("secret".utf8))
         var settings = ServerSettings(listen: ListenAddress(host: "127.0.0.1", port: 0))
-        settings.threads = 1
+        settings.threads = threads
         service = HTTPService(
             settings: settings, board: board, access: AccessControl(tokens: [token], time: time) { $0 },
             telemetry: TelemetryIntake(

@@ -28,6 +28,53 @@ enum LoadProcess {
     }
 }
 
+/// This program once more, as a client that tells how far it is, a line at a time.
+final class LoadSession {
+    private let client = Process()
+    private let output = Pipe()
+    private let arguments: [String]
+    private var pending = Data()
+
+    init(_ arguments: [String]) throws {
+        self.arguments = arguments
+        client.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+        client.arguments = arguments
+        client.standardOutput = output
+        try client.run()
+    }
+
+    func expect(_ text: String) throws {
+        let found = try line()
+        guard found == text else { throw LoadProcess.Fault(arguments: arguments, output: found) }
+    }
+
+    /// Those of the next line.
+    func numbers(count: Int) throws -> [Double] {
+        let text = try line()
+        let numbers = text.split(separator: " ").compactMap { Double($0) }
+        guard numbers.count == count else { throw LoadProcess.Fault(arguments: arguments, output: text) }
+        return numbers
+    }
+
+    /// Waits for the client to end.
+    func end() throws {
+        client.waitUntilExit()
+        guard client.terminationStatus == 0 else { throw LoadProcess.Fault(arguments: arguments, output: "") }
+    }
+
+    private func line() throws -> String {
+        while true {
+            if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { pending.removeSubrange(...end) }
+                return String(decoding: pending[..<end], as: UTF8.self)
+            }
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw LoadProcess.Fault(arguments: arguments, output: "nothing more") }
+            pending += more
+        }
+    }
+}
+
 /// User and system time of this process so far. While a client process runs and the main thread waits, all of it is the
 /// server's.
 func ownProcessorSeconds() -> Double {

@@ -20,9 +20,11 @@ struct MemoryUse {
         _ = unsafe unsafeBitCast(symbol, to: Trim.self)(0)
     }
 
-    /// The second number of statm, in pages.
-    private static func residentBytes() -> Int {
-        guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
+    private static func residentBytes() -> Int { residentBytes(of: getpid()) }
+
+    /// The second number of statm, in pages; 0 when there is no such process.
+    static func residentBytes(of process: pid_t) -> Int {
+        guard let file = unsafe fopen("/proc/\(process)/statm", "r") else { return 0 }
         defer { unsafe fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 128)
         let count = unsafe fread(&bytes, 1, bytes.count, file)

@@ -5,11 +5,11 @@ final class NginxSubject: PollTarget {
     let port: UInt16
     private let process = Process()
     private let directory: URL
-    private let etag: String
+    let etag: String
 
     /// `nil` when there is no nginx.
     init?(body: [UInt8]) throws {
-        guard let program = Self.find() else { return nil }
+        guard let program = Programs.find("nginx") else { return nil }
         port = try LoopbackHTTP.freePort()
         directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("headroom-nginx-\(ProcessInfo.processInfo.processIdentifier)")
@@ -31,8 +31,6 @@ final class NginxSubject: PollTarget {
         self.etag = etag
     }
 
-    func request(_ status: Int) -> String { request(etag: status == 304 ? etag : nil) }
-
     var cpuSeconds: Double {
         let path = "/proc/\(process.processIdentifier)/stat"
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return 0 }
@@ -46,12 +44,6 @@ final class NginxSubject: PollTarget {
         process.terminate()
         process.waitUntilExit()
         try? FileManager.default.removeItem(at: directory)
-    }
-
-    private static func find() -> URL? {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        return path.split(separator: ":").map { URL(fileURLWithPath: "\($0)/nginx") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
     /// One process, so that its processor time is all there is; connections are never closed for having served enough.

@@ -5,6 +5,7 @@ import HeadroomWire
 
 /// Polls a second beside nginx serving the same bytes: a gateway with nothing new (304), and one that gets 1 KB (200).
 ///
+/// The load is made by a client of our own, and by wrk and h2load where they are installed, each with 64 connections.
 /// Both servers have one thread. A gateway's poll has a token, is noted as its lease's renewal, and is compared with the
 /// newest generation; nginx compares a file's tag.
 enum PollBenchmark {
@@ -17,25 +18,28 @@ enum PollBenchmark {
 
     static func run(smoke: Bool) throws {
         let rounds = smoke ? 1 : 5
-        let seconds = smoke ? 0.2 : 2
+        let seconds = smoke ? 1 : 2
         let headroom = try PollSubject()
         defer { headroom.stop() }
         let nginx = try NginxSubject(body: headroom.body)
         defer { nginx?.stop() }
         if nginx == nil { print("nginx is not on PATH: nothing to compare with") }
-        for status in [304, 200] {
-            var ratios: [Double] = []
-            for round in 1...rounds {
-                let ours = try measure(headroom, status, seconds)
-                print("\(status) round \(round): headroom \(ours)")
-                guard let nginx else { continue }
-                let theirs = try measure(nginx, status, seconds)
-                print("\(status) round \(round): nginx    \(theirs)")
-                ratios.append(ours.perSecond / theirs.perSecond)
+        for load in PollLoad.all {
+            for status in [304, 200] {
+                var ratios: [Double] = []
+                for round in 1...rounds {
+                    let ours = try measure(headroom, load, status, seconds)
+                    print("\(load.name), \(status), round \(round): headroom \(ours)")
+                    guard let nginx else { continue }
+                    let theirs = try measure(nginx, load, status, seconds)
+                    print("\(load.name), \(status), round \(round): nginx    \(theirs)")
+                    ratios.append(ours.perSecond / theirs.perSecond)
+                }
+                guard !ratios.isEmpty else { continue }
+                let median = ratios.sorted()[rounds / 2].rounded(to: 2)
+                print(
+                    "\(load.name), \(status): headroom / nginx, requests a second, median of \(rounds): \(median)")
             }
-            guard !ratios.isEmpty else { continue }
-            let median = ratios.sorted()[rounds / 2].rounded(to: 2)
-            print("\(status): headroom / nginx, requests a second, median of \(rounds): \(median)")
         }
     }
 
@@ -48,18 +52,21 @@ enum PollBenchmark {
         }
     }
 
-    /// The load client's own processor time is its process's and not counted.
-    private static func measure(_ subject: some PollTarget, _ status: Int, _ seconds: Double) throws -> Figures {
+    /// The load's own processor time is its process's and not counted.
+    private static func measure(
+        _ subject: some PollTarget, _ load: PollLoad, _ status: Int, _ seconds: Int
+    ) throws -> Figures {
         let before = subject.cpuSeconds
-        let numbers = try LoadProcess.numbers(
-            [clientArgument, "\(subject.port)", "\(connections)", "\(seconds)", "\(status)", subject.request(status)],
-            count: 3)
+        let (requests, elapsed) = try load.run(subject, status: status, connections: connections, seconds: seconds)
         return Figures(
-            perSecond: numbers[0] / numbers[1],
-            cpuSecondsPer100k: (subject.cpuSeconds - before) / numbers[0] * 100_000)
+            perSecond: requests / elapsed, cpuSecondsPer100k: (subject.cpuSeconds - before) / requests * 100_000)
     }
 
-    enum PollFault: Error { case client, nginx }
+    enum PollFault: Error {
+        case client, nginx
+        /// What the program printed.
+        case load(String)
+    }
 
     /// About a kilobyte of snapshot.
     static func publication(generation: Int64) -> Publication {
@@ -88,14 +95,16 @@ protocol PollTarget {
     var port: UInt16 { get }
     /// Since its start.
     var cpuSeconds: Double { get }
-    /// One that is answered with `status`.
-    func request(_ status: Int) -> String
+    /// Of its body.
+    var etag: String { get }
 }
 
 extension PollTarget {
-    func request(etag: String?) -> String {
-        "GET /v1/allocations?gateway=gw-1&applied=1.1 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\n"
-            + (etag.map { "If-None-Match: \($0)\r\n" } ?? "") + "\r\n"
+    static var target: String { "/v1/allocations?gateway=gw-1&applied=1.1" }
+
+    /// Of a request that is answered with `status`.
+    func headers(_ status: Int) -> [String] {
+        ["Authorization: Bearer secret"] + (status == 304 ? ["If-None-Match: \(etag)"] : [])
     }
 }
 

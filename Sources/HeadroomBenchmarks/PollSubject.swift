@@ -6,7 +6,7 @@ struct PollSubject: PollTarget {
     let port: UInt16
     let body: [UInt8]
     private let server: BenchmarkServer
-    private let etag: String
+    let etag: String
 
     init() throws {
         server = try BenchmarkServer(gateways: ["gw-1"])
@@ -17,15 +17,13 @@ struct PollSubject: PollTarget {
         etag = try Self.etag(port)
     }
 
-    func request(_ status: Int) -> String { request(etag: status == 304 ? etag : nil) }
-
     var cpuSeconds: Double { ownProcessorSeconds() }
 
     func stop() { server.stop() }
 
     private static func etag(_ port: UInt16) throws -> String {
         let answer = try LoopbackHTTP.get(
-            port, "/v1/allocations?gateway=gw-1&applied=1.1", headers: "Authorization: Bearer secret\r\n")
+            port, target, headers: "Authorization: Bearer secret\r\n")
         guard let etag = LoopbackHTTP.header("etag", of: answer) else { throw PollBenchmark.PollFault.client }
         return etag
     }

@@ -2,7 +2,7 @@ import Glibc
 
 /// The hot paths, timed next to what limits them. Build with `-c release`.
 ///
-///     HeadroomBenchmarks [--smoke] [fill | decision | fold | checkpoint | history | ingest | poll | draw | gate | cache …]
+///     HeadroomBenchmarks [--smoke] [fill | decision | fold | checkpoint | history | ingest | poll | fanout | draw | gate | cache …]
 ///
 /// Without a name all run. `--smoke` runs each once at a small size, so that a change that breaks one is noticed.
 struct Benchmark {
@@ -18,6 +18,7 @@ let benchmarks = [
     Benchmark(name: "history", run: HistoryBenchmark.run),
     Benchmark(name: "ingest", run: IngestBenchmark.run),
     Benchmark(name: "poll", run: PollBenchmark.run),
+    Benchmark(name: "fanout", run: FanoutBenchmark.run),
     Benchmark(name: "draw", run: DrawBenchmark.run),
     Benchmark(name: "gate", run: GateBenchmark.run),
     Benchmark(name: "cache", run: CacheBenchmark.run),
@@ -26,6 +27,9 @@ let benchmarks = [
 var arguments = Array(CommandLine.arguments.dropFirst())
 // The load clients are this program in a process of its own.
 if arguments.first == DrawBenchmark.clientArgument { exit(DrawClient.main(Array(arguments.dropFirst()))) }
+if arguments.first == FanoutBenchmark.clientArgument {
+    exit(FanoutClient.main(Array(arguments.dropFirst())))
+}
 if arguments.first == PollBenchmark.clientArgument {
     exit(PollBenchmark.runClient(Array(arguments.dropFirst())))
 }
