@@ -146,6 +146,7 @@ let package = Package(
                 .embedInCode("Scenarios/many-gateways.json5"),
                 .embedInCode("Scenarios/lengths-by-gateway.json5"),
                 .embedInCode("Scenarios/moving-tenants.json5"),
+                .embedInCode("Scenarios/very-many-gateways.json5"),
                 .embedInCode("Scenarios/short-burst.json5"),
                 .embedInCode("Scenarios/long-burst.json5"),
             ]),

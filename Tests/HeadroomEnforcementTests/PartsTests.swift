@@ -80,6 +80,41 @@ import Testing
         }
     }
 
+    @Test(arguments: [4, 12, 64])
+    func `with more gateways than parts every number still sums to at most the whole's, by criticality too`(
+        _ maxParts: Int
+    ) {
+        for seed in 1...50 as ClosedRange<UInt64> {
+            var random = SplitMix64(seed: seed)
+            let (whole, _) = randomProblem(using: &random)
+            let shares = (0..<256).map { index in
+                GatewayShare(
+                    gateway: GatewayID(unchecked: "gw-\(1000 + index)"),
+                    budgetWeight: Double.random(in: 0...100, using: &random),
+                    fallbackWeight: Double.random(in: 0...100, using: &random))
+            }
+            let parts = Parts(maxParts: maxParts).divide(whole, over: shares).map(\.allocation)
+            for resource in [Resource.requests, .tokens] {
+                func exceeds(_ rates: (PoolAllocation) -> Rates) -> Bool {
+                    parts.reduce(0) { $0 + (rates($1)[resource] ?? 0) } > rates(whole)[resource] ?? 0
+                }
+                #expect(!exceeds(\.budget), "seed \(seed)")
+                for tenant in whole.tenants.indices {
+                    #expect(!exceeds { $0.tenants[tenant].assured }, "seed \(seed)")
+                    for criticality in Criticality.allCases {
+                        #expect(!exceeds { $0.tenants[tenant].criticality[criticality] }, "seed \(seed)")
+                    }
+                    let isWhole = parts.allSatisfy { part in
+                        let entry = part.tenants[tenant]
+                        let sum = Criticality.allCases.reduce(0) { $0 + (entry.criticality[$1][resource] ?? 0) }
+                        return sum == entry.assured[resource]
+                    }
+                    #expect(isWhole, "seed \(seed)")
+                }
+            }
+        }
+    }
+
     private func randomProblem(using random: inout SplitMix64) -> (PoolAllocation, [GatewayShare]) {
         let gateways = Int.random(in: 1...12, using: &random)
         let count = Int.random(in: 0...30, using: &random)

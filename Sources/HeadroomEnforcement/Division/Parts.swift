@@ -216,17 +216,19 @@ extension PoolAllocation {
         part.taskKinds = taskKinds.map { $0.part(of: part.budget, in: budget) }
         for index in part.tenants.indices {
             let entry = tenants[index]
-            part.tenants[index].assured = scaled(entry.assured, share)
             part.tenants[index].ceiling = scaled(entry.ceiling, share)
             part.tenants[index].plain = scaled(entry.plain, share)
             part.tenants[index].safe = scaled(entry.safe, safeShare)
+            let interactive = scaled(entry.criticality.interactive, share)
             let nearRealTime = scaled(entry.criticality.nearRealTime, share)
             let batch = scaled(entry.criticality.batch, share)
-            // The remainder of rounding the parts goes to the first in the order of service.
-            let first = part.tenants[index].assured.perMinute - nearRealTime.perMinute - batch.perMinute
             part.tenants[index].criticality = PerCriticality(
-                interactive: Rates(perMinute: first, resources: entry.criticality.interactive.resources),
-                nearRealTime: nearRealTime, batch: batch)
+                interactive: interactive, nearRealTime: nearRealTime, batch: batch)
+            // What rounding leaves of the assured rate stays unused: given to one criticality at every gateway, the
+            // parts of that criticality would together exceed the whole's.
+            part.tenants[index].assured = Rates(
+                perMinute: interactive.perMinute + nearRealTime.perMinute + batch.perMinute,
+                resources: entry.assured.resources)
         }
         return part
     }

@@ -99,7 +99,7 @@ extension Scenario.Clients {
 
 extension Scenario.Network {
     fileprivate mutating func read(_ fields: inout ScenarioFields) throws(ScenarioError) {
-        gateways = try fields.whole("gateways", in: 1...64) ?? gateways
+        gateways = try fields.whole("gateways", in: 1...256) ?? gateways
         pollLagSeconds = try fields.number("poll_lag_seconds", in: 0...60) ?? pollLagSeconds
         lostPolls = try fields.number("lost_polls", in: 0...1) ?? lostPolls
         telemetryDelaySeconds = try fields.number("telemetry_delay_seconds", in: 0...600) ?? telemetryDelaySeconds
@@ -181,7 +181,7 @@ extension Scenario.Fault {
         switch try fields.requiredChoice("do", of: kinds) {
         case "gateway_down":
             self = .gatewayDown(
-                try fields.whole("gateway", in: 0...63) ?? 0, during: try Scenario.Span(&fields),
+                try fields.whole("gateway", in: 0...255) ?? 0, during: try Scenario.Span(&fields),
                 saysGoodbye: try fields.flag("goodbye") ?? false)
         case "fleet_replaced":
             self = .fleetReplaced(
@@ -193,7 +193,7 @@ extension Scenario.Fault {
                 seconds: try fields.required("by_seconds", in: 0...600), during: try Scenario.Span(&fields))
         case "clock_jump":
             self = .clockJump(
-                gateway: try fields.whole("gateway", in: 0...63) ?? 0, at: try fields.required("at", in: 0...1),
+                gateway: try fields.whole("gateway", in: 0...255) ?? 0, at: try fields.required("at", in: 0...1),
                 seconds: try fields.required("by_seconds", in: -86_400...86_400))
         case "ledger_full": self = .ledgerFull(try Scenario.Span(&fields))
         case "telemetry_locked": self = .telemetryLocked(try Scenario.Span(&fields))

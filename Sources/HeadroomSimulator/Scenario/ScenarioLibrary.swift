@@ -36,6 +36,7 @@ package enum ScenarioLibrary {
         PackageResources.many_gateways_json5,
         PackageResources.lengths_by_gateway_json5,
         PackageResources.moving_tenants_json5,
+        PackageResources.very_many_gateways_json5,
         PackageResources.short_burst_json5,
         PackageResources.long_burst_json5,
     ]
