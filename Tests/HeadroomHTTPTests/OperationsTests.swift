@@ -201,8 +201,9 @@ import Testing
             let paths = document["paths"]?.members?.map(\.key) ?? []
             #expect(paths.contains("/v1/allocations") && paths.contains("/v1/telemetry"))
             for path in paths {
+                // "{id}" is the id of nothing, but the path is known.
                 let reply = try await client.call("GET", path)
-                #expect(reply.status != 404, "\(path)")
+                #expect(!reply.text.contains("is no path of this service"), "\(path)")
             }
             #expect(try await client.get("/healthz").text == "ok\n")
         }
