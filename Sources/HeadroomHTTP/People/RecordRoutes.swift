@@ -52,7 +52,7 @@ struct RecordRoutes: Sendable {
         } catch {
             throw .unreadable(error)
         }
-        guard let explanation else {
+        guard var explanation else {
             let when = generation.map { "in generation \($0), or it is no longer kept" } ?? "that is still kept"
             let question = try await meaning(tenant, pool, call)
             throw HTTPError(.noSuch, "there is no number of \(tenant) in \(pool) \(when)\(question)")
@@ -62,6 +62,12 @@ struct RecordRoutes: Sendable {
         let mayName = call.grant.scope.tenants == nil
         let report = isNow && mayName ? board.newestReport?.pools.first { $0.pool == pool } : nil
         let excess = report.map { ExcessShares.largest(Self.excessCount, of: $0) } ?? []
+        // A tenant that is paused after it was slowed to nothing keeps its number, and its chain.
+        if isNow, explanation.tenant.breaker != nil,
+            let stands = board.newestReport?.costBreaks.first(where: { $0.subject == .tenant(tenant) && $0.state.isHeld })
+        {
+            explanation.tenant.breaker = stands
+        }
         let room = isNow ? board.current?.awaitingRoom(tenant, in: pool) : nil
         var answer = ExplanationAnswer(
             explanation, excess: excess, room: room, strategicFactor: try await strategicFactor(in: explanation),
