@@ -39,8 +39,8 @@ extension PoolBudget {
         return answer(way, to: entry, &state, at: now)
     }
 
-    /// All that need not wait; those whose callers are away are looked at when they come. Many may wait for a long time, so they are looked through when a breaker changes, and
-    /// else ten times a second at most.
+    /// All that need not wait; those whose callers are away are looked at when they come. Many may wait for a long time,
+    /// so they are looked through when a breaker changes, and else ten times a second at most.
     func divert(_ state: inout State, at now: Timestamp, _ resumptions: inout [Resumption]) {
         guard state.gate.keepsCallsBack else { return }
         if state.divertedChanges == state.gate.breakerChanges, let last = state.divertedAt,
