@@ -44,6 +44,10 @@ struct PoolFloats: Sendable {
         return try ledgers.values[index].draw(request, at: now)
     }
 
+    func drawingGateways(of pool: PoolID, at now: Timestamp) -> Set<GatewayID> {
+        ledgers[pool]?.drawingGateways(at: now) ?? []
+    }
+
     /// A generation is in force, or the same numbers are divided anew.
     mutating func follow(_ publication: Publication, at now: Timestamp) {
         var followed: [PoolID: FloatLedger] = [:]
@@ -73,7 +77,7 @@ struct PoolFloats: Sendable {
     mutating func follow(_ classified: [TenantConsumptionClassifier.Classified], at now: Timestamp) {
         for needs in classified {
             guard let place = ledgers.index(forKey: needs.demand.pool) else { continue }
-            let drawing = ledgers.values[place].drawingGateways
+            let drawing = ledgers.values[place].drawingGateways(at: now)
             let tenants = needs.demand.tenants.span
             for index in tenants.indices where tenants[index].served != .zero {
                 let gateways = tenants[index].gateways

@@ -19,6 +19,7 @@ package actor AllocationPublisher {
         package var overcommittedTokens: [PoolID: Double]
         /// Budgets that vanished gateways may still be using; ascending by pool, then gateway.
         package var withheld: [WithheldBudget]
+        package var gateways: [PoolID: GatewayCounts]
     }
 
     /// Published from memory while the ledger cannot be written; the oldest go first when there are more.
@@ -71,7 +72,7 @@ package actor AllocationPublisher {
         floats.withLock { $0.follow(classified, at: now) }
         board.update(
             serviceClocks: Dictionary(uniqueKeysWithValues: classified.map { ($0.demand.pool, $0.serviceClocks) }))
-        return state(since: before)
+        return state(since: before, at: now)
     }
 
     /// Divides the same numbers anew, over the gateways that live now and within the room that they leave now.
@@ -83,7 +84,7 @@ package actor AllocationPublisher {
             whole.issuedAt = now
             try await publish(whole, under: division.policy, at: now)
         }
-        return state(since: before)
+        return state(since: before, at: now)
     }
 
     package func stop() async throws(StorageError) {
@@ -98,12 +99,20 @@ package actor AllocationPublisher {
         await withCheckedContinuation { queue.append($0) }
     }
 
-    private func state(since before: SnapshotVersion?) -> State {
+    private func state(since before: SnapshotVersion?, at now: Timestamp) -> State {
         let version = published?.whole.version
         return State(
             version: version, publishedAt: publishedAt, newVersion: version == before ? nil : version,
             isLedgerWritable: isLedgerWritable, overcommittedTokens: division.overcommittedTokens,
-            withheld: published.map { division.withheld(of: $0.whole) } ?? [])
+            withheld: published.map { division.withheld(of: $0.whole) } ?? [], gateways: gatewayCounts(at: now))
+    }
+
+    private func gatewayCounts(at now: Timestamp) -> [PoolID: GatewayCounts] {
+        division.workingGateways.reduce(into: [:]) { counts, pool in
+            let drawing = floats.withLock { $0.drawingGateways(of: pool.key, at: now) }
+            counts[pool.key] = GatewayCounts(
+                drawing: drawing.count, lending: pool.value.count { !drawing.contains($0) })
+        }
     }
 
     // MARK: One generation

@@ -87,6 +87,12 @@ struct GatewayDivision: Sendable {
         }
     }
 
+    /// By pool, those that live and had work of it lately.
+    var workingGateways: [PoolID: [GatewayID]] {
+        let living = Set(living)
+        return demands.mapValues { $0.gateways.map(\.gateway).filter(living.contains) }
+    }
+
     var overcommittedTokens: [PoolID: Double] { rooms.mapValues(\.overcommittedTokens) }
 }
 

@@ -14,6 +14,7 @@ extension LoopReport {
                 var report = PoolReport(
                     allocation, capacities[place], classified[place], decision.balances[allocation.pool] ?? [])
                 report.overcommittedTokens = published.overcommittedTokens[allocation.pool] ?? 0
+                report.gateways = published.gateways[allocation.pool] ?? GatewayCounts()
                 report.retryStorm = classified[place].demand.retryStorm
                 report.reversals = decision.reversals[allocation.pool] ?? 0
                 report.openQuestions = steering.proposals.count {

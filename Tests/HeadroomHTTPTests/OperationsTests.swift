@@ -113,6 +113,32 @@ import Testing
         }
     }
 
+    @Test func `more than four gateways that do not draw are a warning`() async throws {
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7)
+            let client = try fixture.client()
+            for (lending, isWarned) in [(4, false), (5, true)] {
+                var pool = PoolReport(
+                    pool: "demo:pool", state: .healthy, nominal: Rates(rpm: 10), estimated: Rates(rpm: 10),
+                    capacityReason: .contract, confidence: 1, budget: Rates(rpm: 10), assured: Rates(rpm: 10),
+                    consumed: .none, calls: [:], tenants: [])
+                pool.gateways = GatewayCounts(drawing: 2, lending: lending)
+                fixture.board.report(LoopReport(at: fixture.clock.now, pools: [pool]))
+                let readiness = try await client.get("/readyz")
+                #expect(readiness.status == 200)
+                #expect(
+                    readiness.json["warnings"]?.array?.map(\.string)
+                        == (isWarned
+                            ? [
+                                "pool demo:pool: 5 gateways do not draw, 2 do; more than 4 without draws leave budget "
+                                    + "where no work waits: let them draw"
+                            ] : []))
+                let counts = try await client.get("/v1/pools").json["pools"]?.array?.first?["gateways"]
+                #expect(counts?["drawing"]?.number == 2 && counts?["lending"]?.number == Double(lending))
+            }
+        }
+    }
+
     @Test func `the text of the metrics is rendered once a report, and again when none comes`() async throws {
         try await ServiceFixture.run { fixture in
             let client = try fixture.client()

@@ -79,6 +79,24 @@ import Testing
         #expect(part(\.fallback) > 0.45)
     }
 
+    @Test func `gateways with work count as drawing while they draw, else as lending`() async throws {
+        let loop = loop()
+        func tick(_ second: Double) async -> GatewayCounts? {
+            for gateway in ["gw-1", "gw-2", "idle"] as [GatewayID] {
+                board.poll(gateway, applied: board.publications.last?.whole.version, sent: nil, at: at(second))
+            }
+            return await loop.tick(at: at(second)).pools.first?.gateways
+        }
+        telemetry.append(calls("acme", rate: 2, over: 0..<2, gateway: "gw-1"))
+        telemetry.append(calls("beta", rate: 2, over: 0..<2, gateway: "gw-2"))
+        #expect(await tick(2) == GatewayCounts(drawing: 0, lending: 2))
+        let epoch = try #require(board.publications.last?.whole.version.epoch)
+        _ = try loop.draw(
+            DrawRequest(gateway: "gw-1", boot: "one", sequence: 1, pool: Self.pool, epoch: epoch), at: at(3))
+        #expect(await tick(4) == GatewayCounts(drawing: 1, lending: 1))
+        #expect(await tick(8) == GatewayCounts(drawing: 0, lending: 2), "no draw for more than three seconds")
+    }
+
     @Test func `the first tick publishes the contract, numbered and in the ledger`() async throws {
         let report = await loop().tick(at: at(0))
         let published = try #require(board.publications.first)

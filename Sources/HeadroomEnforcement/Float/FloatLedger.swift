@@ -148,11 +148,14 @@ public struct FloatLedger: Sendable {
     }
 
     /// Those heard of in the last seconds.
-    public var drawingGateways: Set<GatewayID> { Set(boots.keys.map(\.gateway)) }
+    public func drawingGateways(at now: Timestamp) -> Set<GatewayID> {
+        let oldest = now.adding(seconds: -FloatLedger.forgetSeconds)
+        return Set(boots.filter { $0.value.heardAt > oldest }.keys.map(\.gateway))
+    }
 
     private mutating func bound() {
         var held = SIMD4<Double>.zero
-        let drawing = drawingGateways
+        let drawing = Set(boots.keys.map(\.gateway))
         for part in budgets {
             let isDrawing = drawing.contains(part.gateway)
             let seconds = isDrawing ? DrawRequest.localBurstSeconds(of: burstSeconds) : burstSeconds

@@ -28,6 +28,11 @@ extension OpenAPIDocument {
             },
             "overcommitted_tokens": {"type": "number"},
             "reversals": {"type": "integer", "description": "How often assured rates turned back, since the start"},
+            "gateways": {
+              "type": "object",
+              "description": "Gateways that work from the pool: those that draw, and those that had work in the last ten minutes and do not draw. Beyond 4 of the latter /readyz warns",
+              "properties": {"drawing": {"type": "integer"}, "lending": {"type": "integer"}}
+            },
             "tenants": {"type": "integer"},
             "starved_tenants": {
               "type": "object",

@@ -53,6 +53,11 @@ struct OperationsRoutes: Sendable {
         }
         warnings += board.loop.delays(at: now)
         warnings += report?.withheld.map(\.sentence) ?? []
+        for pool in report?.pools ?? [] where pool.gateways.needDraws {
+            warnings.append(
+                "pool \(pool.pool): \(pool.gateways.lending) gateways do not draw, \(pool.gateways.drawing) do; more than "
+                    + "\(GatewayCounts.mostLending) without draws leave budget where no work waits: let them draw")
+        }
         for pool in report?.pools ?? [] {
             guard let last = pool.untracked.last, now.seconds(since: last.at) < Self.untrackedSeconds else { continue }
             warnings.append(

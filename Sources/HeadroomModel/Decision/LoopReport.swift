@@ -83,6 +83,7 @@ public struct PoolReport: Sendable {
     public var waits: [(tier: String, seconds: PerCriticality<Histogram>)]
     /// Questions that wait for a person.
     public var openQuestions: Int
+    public var gateways = GatewayCounts()
     /// `nil` while there is none.
     public var retryStorm: RetryStorm?
     /// Telemetry of tenants beyond the bounds on their number.
