@@ -64,7 +64,9 @@ struct RecordRoutes: Sendable {
         let excess = report.map { ExcessShares.largest(Self.excessCount, of: $0) } ?? []
         // A tenant that is paused after it was slowed to nothing keeps its number, and its chain.
         if isNow, explanation.tenant.breaker != nil,
-            let stands = board.newestReport?.costBreaks.first(where: { $0.subject == .tenant(tenant) && $0.state.isHeld })
+            let stands = board.newestReport?.costBreaks.first(where: {
+                $0.subject == .tenant(tenant) && $0.state.isHeld
+            })
         {
             explanation.tenant.breaker = stands
         }
