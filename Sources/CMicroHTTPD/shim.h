@@ -1,6 +1,9 @@
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <microhttpd.h>
 
 /* Swift cannot call variadic functions; these fix the arguments of the three that Headroom needs. */
@@ -45,4 +48,17 @@ static inline struct MHD_Response *headroom_mhd_bodiless_response(void) {
   if (response != NULL) MHD_set_response_options(response, MHD_RF_HEAD_ONLY_RESPONSE, MHD_RO_END);
 #endif
   return response;
+}
+
+/* A descriptor that wakes the daemon's thread when it is written to, once a write; -1 where the library has no epoll set to
+   add it to. The library passes over events without a pointer. */
+static inline int headroom_mhd_waker(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+  struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+  int waker = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (waker >= 0 && (info == NULL || epoll_ctl(info->epoll_fd, EPOLL_CTL_ADD, waker, &event) != 0)) {
+    close(waker);
+    waker = -1;
+  }
+  return waker;
 }

@@ -65,7 +65,7 @@ enum FanoutBenchmark {
         var rounds: [FanoutRound] = []
         for _ in 0..<count {
             try session.expect("ready")
-            while server.board.waitingCount < clients { usleep(1000) }
+            try waitForPolls(of: server, clients)
             // At its most: later, bodies of past generations are free again.
             grown = max(grown, MemoryUse.now.resident - before)
             generation += 1
@@ -76,6 +76,14 @@ enum FanoutBenchmark {
         }
         try session.end()
         return Figures("headroom, \(kind.rawValue)", clients, rounds, connectionBytes: grown / clients)
+    }
+
+    private static func waitForPolls(of server: BenchmarkServer, _ clients: Int) throws {
+        for _ in 0..<20_000 {
+            if server.board.waitingCount >= clients { return }
+            usleep(1000)
+        }
+        throw Fault.notWaiting(server.board.waitingCount, clients)
     }
 
     private static func measureEtcd(_ clients: Int, _ count: Int) throws -> Figures? {
@@ -108,10 +116,12 @@ enum FanoutBenchmark {
 
     enum Fault: Error, CustomStringConvertible {
         case tooFewFiles(Int)
+        case notWaiting(Int, Int)
 
         var description: String {
             switch self {
             case .tooFewFiles(let count): "a process may open too few files: ulimit -n \(count)"
+            case .notWaiting(let found, let wanted): "of \(wanted) polls only \(found) wait after 20 s"
             }
         }
     }

@@ -16,8 +16,11 @@ struct FanoutClient {
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     /// Of the answers of this round, which differ in nothing; `nil` before the first has come.
     private var answerBytes: Int?
-    /// The newest that was answered with, as `"1.17.0a1b2c3d"`.
-    private var tag = ""
+    /// The newest that was answered with, as `1.17`.
+    private var version = ""
+    private var variant = ""
+    /// The last part of a tag, which differs from gateway to gateway.
+    private var variants: [String: String] = [:]
 
     private struct Connection {
         let socket: Int32
@@ -70,6 +73,7 @@ struct FanoutClient {
             // One by one, so that no queue of new connections overflows.
             try send(kind == .etcd ? EtcdSubject.watch : first(of: number), to: number)
             try finishRound(waiting: 1)
+            variants[FanoutBenchmark.gateway(of: number)] = variant
         }
     }
 
@@ -89,8 +93,7 @@ struct FanoutClient {
     private func first(of number: Int) -> [UInt8] { get(number, "applied=1.1", "") }
 
     private func next(of number: Int) -> [UInt8] {
-        // The tag without its quotation marks and the view's hash.
-        let version = tag.dropFirst().split(separator: ".").prefix(2).joined(separator: ".")
+        let tag = "\"\(version).\(variants[FanoutBenchmark.gateway(of: number)] ?? "")\""
         switch kind {
         case .delta: return get(number, "applied=\(version)&since=\(version)&wait=60", "")
         case .snapshot, .etcd: return get(number, "applied=\(version)&wait=60", "If-None-Match: \(tag)\r\n")
@@ -144,7 +147,10 @@ struct FanoutClient {
             let body = LoopbackHTTP.header("content-length", of: text).flatMap({ Int($0) }),
             let tag = LoopbackHTTP.header("etag", of: text)
         else { throw .answer(String(text.prefix(400))) }
-        self.tag = tag
+        // `"1.17.0a1b2c3d"`, in its quotation marks.
+        let parts = tag.filter { $0 != "\"" }.split(separator: ".")
+        version = parts.prefix(2).joined(separator: ".")
+        variant = String(parts.last ?? "")
         return text.utf8.distance(from: text.startIndex, to: end) + body
     }
 

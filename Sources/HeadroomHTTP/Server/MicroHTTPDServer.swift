@@ -5,9 +5,9 @@ import Synchronization
 
 /// An HTTP server on libmicrohttpd: a few epoll threads that ask a ``Router`` for handlers.
 ///
-/// The threads are ours, and each runs a daemon of the library. One of the library's own threads reads up to 128 events at
-/// once, and as long as there were 128 it waits for more before it answers: when exactly 128 clients call and all
-/// others are parked, they wait until the next event, whenever that is. Here such a wait ends with the tick.
+/// Each thread runs a daemon of its own. It reads up to 128 events at once, and as long as there were 128 it waits for more
+/// before it answers: when exactly 128 clients call and all others are parked, they would wait until the next event,
+/// whenever that is. The tick wakes each thread, so that such a wait ends with it.
 ///
 /// The library closes connections that are idle in its sense, in which one byte a second is busy. Each connection
 /// therefore has a deadline of ours, and a thread that cuts those which are past it.
@@ -21,8 +21,6 @@ final class MicroHTTPDServer: Sendable {
     /// Parked exchanges whose handler has not been asked again yet.
     let parkedCount = Atomic(0)
     private let stopping = Atomic(false)
-    /// The threads run their daemons no more.
-    private let isEnding = Atomic(false)
     private let connections = ConnectionTable()
     private let running = Mutex<Running?>(nil)
 
@@ -31,14 +29,11 @@ final class MicroHTTPDServer: Sendable {
         let ticker: Ticker
     }
 
-    private struct Worker {
-        let daemon: Daemon
-        let thread: OwnThread
-    }
-
-    @safe private struct Daemon: @unchecked Sendable {
-        // Sendable: the library's daemon is run by one thread, and stopped after that has ended.
-        let handle: OpaquePointer
+    @safe private struct Worker: @unchecked Sendable {
+        // Sendable: the library's daemon may be used from any thread.
+        let daemon: OpaquePointer
+        /// Written to, it wakes the daemon's thread.
+        let waker: Int32
     }
 
     init(settings: ServerSettings, router: Router, failedSignIns: FailedSignIns = FailedSignIns()) {
@@ -60,7 +55,6 @@ final class MicroHTTPDServer: Sendable {
             throw HTTPError(.badCertificate, "this machine's libmicrohttpd was built without TLS")
         }
         let listener = try ListeningSocket(settings.listen)
-        isEnding.store(false, ordering: .relaxed)
         var workers: [Worker] = []
         for number in 0..<settings.threads {
             do throws(HTTPError) {
@@ -70,11 +64,13 @@ final class MicroHTTPDServer: Sendable {
                 throw error
             }
         }
+        let started = workers
         let ticker = Ticker(periodMilliseconds: settings.tickMilliseconds) {
             onTick()
             let now = MonotonicClock.milliseconds()
             self.delayedAnswers.tick(now)
             self.connections.cutOverdue(at: now)
+            for worker in started { eventfd_write(worker.waker, 1) }
         }
         running.withLock { $0 = Running(workers: workers, ticker: ticker) }
         return listener.address
@@ -86,33 +82,33 @@ final class MicroHTTPDServer: Sendable {
             let reason = unsafe String(cString: strerror(code))
             return HTTPError(.cannotListen, "the HTTP server cannot start on \(listener.address): \(reason)")
         }
-        var flags = MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue
+        var flags =
+            MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue | MHD_USE_TURBO.rawValue
         if settings.certificate != nil { flags |= MHD_USE_TLS.rawValue }
         let descriptor = number == 0 ? listener.descriptor : fcntl(listener.descriptor, F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { throw failure(errno) }
         // The daemon holds one reference from here until its end.
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
         let options = unsafe options(context: context, listener: descriptor)
-        guard let handle = unsafe headroom_mhd_start(flags, admitConnection, handleRequest, context, options) else {
+        guard let daemon = unsafe headroom_mhd_start(flags, admitConnection, handleRequest, context, options) else {
             let code = errno
             Glibc.close(descriptor)
             unsafe Unmanaged<MicroHTTPDServer>.fromOpaque(context).release()
             throw failure(code)
         }
-        let daemon = unsafe Daemon(handle: handle)
-        let period = Int32(settings.tickMilliseconds)
-        let thread = OwnThread {
-            while !self.isEnding.load(ordering: .relaxed) { unsafe MHD_run_wait(daemon.handle, period) }
+        let worker = unsafe Worker(daemon: daemon, waker: headroom_mhd_waker(daemon))
+        guard worker.waker >= 0 else {
+            end([worker])
+            throw failure(ENOTSUP)
         }
-        return Worker(daemon: daemon, thread: thread)
+        return worker
     }
 
     private func end(_ workers: [Worker]) {
-        isEnding.store(true, ordering: .relaxed)
         for worker in workers {
-            worker.thread.join()
             // It closes the socket that listens.
-            unsafe MHD_stop_daemon(worker.daemon.handle)
+            unsafe MHD_stop_daemon(worker.daemon)
+            if worker.waker >= 0 { Glibc.close(worker.waker) }
             unsafe Unmanaged.passUnretained(self).release()
         }
     }
