@@ -87,6 +87,8 @@ extension DashboardFile {
               h("span", { class: `number ${to < from ? "bad" : "good"}` }, `${compact(from)} → ${compact(to)}${from ? ` (${to >= from ? "+" : ""}${percent(to / from - 1)})` : ""}`),
               h("div", { class: "meter", role: "img", "aria-label": `from ${compact(from)} to ${compact(to)}`, vars: { "--part": `${100 * to / most}%`, "--mark": `${Math.min(99.5, 100 * from / most)}%`, "--tone": to < from ? "var(--shortage)" : "var(--c1)" } }, h("i"), h("b")));
           };
+          // Automation's reason is the first sentence of its evidence too.
+          const sentences = one.evidence.filter((sentence) => sentence !== one.reason);
           // The largest changes, and all of them on demand.
           const bars = () => {
             const listed = one.changes.slice(0, 8);
@@ -106,7 +108,7 @@ extension DashboardFile {
               subject(one), one.pool ? h("span", { class: "quiet" }, ` in ${one.pool}`) : h("span", { class: "quiet" }, " in all pools")),
               h("div", { class: "row" }, chip(what(one)), chip(`expires ${relative(one.until)}`))),
             h("p", null, `${one.author}: “${one.reason}”`),
-            one.evidence.length ? h("ul", { class: "sentences" }, one.evidence.map((sentence) => h("li", null, sentence))) : null,
+            sentences.length ? h("ul", { class: "sentences" }, sentences.map((sentence) => h("li", null, sentence))) : null,
             one.override && may("success", "sre", "admin") ? preview(one) : null,
             one.changes.length ? bars() : null,
             one.effects.length ? h("div", { class: "stack tight" }, h("h3", null, "What it does to others"), h("div", { class: "grid" }, one.effects.slice(0, 8).map(bar))) : null,

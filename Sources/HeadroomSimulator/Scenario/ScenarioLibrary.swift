@@ -44,6 +44,9 @@ package enum ScenarioLibrary {
     /// The scoreboard's `--quick`: shortage, loss and a neighbour, which tell most laws apart.
     package static let quick = ["steady-shortage", "silent-drop", "noisy-neighbour"]
 
+    /// Run by the scoreboard only when they are named: with 256 gateways a run takes as long as many others.
+    package static let slow = ["very-many-gateways"]
+
     package static let all: [Scenario] = sources.map { source in
         do throws(ScenarioError) {
             return try Scenario.read(source)

@@ -16,7 +16,7 @@ enum ScoreboardCommand {
 
           --quick         three scenarios: \(ScenarioLibrary.quick.joined(separator: ", "))
           --traces F,F    CSV traces (.gz is unpacked); without it workloads drawn by seed
-          --scenarios S   only these
+          --scenarios S   only these; all but \(ScenarioLibrary.slow.joined(separator: ", "))
           --strategies S  only these
           --seeds N|A-B   1 to N, or A to B; 1 to 1000 (3)
           --minutes N     of each trace, at most; 1 to 1440 (60)
@@ -36,7 +36,9 @@ enum ScoreboardCommand {
         let seeds = try seedRange(arguments)
         let seconds = 60 * (try arguments.number("--minutes", in: 1...1440) ?? 60)
         let names =
-            list("--scenarios") ?? (arguments.has("--quick") ? ScenarioLibrary.quick : ScenarioLibrary.all.map(\.name))
+            list("--scenarios")
+            ?? (arguments.has("--quick")
+                ? ScenarioLibrary.quick : ScenarioLibrary.all.map(\.name).filter { !ScenarioLibrary.slow.contains($0) })
         let plan = Scoreboard.Plan(
             traces: try list("--traces")?.map { (name: $0, trace: try TraceFile.read($0, seed: 1)) }
                 ?? [(name: "drawn", trace: SimulateCommand.synthetic(seconds, seed: 1))],
