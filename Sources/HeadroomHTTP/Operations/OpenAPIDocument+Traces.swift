@@ -32,8 +32,9 @@ extension OpenAPIDocument {
                 }
               },
               "400": {
-                "description": "A google.rpc.Status in the request's encoding",
+                "description": "A google.rpc.Status in the request's encoding; of a wrong header a problem",
                 "content": {
+                  "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}},
                   "application/x-protobuf": {"schema": {"type": "string", "format": "binary"}},
                   "application/json": {"schema": {"$ref": "#/components/schemas/TraceFailure"}}
                 }
