@@ -22,15 +22,11 @@ struct DrawClient {
     /// Prints the draws, the seconds that they took, and the median and the 99th percentile of the microseconds of one. The
     /// exit code.
     static func main(_ arguments: [String]) -> Int32 {
-        do {
+        LoadProcess.exitCode(of: "draw client") {
             var client = try DrawClient(arguments)
             let elapsed = try client.run()
             let times = client.microseconds.sorted()
             print("\(times.count) \(elapsed) \(times[times.count / 2]) \(times[times.count * 99 / 100])")
-            return 0
-        } catch {
-            FileHandle.standardError.write(Data("draw client: \(error)\n".utf8))
-            return 1
         }
     }
 
@@ -40,9 +36,7 @@ struct DrawClient {
         else { throw Fault.usage }
         self.seconds = seconds
         for index in 0..<count {
-            let socket = try LoopbackHTTP.connect(port)
-            var yes: Int32 = 1
-            unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+            let socket = try LoopbackHTTP.connect(port, isImmediate: true)
             let gateways = stride(from: index, to: DrawBenchmark.gateways, by: count).map {
                 DrawBody(gateway: $0, run: run)
             }

@@ -46,13 +46,9 @@ struct FanoutClient {
 
     /// The exit code.
     static func main(_ arguments: [String]) -> Int32 {
-        do {
+        LoadProcess.exitCode(of: "fan-out client") {
             var client = try FanoutClient(arguments)
             try client.run()
-            return 0
-        } catch {
-            FileHandle.standardError.write(Data("fan-out client: \(error)\n".utf8))
-            return 1
         }
     }
 
@@ -65,9 +61,9 @@ struct FanoutClient {
         self.rounds = rounds
         poll = try EventPoll()
         for number in 0..<count {
-            guard let socket = try? LoopbackHTTP.connect(port) else { throw Fault.connection("connect") }
-            var yes: Int32 = 1
-            unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+            guard let socket = try? LoopbackHTTP.connect(port, isImmediate: true) else {
+                throw Fault.connection("connect")
+            }
             try poll.add(socket, as: number)
             connections.append(Connection(socket: socket))
             // One by one, so that no queue of new connections overflows.

@@ -41,14 +41,10 @@ struct LoadClient {
     /// Prints the answers, the seconds that they took, and the 99th percentile of their latency in milliseconds. The exit
     /// code.
     static func main(_ arguments: [String]) -> Int32 {
-        do {
+        LoadProcess.exitCode(of: "load client") {
             var client = try LoadClient(arguments)
             let elapsed = try client.run()
             print("\(client.answers) \(elapsed) \(client.p99Milliseconds)")
-            return 0
-        } catch {
-            FileHandle.standardError.write(Data("load client: \(error)\n".utf8))
-            return 1
         }
     }
 

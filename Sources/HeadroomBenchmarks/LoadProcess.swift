@@ -12,19 +12,35 @@ enum LoadProcess {
     /// Runs to the end, and returns the numbers that the client printed.
     /// - Parameter count: of numbers; any other count is a failure of the client.
     static func numbers(_ arguments: [String], count: Int) throws -> [Double] {
-        let client = Process()
-        client.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-        client.arguments = arguments
-        let output = Pipe()
-        client.standardOutput = output
-        try client.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        client.waitUntilExit()
+        let text = try output(of: URL(fileURLWithPath: CommandLine.arguments[0]), arguments)
         let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-        guard client.terminationStatus == 0, numbers.count == count else {
-            throw Fault(arguments: arguments, output: text)
-        }
+        guard numbers.count == count else { throw Fault(arguments: arguments, output: text) }
         return numbers
+    }
+
+    /// Runs `program` to the end, and returns what it printed.
+    static func output(of program: URL, _ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Fault(arguments: arguments, output: text) }
+        return text
+    }
+
+    /// The exit code of the process that is such a client: an error goes to standard error.
+    static func exitCode(of name: String, _ run: () throws -> Void) -> Int32 {
+        do {
+            try run()
+            return 0
+        } catch {
+            FileHandle.standardError.write(Data("\(name): \(error)\n".utf8))
+            return 1
+        }
     }
 }
 

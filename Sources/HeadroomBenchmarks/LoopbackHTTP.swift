@@ -35,8 +35,16 @@ enum LoopbackHTTP {
         return line.map { String($0.dropFirst(name.count + 1).drop { $0 == " " }) }
     }
 
-    static func connect(_ port: UInt16) throws(Fault) -> Int32 {
-        unsafe try open(port: port) { socket, address, size in unsafe Glibc.connect(socket, address, size) }
+    /// - Parameter isImmediate: small writes go at once (`TCP_NODELAY`).
+    static func connect(_ port: UInt16, isImmediate: Bool = false) throws(Fault) -> Int32 {
+        let socket = unsafe try open(port: port) { socket, address, size in
+            unsafe Glibc.connect(socket, address, size)
+        }
+        if isImmediate {
+            var yes: Int32 = 1
+            unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        }
+        return socket
     }
 
     private static func open(

@@ -39,7 +39,7 @@ enum PollLoad {
                 ], count: 3)
             return (numbers[0], numbers[1])
         case .wrk(let program):
-            let text = try PollLoad.output(program, ["-t1", "-c\(connections)", "-d\(seconds)s"] + options)
+            let text = try LoadProcess.output(of: program, ["-t1", "-c\(connections)", "-d\(seconds)s"] + options)
             // "  244590 requests in 2.10s, 83.51MB read"; a line says so when answers are neither 2xx nor 3xx.
             guard !text.contains("Non-2xx"), !text.contains("Socket errors"),
                 let line = text.split(separator: "\n").first(where: { $0.contains(" requests in ") }),
@@ -48,7 +48,8 @@ enum PollLoad {
             else { throw PollBenchmark.PollFault.load(text) }
             return (requests, elapsed)
         case .h2load(let program):
-            let text = try PollLoad.output(program, ["--h1", "-t1", "-c\(connections)", "-D\(seconds)"] + options)
+            let text = try LoadProcess.output(
+                of: program, ["--h1", "-t1", "-c\(connections)", "-D\(seconds)"] + options)
             // "status codes: 0 2xx, 122469 3xx, 0 4xx, 0 5xx"
             guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("status codes: ") }) else {
                 throw PollBenchmark.PollFault.load(text)
@@ -59,18 +60,5 @@ enum PollLoad {
             else { throw PollBenchmark.PollFault.load(text) }
             return (requests, Double(seconds))
         }
-    }
-
-    private static func output(_ program: URL, _ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw PollBenchmark.PollFault.load(text) }
-        return text
     }
 }

@@ -136,10 +136,9 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
             }
             if let tenants {
                 if let refusal = proposal.refusal(naming: tenants) { throw refusal }
-                if let rest = proposal.limited(to: Set(proposal.changes.map(\.tenant)).subtracting(tenants)),
-                    var part = proposal.limited(to: tenants)
-                {
-                    state.steering.proposals[index] = rest
+                if let divided = proposal.divided(by: tenants) {
+                    state.steering.proposals[index] = divided.rest
+                    var part = divided.part
                     (part.id, part.state, part.decision) = (state.newID(), decided, decision)
                     state.steering.proposals.append(part)
                     state.note(part, by: decision.author, at: decision.at)
@@ -466,16 +465,9 @@ extension Proposal {
 extension MemoryDesk.State {
     /// A decision, and each of its tenants where it has several.
     fileprivate mutating func note(_ proposal: Proposal, by author: String, at now: Timestamp) {
-        let action =
-            switch (proposal.kind, proposal.state) {
-            case (.recommendation, .approved): "recommendation.apply"
-            case (.recommendation, _): "recommendation.dismiss"
-            case (_, .approved): "approval.approve"
-            default: "approval.deny"
-            }
-        note(action, by: author, at: now)
+        note(proposal.decisionAction, by: author, at: now)
         guard proposal.changes.count > 1 else { return }
-        for _ in proposal.changes { note("\(action)_tenant", by: author, at: now) }
+        for _ in proposal.changes { note(proposal.tenantAction, by: author, at: now) }
     }
 
     fileprivate mutating func enter(_ override: Override) -> Override {

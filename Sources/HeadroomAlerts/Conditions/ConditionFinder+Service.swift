@@ -39,12 +39,13 @@ extension ConditionFinder {
     func findQuestions(_ seen: AlertObservation, _ found: inout FoundConditions) {
         for proposal in seen.rules.steering.proposals {
             let word = proposal.kind == .recommendation ? "Recommendation" : "Approval"
+            let tenants = proposal.subjects
+            let tenant = tenants.count == 1 ? tenants[0] : Proposal.allTenants
             let subject =
                 proposal.kind == .contracts
                 ? "an import of contracts"
-                : "\(proposal.subjects.count == 1 ? proposal.subjects[0].text : "\(proposal.subjects.count) tenants")"
+                : (tenants.count == 1 ? tenant.text : "\(tenants.count) tenants")
                     + (proposal.pool.map { " in \($0)" } ?? "")
-            let tenant = proposal.subjects.count == 1 ? proposal.subjects[0] : Proposal.allTenants
             let isPending = proposal.state == .pending
             let end = (isPending ? proposal.authorship : proposal.decision ?? proposal.authorship).until
             let left = end.seconds(since: seen.at)

@@ -5,7 +5,7 @@ import HeadroomModel
 extension PoolBudget {
     typealias Resumption = (waiter: CheckedContinuation<Answer, Never>, answer: Answer)
 
-    /// Runs `change` under the lock, sets the alarm for what still waits, and then wakes whoever was answered.
+    /// Runs `change` under the lock, sets the alarm for what still waits, and then wakes the callers that were answered.
     func settle<Result>(
         at now: Timestamp, _ change: (inout State, inout [Resumption]) -> Result
     ) -> Result where Result: Sendable {

@@ -54,15 +54,15 @@ extension DashboardFile {
         function main(rates) { return rates.tpm ?? rates.itpm ?? rates.rpm; }
 
         // An import of contracts is about no one tenant, and what automation asks for about one or several.
-        function subject(one) {
-          const link = (tenant) => h("a", { href: `#/tenant/${encodeURIComponent(tenant)}` }, tenant);
-          if (one.override) return link(one.tenant);
-          if (one.change_count === 1) return link(one.changes[0].tenant);
-          return one.change_count ? `${whole(one.change_count)} tenants` : "all tenants";
-        }
+        function tenantOf(one) { return one.override ? one.tenant : one.change_count === 1 ? one.changes[0].tenant : null; }
 
         function subjectText(one) {
-          return one.override ? one.tenant : one.change_count === 1 ? one.changes[0].tenant : one.change_count ? `${whole(one.change_count)} tenants` : "all tenants";
+          return tenantOf(one) ?? (one.change_count ? `${whole(one.change_count)} tenants` : "all tenants");
+        }
+
+        function subject(one) {
+          const tenant = tenantOf(one);
+          return tenant ? h("a", { href: `#/tenant/${encodeURIComponent(tenant)}` }, tenant) : subjectText(one);
         }
 
         function what(one) {

@@ -120,6 +120,8 @@ private struct Inquiry {
 
     // MARK: The question
 
+    private typealias SizedChange = (change: Proposal.Change, size: Double)
+
     /// All wishes in one question; `nil` when none of them is worth asking for. Numbers of a pending one stay until they
     /// differ clearly: people read them.
     func question(_ kind: Proposal.Kind, _ wishes: [Wish], inPlaceOf pending: Proposal?) -> Proposal? {
@@ -134,7 +136,7 @@ private struct Inquiry {
 
         let (before, after) = fills(kind, wanted)
         var isAsked = Array(repeating: false, count: members.indices.count)
-        var changes: [(change: Proposal.Change, size: Double)] = []
+        var changes: [SizedChange] = []
         for wish in wanted {
             var change = change(of: wish.index, before, after)
             let known = known[change.tenant]
@@ -145,16 +147,17 @@ private struct Inquiry {
             changes.append((change, size(change)))
         }
         if changes.isEmpty { return nil }
-        changes.sort { (-$0.size, $0.change.tenant) < (-$1.size, $1.change.tenant) }
+        changes = largestFirst(changes)
         changes.removeLast(max(0, changes.count - Proposal.maxChanges))
 
         let others = members.indices.filter { index in
             !isAsked[index] && abs(after[index] - before[index]) > 1e-3 * max(before[index], after[index])
         }
-        let effects = others.map { index in
-            let change = change(of: index, before, after)
-            return (change: change, size: size(change))
-        }.sorted { (-$0.size, $0.change.tenant) < (-$1.size, $1.change.tenant) }
+        let effects = largestFirst(
+            others.map { index in
+                let change = change(of: index, before, after)
+                return (change, size(change))
+            })
         let evidence = evidence(
             kind, changes.map(\.change), asking: wanted.filter { isAsked[$0.index] }.map(\.index),
             effects: effects.count, large: effects.count { $0.size >= moverShare })
@@ -189,6 +192,10 @@ private struct Inquiry {
     private func change(of index: Int, _ before: [Double], _ after: [Double]) -> Proposal.Change {
         Proposal.Change(
             tenant: members.tenants[index], from: whole(before[index], of: index), to: whole(after[index], of: index))
+    }
+
+    private func largestFirst(_ changes: [SizedChange]) -> [SizedChange] {
+        changes.sorted { (-$0.size, $0.change.tenant) < (-$1.size, $1.change.tenant) }
     }
 
     /// As part of nominal capacity, in the resource in which it is largest.

@@ -75,7 +75,7 @@ public struct PoolGate: Sendable {
     var settledBreakerChanges = 0
     /// Eligible calls that only the breaker of their model keeps back. Some may have ended.
     var parked: [QueuedCall] = []
-    /// What the last caller was told that a breaker sent away.
+    /// When the last caller that a breaker sent away is to come back.
     var lastReturn: Timestamp
     /// `nil`: it does not draw.
     var drawing: Drawing?

@@ -185,42 +185,37 @@ struct FailureWindow: Sendable {
         var failures = 0
     }
 
-    private var counts = [Count](repeating: Count(), count: Int(seconds))
-    /// Long ago.
-    private var newest: Int64 = -1 << 60
+    /// At least ``seconds``, and a power of two.
+    private static let slots = 1 << (Int.bitWidth - (Int(seconds) - 1).leadingZeroBitCount)
 
+    private var counts = [Count](repeating: Count(), count: slots)
+    /// Long ago.
+    private var clock = RingClock(newest: -1 << 60)
     private var lastFailure: Int64 = -1 << 60
 
     func hasFailures(at second: Int64) -> Bool { lastFailure > second - FailureWindow.seconds }
 
     /// Seconds do not go back.
     mutating func add(isFailure: Bool, at second: Int64) {
-        if second > newest {
-            let passed = newest < second - FailureWindow.seconds ? FailureWindow.seconds : second - newest
-            for step in 0..<passed { counts[FailureWindow.index(second - step)] = Count() }
-            newest = second
-        }
-        let index = FailureWindow.index(newest)
-        counts[index].attempts += 1
+        for new in clock.advance(to: second, of: FailureWindow.slots) { counts[FailureWindow.slot(of: new)] = Count() }
+        let slot = FailureWindow.slot(of: clock.newest)
+        counts[slot].attempts += 1
         guard isFailure else { return }
-        counts[index].failures += 1
-        lastFailure = newest
+        counts[slot].failures += 1
+        lastFailure = clock.newest
     }
 
     /// Of the seconds after the one that `since` lies in, up to `now`'s.
     func counts(since: Timestamp, at now: Timestamp) -> (attempts: Double, failures: Double) {
         var sum = Count()
-        var second = max(since.second, now.second - FailureWindow.seconds, newest - FailureWindow.seconds) + 1
-        while second <= min(now.second, newest) {
-            sum.attempts += counts[FailureWindow.index(second)].attempts
-            sum.failures += counts[FailureWindow.index(second)].failures
+        var second = max(since.second, now.second - FailureWindow.seconds, clock.newest - FailureWindow.seconds) + 1
+        while second <= min(now.second, clock.newest) {
+            sum.attempts += counts[FailureWindow.slot(of: second)].attempts
+            sum.failures += counts[FailureWindow.slot(of: second)].failures
             second += 1
         }
         return (Double(sum.attempts), Double(sum.failures))
     }
 
-    private static func index(_ second: Int64) -> Int {
-        let rest = Int(second % seconds)
-        return rest < 0 ? rest + Int(seconds) : rest
-    }
+    private static func slot(of second: Int64) -> Int { RingClock.slot(of: second, of: slots) }
 }

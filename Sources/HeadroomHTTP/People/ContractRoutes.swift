@@ -89,10 +89,7 @@ struct ContractRoutes: Sendable {
                 "\(answer.removed.count) of \(old.count) contracts would be removed, and nothing was changed: "
                     + "dry_run=true shows which; confirm=\(answer.removed.count) says that this is meant")
         }
-        let limit = ContractLimit(
-            // Without tokens everybody is one person, and nobody could agree.
-            share: call.grant.isOpen ? 1 : policy.contracts.approvalShare,
-            pendingSeconds: policy.contracts.pendingHours * 3600)
+        let limit = ContractLimit(policy.contracts, canAsk: !call.grant.isOpen)
         switch try await asking({
             try await contracts.replaceAll(with: imported, by: call.grant.author, at: time.now(), within: limit)
         }) {

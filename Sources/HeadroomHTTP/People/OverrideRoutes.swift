@@ -151,13 +151,7 @@ extension JSONWriter {
         field("pool", report.pool.text)
         field("resource", resources.first { report.nominal[$0] != nil }?.rateName)
         field("changed", effects.count)
-        field("effects", each: effects.prefix(Self.maxEffects)) { writer, effect in
-            writer.beginObject()
-            writer.field("tenant", effect.tenant.text)
-            writer.field("from", effect.from)
-            writer.field("to", effect.to)
-            writer.endObject()
-        }
+        field("effects", each: effects.prefix(Self.maxEffects)) { $0.change($1) }
         endObject()
     }
 }

@@ -11,6 +11,11 @@ public struct ContractLimit: Equatable, Sendable {
         self.pendingSeconds = pendingSeconds
     }
 
+    /// - Parameter canAsk: false where everybody is one person, so that nobody could agree.
+    public init(_ policy: ContractPolicy, canAsk: Bool = true) {
+        self.init(share: canAsk ? policy.approvalShare : 1, pendingSeconds: policy.pendingHours * 3600)
+    }
+
     /// Why a second person has to agree, in a sentence; `nil` when nobody has to. New contracts change nobody's, and what one
     /// tenant has bought may be put by one person anyway.
     ///

@@ -224,6 +224,27 @@ extension Proposal {
         return part.changes.isEmpty ? nil : part
     }
 
+    /// The part about `tenants`, and the others that go on waiting; `nil` when one of both is empty.
+    public func divided(by tenants: Set<TenantID>) -> (part: Proposal, rest: Proposal)? {
+        guard let part = limited(to: tenants),
+            let rest = limited(to: Set(changes.map(\.tenant)).subtracting(tenants))
+        else { return nil }
+        return (part, rest)
+    }
+
+    /// The decision as an action of the audit log.
+    public var decisionAction: String {
+        switch (kind, state) {
+        case (.recommendation, .approved): "recommendation.apply"
+        case (.recommendation, _): "recommendation.dismiss"
+        case (_, .approved): "approval.approve"
+        default: "approval.deny"
+        }
+    }
+
+    /// The action of the row that a decision on several tenants has for each of them, besides its own.
+    public var tenantAction: String { decisionAction + AuditEntry.tenantSuffix }
+
     /// Why a person cannot decide on these tenants alone; `nil` when they can.
     public func refusal(naming tenants: Set<TenantID>) -> SteeringError? {
         guard !changes.isEmpty else {

@@ -67,6 +67,11 @@ public struct AuditEntry: Equatable, Sendable {
     /// SHA-256, in hexadecimal.
     public var hash: String
 
+    /// Ends the actions of rows that are a part of another one: of a decision on several tenants, the one tenant's.
+    public static let tenantSuffix = "_tenant"
+
+    public var isPart: Bool { action.hasSuffix(AuditEntry.tenantSuffix) }
+
     public init(sequence: Int64, at: Timestamp, author: String, action: String, detail: String, hash: String) {
         self.sequence = sequence
         self.at = at

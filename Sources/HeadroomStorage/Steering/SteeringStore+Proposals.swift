@@ -32,9 +32,7 @@ extension SteeringStore {
             if let refusal = SteeringStore.refusal(of: proposal, to: decision.author) { return .failure(refusal) }
             if let tenants {
                 if let refusal = proposal.refusal(naming: tenants) { return .failure(refusal) }
-                if let rest = proposal.limited(to: Set(proposal.changes.map(\.tenant)).subtracting(tenants)),
-                    let part = proposal.limited(to: tenants)
-                {
+                if let (part, rest) = proposal.divided(by: tenants) {
                     try table.write(body: ProposalBody.encode(rest), of: id)
                     return .success(try enter(part, state, as: decision, in: table))
                 }
@@ -73,13 +71,6 @@ extension SteeringStore {
     /// One row for the decision. Where it is on several tenants, one more for each: what was done to a tenant can be found
     /// and erased by its name.
     private func note(_ proposal: Proposal, _ decision: Authorship, at now: Timestamp) throws(StorageError) {
-        let (list, verb) =
-            switch (proposal.kind, proposal.state) {
-            case (.recommendation, .approved): ("recommendation", "apply")
-            case (.recommendation, _): ("recommendation", "dismiss")
-            case (_, .approved): ("approval", "approve")
-            default: ("approval", "deny")
-            }
         let subject: [(StaticString, AuditAct.Value)] = [
             ("id", .integer(proposal.id)), ("kind", .text(proposal.kind.name)), ("pool", .text(proposal.pool?.text)),
         ]
@@ -90,7 +81,7 @@ extension SteeringStore {
         let tenant = isOne ? proposal.changes[0].tenant : proposal.tenant
         try audit.append(
             AuditAct(
-                "\(list).\(verb)", by: decision.author, tenant: tenant == Proposal.allTenants ? nil : tenant,
+                proposal.decisionAction, by: decision.author, tenant: tenant == Proposal.allTenants ? nil : tenant,
                 subject
                     + (isOne
                         ? rates(proposal.changes[0])
@@ -102,7 +93,7 @@ extension SteeringStore {
         guard !isOne else { return }
         for change in proposal.changes {
             try audit.append(
-                AuditAct("\(list).\(verb)_tenant", by: decision.author, tenant: change.tenant, subject + rates(change)),
+                AuditAct(proposal.tenantAction, by: decision.author, tenant: change.tenant, subject + rates(change)),
                 at: now)
         }
     }

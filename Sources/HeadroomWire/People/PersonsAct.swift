@@ -11,7 +11,6 @@ package struct PersonsAct: Equatable, Sendable {
     package let reason: String?
     /// A decision on several tenants is a row without a tenant, and one more for each tenant.
     private let isOfSeveral: Bool
-    private var isPart: Bool { entry.action.hasSuffix("_tenant") }
 
     package init(_ entry: AuditEntry) {
         self.entry = entry
@@ -25,7 +24,7 @@ package struct PersonsAct: Equatable, Sendable {
     /// Whether it may explain numbers of `pool`, and of `tenant` where one is named.
     package func concerns(_ pool: PoolID, _ tenant: TenantID?) -> Bool {
         guard self.pool == nil || self.pool == pool else { return false }
-        guard let tenant else { return !isPart }
+        guard let tenant else { return !entry.isPart }
         return self.tenant == nil ? !isOfSeveral : self.tenant == tenant
     }
 }

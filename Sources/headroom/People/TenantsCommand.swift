@@ -92,11 +92,8 @@ enum TenantsCommand {
         let difference = ContractDifference(from: try await database.contracts.all(), to: contracts)
         let change = ContractImportAnswer(contracts, difference, isDryRun: false)
         guard try mayImport(change, from: path, arguments) else { return 0 }
-        let limits = (policy?.contracts ?? ContractPolicy())
-        let limit = ContractLimit(
-            // Without tokens everybody is one person, and nobody could agree.
-            share: try await database.tokens.all().isEmpty ? 1 : limits.approvalShare,
-            pendingSeconds: limits.pendingHours * 3600)
+        let hasTokens = try await !database.tokens.all().isEmpty
+        let limit = ContractLimit(policy?.contracts ?? ContractPolicy(), canAsk: hasTokens)
         switch try await database.contracts.replaceAll(
             with: contracts, by: AuditLog.commandLine, at: CommandDatabase.now(), within: limit)
         {

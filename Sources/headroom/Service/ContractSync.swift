@@ -62,13 +62,11 @@ actor ContractSync {
             let old = try await database.contracts.all()
             let difference = ContractDifference(from: old, to: contracts)
             guard !difference.isEmpty else { return say(nil) }
-            let limits = policy.contracts
+            var limit = ContractLimit(policy.contracts)
+            // An export that lost most of its rows is never taken unasked: nobody is there to confirm it.
+            if difference.removesMost { limit.share = min(limit.share, 0.5) }
             switch try await database.contracts.replaceAll(
-                with: contracts, by: Self.author, at: time.now(),
-                // An export that lost most of its rows is never taken unasked: nobody is there to confirm it.
-                within: ContractLimit(
-                    share: difference.removesMost ? min(limits.approvalShare, 0.5) : limits.approvalShare,
-                    pendingSeconds: limits.pendingHours * 3600))
+                with: contracts, by: Self.author, at: time.now(), within: limit)
             {
             case .replaced(let difference):
                 say(nil)
