@@ -99,38 +99,43 @@ struct GatewayDivision: Sendable {
 extension PoolTraffic {
     /// One column for each of `living`, ascending.
     ///
-    /// A gateway that has just joined is taken to get its even part of the traffic; after that what it reports counts.
+    /// A gateway that has just joined is taken to get its even part of the traffic; after that its reports count.
     fileprivate init(of demand: PoolDemand?, at living: [GatewayID], isNew: [Bool]) {
         let tenants = demand?.tenants ?? []
         var cells = [Double](repeating: 0, count: tenants.count * living.count)
         for row in tenants.indices {
-            PoolTraffic.spread(tenants.span[row].gateways, over: living, into: &cells, from: row * living.count)
+            let traffic = tenants.span[row].gateways
+            PoolTraffic.forEachPlace(of: traffic, by: \.gateway, in: living) {
+                cells[row * living.count + $1] = $0.weight
+            }
+        }
+        var loads = [SIMD4<Double>](repeating: .zero, count: living.count)
+        PoolTraffic.forEachPlace(of: demand?.gateways ?? [], by: \.gateway, in: living) { loads[$1] = $0.seconds }
+        var hourly = [Double](repeating: 0, count: living.count)
+        PoolTraffic.forEachPlace(of: demand?.hourlyGateways ?? [], by: \.gateway, in: living) { hourly[$1] = $0.weight }
+
+        // Without any traffic all have the same.
+        let known = loads.filter { $0 != .zero }
+        let knownHourly = hourly.filter { $0 > 0 }
+        let even = known.reduce(.zero, +) / Double(max(known.count, 1))
+        let evenHourly = knownHourly.reduce(0, +) / Double(max(knownHourly.count, 1))
+        for index in living.indices where isNew[index] {
+            if loads[index] == .zero { loads[index] = even }
+            if hourly[index] == 0 { hourly[index] = evenHourly }
         }
         self.init(
-            gateways: living, budgetWeights: PoolTraffic.weights(demand?.gateways ?? [], at: living, isNew),
-            fallbackWeights: PoolTraffic.weights(demand?.hourlyGateways ?? [], at: living, isNew),
-            tenants: tenants.map(\.tenant), demand: cells)
-    }
-
-    private static func weights(_ traffic: [GatewayTraffic], at living: [GatewayID], _ isNew: [Bool]) -> [Double] {
-        var weights = [Double](repeating: 0, count: living.count)
-        spread(traffic, over: living, into: &weights, from: 0)
-        // Without any traffic all have the same.
-        let known = weights.filter { $0 > 0 }
-        let even = known.reduce(0, +) / Double(max(known.count, 1))
-        for index in living.indices where isNew[index] && weights[index] == 0 { weights[index] = even }
-        return weights
+            gateways: living, loads: loads, fallbackWeights: hourly, tenants: tenants.map(\.tenant), demand: cells)
     }
 
     /// Both ascend by gateway.
-    private static func spread(
-        _ traffic: [GatewayTraffic], over living: [GatewayID], into cells: inout [Double], from first: Int
+    private static func forEachPlace<Entry>(
+        of traffic: [Entry], by gateway: (Entry) -> GatewayID, in living: [GatewayID], _ body: (Entry, Int) -> Void
     ) {
         var column = 0
         for entry in traffic {
-            while column < living.count, living[column] < entry.gateway { column += 1 }
+            while column < living.count, living[column] < gateway(entry) { column += 1 }
             guard column < living.count else { return }
-            if living[column] == entry.gateway { cells[first + column] = entry.weight }
+            if living[column] == gateway(entry) { body(entry, column) }
         }
     }
 }

@@ -29,7 +29,7 @@ package actor TenantConsumptionClassifier {
     }
 
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
-    private static let version: UInt32 = 0x434C_0003  // "CL", 3
+    private static let version: UInt32 = 0x434C_0004  // "CL", 4
 
     private var pools = PoolTable<Watched>()
     private var rules: Rules

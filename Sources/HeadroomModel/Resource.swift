@@ -190,8 +190,11 @@ public struct Work: Equatable, Sendable {
     public static func -= (left: inout Work, right: Work) { left.amounts -= right.amounts }
 
     /// Seconds of a pool of this capacity that the work takes: the largest over the resources that it limits.
-    public func seconds(of capacity: Rates) -> Double {
+    public func seconds(of capacity: Rates) -> Double { secondsByResource(of: capacity).max() }
+
+    /// The same in each resource; 0 in those that are not limited. Lanes in the order of ``Resource``.
+    public func secondsByResource(of capacity: Rates) -> SIMD4<Double> {
         let isLimited = capacity.resources.lanes .& (capacity.perMinute .> 0)
-        return SIMD4.zero.replacing(with: amounts * 60 / capacity.perMinute, where: isLimited).max()
+        return SIMD4.zero.replacing(with: amounts * 60 / capacity.perMinute, where: isLimited)
     }
 }

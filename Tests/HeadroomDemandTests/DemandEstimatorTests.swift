@@ -222,5 +222,29 @@ import Testing
         let gateways = try #require(demand(at: 10)).gateways
         #expect(gateways.map(\.gateway) == ["gw-1", "gw-2"])
         #expect(abs(gateways[0].weight / gateways[1].weight - 3) < 0.2)
+        // A queue at one of them draws the assured rate there.
+        let at = Self.start.adding(seconds: 10)
+        estimator.fold(
+            .queue(
+                QueueRecord(
+                    at: at, gateway: "gw-2", tenant: "acme", pool: Self.pool, criticality: .interactive, depth: 1000,
+                    tokens: 1_000_000)), at: at)
+        let queued = try #require(demand(at: 10)).gateways
+        #expect(queued[0].weight == gateways[0].weight && queued[1].weight > 10 * gateways[1].weight)
+    }
+
+    @Test mutating func `a gateway's load is counted in each resource apart`() throws {
+        for n in 0..<100 {
+            let isLong = n % 4 == 0
+            fold(
+                call(
+                    Double(n) / 10, request: "r\(n)", tokens: isLong ? 10_000 : 1_000,
+                    gateway: isLong ? "gw-2" : "gw-1"))
+        }
+        let loads = estimator.estimate(at: Self.start.adding(seconds: 10)).gateways
+        #expect(loads.map(\.gateway) == ["gw-1", "gw-2"])
+        let ratio = loads[0].seconds / loads[1].seconds
+        #expect(abs(ratio[Resource.requests.rawValue] - 3) < 0.2)
+        #expect(ratio[Resource.tokens.rawValue] < 0.5)
     }
 }

@@ -33,6 +33,15 @@ import Testing
         #expect(parts[1].allocation.budget == Rates(rpm: 2750, tpm: 27_500))
     }
 
+    @Test func `each resource of the budget follows its own part of the work`() {
+        // Short calls at one gateway, long ones at the other.
+        let traffic = PoolTraffic(
+            gateways: ["a", "b"], loads: [SIMD4(3, 1, 0, 0), SIMD4(1, 3, 0, 0)], fallbackWeights: [1, 1], tenants: [],
+            demand: [])
+        let parts = Parts().divide(allocation(rpm: 10_000, tpm: 100_000), over: traffic)
+        #expect(parts.map(\.allocation.budget) == [Rates(rpm: 7250, tpm: 27_500), Rates(rpm: 2750, tpm: 72_500)])
+    }
+
     @Test func `an idle gateway's part holds one mean request per burst`() {
         let shares = [
             GatewayShare(gateway: "a", budgetWeight: 1), GatewayShare(gateway: "b", budgetWeight: 0),

@@ -27,7 +27,7 @@ extension DemandEstimator {
         denials.release(at: now)
         controls.release(at: now)
         result.consumed = sums.consumed.rates(overSeconds: Double(terms.windowSeconds), of: pool.nominal.resources)
-        result.gateways = gatewayTraffic(backlog: sums.backlog, at: now)
+        result.gateways = gatewayLoads(backlog: sums.backlog, at: now)
         result.hourlyGateways = hourlyTraffic(at: now)
         return result
     }
@@ -137,11 +137,14 @@ extension DemandEstimator {
     }
 
     /// Arrivals and a fifth of the backlog, both in seconds of the pool (ControlLaw, rule 4).
-    private func gatewayTraffic(backlog: [Double], at now: Timestamp) -> [GatewayTraffic] {
-        gateways.indices.compactMap { index -> GatewayTraffic? in
-            guard now.seconds(since: gatewayArrivals[index].lately.at) < 600 || backlog[index] > 0 else { return nil }
-            let arrived = Double(gatewayArrivals[index].lately.value(at: now, halfLife: Self.poolHalfLife))
-            return GatewayTraffic(gateway: gateways[index], weight: arrived + backlog[index] / 5)
+    private func gatewayLoads(backlog: [SIMD4<Double>], at now: Timestamp) -> [GatewayLoad] {
+        gateways.indices.compactMap { index -> GatewayLoad? in
+            guard now.seconds(since: gatewayArrivals[index].lately.at) < 600 || backlog[index].max() > 0 else {
+                return nil
+            }
+            let arrived = gatewayArrivals[index].lately.value(at: now, halfLife: Self.poolHalfLife)
+            return GatewayLoad(
+                gateway: gateways[index], seconds: SIMD4<Double>(arrived) + backlog[index] * Self.backlogShare)
         }
         .sorted { $0.gateway < $1.gateway }
     }

@@ -129,9 +129,10 @@ extension DemandEstimator {
         return number
     }
 
-    mutating func noteArrivals(_ cost: Double, of index: Int, from gateway: GatewayID, at now: Timestamp) {
-        guard cost > 0, let number = number(of: gateway, at: now) else { return }
-        gatewayArrivals[Int(number)].add(Float(cost), at: now, latelyHalfLife: Self.poolHalfLife)
-        profiles[index].noteArrivals(Float(cost), from: number, names: gateways, at: now)
+    mutating func noteArrivals(_ work: Work, of index: Int, from gateway: GatewayID, at now: Timestamp) {
+        let seconds = SIMD4<Float>(work.secondsByResource(of: pool.nominal))
+        guard seconds.max() > 0, let number = number(of: gateway, at: now) else { return }
+        gatewayArrivals[Int(number)].add(seconds, at: now, latelyHalfLife: Self.poolHalfLife)
+        profiles[index].noteArrivals(seconds.max(), from: number, names: gateways, at: now)
     }
 }

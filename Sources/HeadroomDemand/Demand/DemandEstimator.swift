@@ -38,6 +38,8 @@ public struct DemandEstimator: Sendable {
     /// The pool's budget follows about 10 s of arrivals, a tenant's rates about a minute of them.
     static let poolHalfLife = 7.0
     static let tenantHalfLife = 42.0
+    /// So much of the backlog counts beside the arrivals of ten seconds (ControlLaw, rule 4).
+    static let backlogShare = 0.2
     /// Evidence about a tenant fades by half in a day without calls.
     static let evidenceHalfLife = 86_400.0
     static let retryHalfLife = 60.0
@@ -168,7 +170,7 @@ public struct DemandEstimator: Sendable {
         guard isFirst, !isResent else { return }
         let work = worth(call, index)
         profiles[index].want(work, flow: flow, second: instant.second, ringSeconds: ringSeconds)
-        noteArrivals(work.seconds(of: pool.nominal), of: index, from: call.gateway, at: instant)
+        noteArrivals(work, of: index, from: call.gateway, at: instant)
     }
 
     private mutating func learn(from call: CallRecord, _ index: Int, _ flow: Int, at instant: Timestamp) {
@@ -229,7 +231,7 @@ public struct DemandEstimator: Sendable {
             storm.note(isRetry: false, count: Float(window.requests - window.retries) * Float(part), at: second)
             storm.note(isRetry: true, count: retries * Float(part), at: second)
         }
-        noteArrivals(wanted.seconds(of: pool.nominal), of: index, from: window.gateway, at: instant)
+        noteArrivals(wanted, of: index, from: window.gateway, at: instant)
     }
 
     private mutating func fold(_ record: QueueRecord, at instant: Timestamp, isLate: Bool, readAt now: Timestamp) {

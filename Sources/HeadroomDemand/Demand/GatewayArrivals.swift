@@ -3,7 +3,7 @@ import HeadroomModel
 /// The work that arrives for a pool at one gateway, in seconds of the pool's nominal capacity.
 struct GatewayArrivals: Sendable {
     /// Of about the last ten seconds: what budgets follow.
-    private(set) var lately: Fading
+    private(set) var lately: FadingWork
     /// Of about the last hour: what fallbacks follow.
     private var hourly: Fading
     private var since: Timestamp
@@ -20,14 +20,15 @@ struct GatewayArrivals: Sendable {
     private static let averageSeconds = 300.0
 
     init(at now: Timestamp) {
-        lately = Fading(at: now)
+        lately = FadingWork(at: now)
         hourly = Fading(at: now)
         since = now
     }
 
-    mutating func add(_ cost: Float, at now: Timestamp, latelyHalfLife: Double) {
-        lately.add(cost, at: now, halfLife: latelyHalfLife)
-        hourly.add(cost, at: now, halfLife: Self.halfLife)
+    /// - Parameter seconds: By resource.
+    mutating func add(_ seconds: SIMD4<Float>, at now: Timestamp, latelyHalfLife: Double) {
+        lately.add(seconds, at: now, halfLife: latelyHalfLife)
+        hourly.add(seconds.max(), at: now, halfLife: Self.halfLife)
     }
 
     /// New work of a tenant.
@@ -70,7 +71,7 @@ extension GatewayArrivals {
     }
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
-        lately = try Fading(from: &reader)
+        lately = try FadingWork(from: &reader)
         hourly = try Fading(from: &reader)
         since = try reader.readTimestamp()
     }

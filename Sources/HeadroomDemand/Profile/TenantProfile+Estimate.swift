@@ -32,11 +32,11 @@ extension TenantProfile {
     /// Over all tenants of a pool.
     struct Sums {
         var consumed = Work.zero
-        /// The waiting work at each gateway, in seconds of the pool.
-        var backlog: [Double]
+        /// The waiting work at each gateway, in seconds of the pool, by resource.
+        var backlog: [SIMD4<Double>]
 
         init(gateways: Int) {
-            backlog = [Double](repeating: 0, count: gateways)
+            backlog = [SIMD4<Double>](repeating: .zero, count: gateways)
         }
     }
 
@@ -104,17 +104,43 @@ extension TenantProfile {
         result.consumed = consumed.rates(overSeconds: Double(terms.windowSeconds), of: resources)
         result.served = servedLately
         servedLately = .zero
-        result.gateways = arrivals.map { arrival in
-            GatewayTraffic(
-                gateway: terms.gateways[Int(arrival.gateway)],
-                weight: Double(arrival.amount.value(at: now, halfLife: DemandEstimator.tenantHalfLife)))
-        }
+        result.gateways = traffic(terms)
         judge(wanted: result.wanted, entitlement: entitlement, terms)
         // Lines are a few seconds late.
         repayment.advance(to: now.second - 10)
         describe(&result, terms)
         releaseSilentRings(terms)
         sums.consumed += consumed
+    }
+
+    /// Where its work arrives, and where it waits: a queue at one gateway draws the assured rate there that idles at another.
+    /// The backlog has the same weight beside the arrivals of a minute as budgets give it beside those of ten seconds.
+    private func traffic(_ terms: EstimateTerms) -> [GatewayTraffic] {
+        var traffic = arrivals.map { arrival in
+            GatewayTraffic(
+                gateway: terms.gateways[Int(arrival.gateway)],
+                weight: Double(arrival.amount.value(at: terms.now, halfLife: DemandEstimator.tenantHalfLife)))
+        }
+        guard !queues.isEmpty else { return traffic }
+        let share = DemandEstimator.backlogShare * DemandEstimator.tenantHalfLife / DemandEstimator.poolHalfLife
+        let factor = Double(correction.factor(served: Float(shape.mean[.tokens])))
+        for queue in queues {
+            let gateway = terms.gateways[Int(queue.gateway)]
+            let weight = share * work(in: queue, factor: factor).seconds(of: terms.pool.nominal)
+            let place = traffic.firstIndex { $0.gateway >= gateway } ?? traffic.count
+            if place < traffic.count, traffic[place].gateway == gateway {
+                traffic[place].weight += weight
+            } else {
+                traffic.insert(GatewayTraffic(gateway: gateway, weight: weight), at: place)
+            }
+        }
+        return traffic
+    }
+
+    private func work(in queue: Queue, factor: Double) -> Work {
+        var work = split(tokens: Double(queue.tokens) * factor)
+        work[.requests] = Double(queue.depth)
+        return work
     }
 
     /// No work, no arithmetic: what is kept of it.
@@ -128,17 +154,16 @@ extension TenantProfile {
 
     /// The waiting work, at the cost that such work turned out to have.
     private mutating func waiting(
-        _ terms: EstimateTerms, in result: inout TenantDemand, backlog: inout [Double]
+        _ terms: EstimateTerms, in result: inout TenantDemand, backlog: inout [SIMD4<Double>]
     ) -> PerCriticality<Work> {
         var waiting = PerCriticality<Work>(repeating: .zero)
         guard !queues.isEmpty else { return waiting }
         queues.removeAll { terms.now.seconds(since: $0.at) > DemandEstimator.queueSeconds }
         let factor = Double(correction.factor(served: Float(shape.mean[.tokens])))
         for queue in queues {
-            var work = split(tokens: Double(queue.tokens) * factor)
-            work[.requests] = Double(queue.depth)
+            let work = work(in: queue, factor: factor)
             waiting[queue.criticality] += work
-            backlog[Int(queue.gateway)] += work.seconds(of: terms.pool.nominal)
+            backlog[Int(queue.gateway)] += work.secondsByResource(of: terms.pool.nominal)
             result.queue[queue.criticality].depth += queue.depth
             result.queue[queue.criticality].oldestSeconds = max(
                 result.queue[queue.criticality].oldestSeconds, Double(queue.oldestSeconds))

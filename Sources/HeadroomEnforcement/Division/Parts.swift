@@ -48,22 +48,24 @@ public struct Parts: Sendable {
     private func columns(of whole: PoolAllocation, over traffic: PoolTraffic) -> [GatewayBudget] {
         guard !traffic.gateways.isEmpty else { return [] }
         var divider = UnitDivider(count: traffic.gateways.count)
-        let budgets = divide(whole.budget, by: traffic.budgetWeights, whole.burstSeconds, &divider)
-        let fallbacks = divide(whole.fallback, by: traffic.fallbackWeights, whole.burstSeconds, &divider)
+        let budgets = divide(whole.budget, by: traffic.loads, whole.burstSeconds, &divider)
+        let fallbacks = divide(
+            whole.fallback, by: traffic.fallbackWeights.map { SIMD4(repeating: $0) }, whole.burstSeconds, &divider)
         return traffic.gateways.indices.map {
             GatewayBudget(gateway: traffic.gateways[$0], budget: budgets[$0], fallback: fallbacks[$0])
         }
     }
 
-    /// An even part, at least the 10 % and one mean request per burst where there is so much; the rest by weight.
+    /// An even part, at least the 10 % and one mean request per burst where there is so much; the rest by weight, in each
+    /// resource by what arrives there of it: a gateway of short calls has more requests than tokens.
     private func divide(
-        _ whole: Rates, by weights: [Double], _ burstSeconds: Double, _ divider: inout UnitDivider
+        _ whole: Rates, by weights: [SIMD4<Double>], _ burstSeconds: Double, _ divider: inout UnitDivider
     ) -> [Rates] {
-        let shares = Parts.normalised(weights)
         let count = Double(weights.count)
         var parts = [Rates](repeating: .none, count: weights.count)
         for resource in whole.resources.members {
             let rate = whole[resource] ?? 0
+            let shares = Parts.normalised(weights.map { $0[resource.rawValue] })
             let oneRequest = burstSeconds > 0 ? meanRequest[resource] * 60 / burstSeconds : 0
             let even = max(Parts.evenBudget * rate / count, min(oneRequest, rate / count))
             for index in shares.indices { divider.weights[index] = even + (rate - even * count) * shares[index] }

@@ -4,8 +4,9 @@ import HeadroomModel
 public struct PoolTraffic: Equatable, Sendable {
     /// Ascending, each once.
     public let gateways: [GatewayID]
-    /// Arrivals of the last 10 s + backlog ÷ 5, in any one unit; what the budget follows.
-    public var budgetWeights: [Double]
+    /// Arrivals of the last 10 s + backlog ÷ 5, in any one unit for each resource; what the budget follows. Lanes in the order
+    /// of ``Resource``.
+    public var loads: [SIMD4<Double>]
     /// Traffic of the last hour, in any one unit; what the fallback follows.
     public var fallbackWeights: [Double]
     /// Ascending, each once.
@@ -13,20 +14,32 @@ public struct PoolTraffic: Equatable, Sendable {
     /// Demand of the last 60 s, in any one unit per tenant; what its assured rate follows. A row a tenant.
     public let demand: [Double]
 
+    public init(
+        gateways: [GatewayID], loads: [SIMD4<Double>], fallbackWeights: [Double], tenants: [TenantID], demand: [Double]
+    ) {
+        precondition(
+            loads.count == gateways.count && demand.count == gateways.count * tenants.count,
+            "\(gateways.count) gateways × \(tenants.count) tenants, and \(demand.count) cells")
+        self.gateways = gateways
+        self.loads = loads
+        self.fallbackWeights = fallbackWeights
+        self.tenants = tenants
+        self.demand = demand
+    }
+
+    /// With the same mix everywhere.
     /// - Parameter fallbackWeights: `nil` takes the budget's.
     public init(
         gateways: [GatewayID], budgetWeights: [Double], fallbackWeights: [Double]? = nil, tenants: [TenantID],
         demand: [Double]
     ) {
-        precondition(
-            budgetWeights.count == gateways.count && demand.count == gateways.count * tenants.count,
-            "\(gateways.count) gateways × \(tenants.count) tenants, and \(demand.count) cells")
-        self.gateways = gateways
-        self.budgetWeights = budgetWeights
-        self.fallbackWeights = fallbackWeights ?? budgetWeights
-        self.tenants = tenants
-        self.demand = demand
+        self.init(
+            gateways: gateways, loads: budgetWeights.map { SIMD4(repeating: $0) },
+            fallbackWeights: fallbackWeights ?? budgetWeights, tenants: tenants, demand: demand)
     }
+
+    /// Of a gateway's load, what its dominant resource says.
+    var budgetWeights: [Double] { loads.map { $0.max() } }
 
     /// - Parameter shares: each gateway once, in any order.
     public init(_ shares: [GatewayShare]) {
@@ -45,7 +58,8 @@ public struct PoolTraffic: Equatable, Sendable {
             Array(weights.prefix(first)) + [weights.dropFirst(first).reduce(0, +)]
         }
         return PoolTraffic(
-            gateways: Array(gateways.prefix(first + 1)), budgetWeights: grouped(budgetWeights[...]),
+            gateways: Array(gateways.prefix(first + 1)),
+            loads: Array(loads.prefix(first)) + [loads.dropFirst(first).reduce(.zero, +)],
             fallbackWeights: grouped(fallbackWeights[...]), tenants: tenants,
             demand: tenants.indices.flatMap { grouped(demand[$0 * columns..<($0 + 1) * columns]) })
     }

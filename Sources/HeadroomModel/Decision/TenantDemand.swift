@@ -33,8 +33,8 @@ public struct TenantDemand: TenantRow, Equatable, Sendable {
     public var retries: PerCriticality<Int>
     /// Counted tokens served, since the estimator began.
     public var tokens = PerCriticality<Double>(repeating: 0)
-    /// Where its work arrives: counted seconds of the pool's nominal capacity of about the last minute. Ascending by
-    /// gateway.
+    /// Where its work arrives and waits: counted seconds of the pool's nominal capacity of about the last minute. Ascending
+    /// by gateway.
     public var gateways: [GatewayTraffic]
     public var profile: TenantProfileReport?
 
@@ -80,13 +80,26 @@ public struct GatewayTraffic: Equatable, Sendable {
     }
 }
 
+/// The work that arrives and waits at a gateway, by resource: a gateway of short calls needs more requests for its tokens
+/// than one of long ones.
+public struct GatewayLoad: Equatable, Sendable {
+    public var gateway: GatewayID
+    /// Seconds of the pool's nominal capacity; lanes in the order of ``Resource``.
+    public var seconds: SIMD4<Double>
+
+    public init(gateway: GatewayID, seconds: SIMD4<Double>) {
+        self.gateway = gateway
+        self.seconds = seconds
+    }
+}
+
 /// The demand of all tenants of a pool.
 public struct PoolDemand: Equatable, Sendable {
     public var pool: PoolID
     /// Those heard of within the policy's idle time. Ascending by id.
     public var tenants: [TenantDemand]
     /// Arrivals of about the last 10 s and backlog. Ascending by gateway.
-    public var gateways: [GatewayTraffic]
+    public var gateways: [GatewayLoad]
     /// Mean arrivals of the last hour or so. Ascending by gateway.
     public var hourlyGateways: [GatewayTraffic]
     public var consumed: Rates
@@ -98,7 +111,7 @@ public struct PoolDemand: Equatable, Sendable {
     public var retry: PoolAllocation.Retry
 
     public init(
-        pool: PoolID, tenants: [TenantDemand] = [], gateways: [GatewayTraffic] = [],
+        pool: PoolID, tenants: [TenantDemand] = [], gateways: [GatewayLoad] = [],
         hourlyGateways: [GatewayTraffic] = [], consumed: Rates = .none,
         untracked: UntrackedTenants = UntrackedTenants(), retryStorm: RetryStorm? = nil,
         retry: PoolAllocation.Retry = PoolAllocation.Retry(afterMilliseconds: 1000, jitterMilliseconds: 1000)

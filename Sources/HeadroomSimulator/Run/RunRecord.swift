@@ -31,6 +31,8 @@ package struct RunRecord: Sendable {
     package var overloads = 0
     /// Calls that were never served: patience ended, or they were refused too often.
     package var lost = 0
+    /// When a call of each tenant was first denied, or refused too often; `nil`: never.
+    package private(set) var firstDenials: [Double?]
     package var servedCalls = 0
     /// Attempts on what was drawn from the float.
     package var drawnAttempts = 0
@@ -87,6 +89,7 @@ package struct RunRecord: Sendable {
         wanted = Array(repeating: .zero, count: minutes * tenantCount)
         got = wanted
         waits = Array(repeating: [], count: tenantCount)
+        firstDenials = Array(repeating: nil, count: tenantCount)
         refusedEachSecond = Array(repeating: 0, count: Int(seconds.rounded(.up)))
     }
 
@@ -111,6 +114,11 @@ package struct RunRecord: Sendable {
         served[step * tenantCount + job.tenant] += job.cost
         got[minuteIndex(atSecond: arrival, tenant: job.tenant)] += job.cost
         waits[job.tenant].append(second - arrival)
+    }
+
+    /// A call will not be served; its client may send the same again.
+    mutating func deny(_ job: Job, at second: Double) {
+        if firstDenials[job.tenant] == nil { firstDenials[job.tenant] = second }
     }
 
     /// An attempt was answered with 429.

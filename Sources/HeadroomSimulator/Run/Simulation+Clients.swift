@@ -65,6 +65,7 @@ extension Simulation {
     /// The job will not be served; its client may send it again as new, an agent in any case.
     mutating func lose(_ index: Int) {
         let job = jobs[index]
+        record.deny(job, at: second)
         let habit = workload.resends[job.tenant]
         guard job.resends < (job.task == nil ? habit.times : AgentTask.retries) else {
             record.lost += 1
