@@ -45,4 +45,13 @@ import Testing
         #expect(first.map(\.tenant) == first.map(\.tenant).sorted())
         #expect(first.count == 20)
     }
+    @Test func `a tenant under another name keeps its role`() {
+        let dealt = roster().roster
+        // In another order than before: who ranks where by name no longer matters.
+        let names = dealt.entries.indices.map { TenantID(unchecked: "\(dealt.entries[$0].tier)-\(99 - $0)") }
+        let named = dealt.named(names)
+        #expect(named.entries.map(\.tenant) == names)
+        #expect(named.entries.map(\.tier) == dealt.entries.map(\.tier))
+        #expect(named.entries.map(\.floor) == dealt.entries.map(\.floor))
+    }
 }

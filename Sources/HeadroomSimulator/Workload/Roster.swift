@@ -68,6 +68,19 @@ package struct Roster: Sendable {
         }
     }
 
+    private init(entries: [Entry]) { self.entries = entries }
+
+    /// The same roles under other names, in the order of ``entries``.
+    package func named(_ names: [TenantID]) -> Roster {
+        precondition(names.count == entries.count, "\(entries.count) tenants cannot have \(names.count) names")
+        return Roster(
+            entries: zip(entries, names).map { entry, name in
+                Entry(
+                    tenant: name, tier: entry.tier, criticality: entry.criticality, demand: entry.demand,
+                    floor: entry.floor)
+            })
+    }
+
     /// Ceilings are the tiers' own. Ascending by tenant.
     package func contracts(pool: PoolID) -> [Contract] { contracts(pools: entries.map { _ in pool }) }
 

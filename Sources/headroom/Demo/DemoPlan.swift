@@ -76,25 +76,25 @@ struct DemoPlan: Sendable {
         self.speed = speed
         capacity = played.total.rates(overSeconds: seconds, of: [ResourceSet(.requests), ResourceSet(.tokens)])
             .map { max(1, $1.rounded()) }
-        let named = DemoPlan.named(played, seconds: seconds, capacity: capacity, seed: seed)
-        trace = named
-        roster = Roster(trace: named, seconds: seconds, capacity: capacity, seed: seed, urgency: .byTier)
-        arrivals = DemoPlan.route(named, seed: seed)
+        let dealt = Roster(trace: played, seconds: seconds, capacity: capacity, seed: seed, urgency: .byTier)
+        let names = DemoPlan.names(of: played, dealt, capacity: capacity)
+        trace = played.named(names)
+        roster = dealt.named(names)
+        arrivals = DemoPlan.route(trace, seed: seed)
     }
 
     /// Invented tenants are called by their tier, the largest of it first: `critical-1`, `free-3`.
-    private static func named(_ trace: Trace, seconds: Double, capacity: Rates, seed: UInt64) -> Trace {
-        guard trace.hasSyntheticTenants else { return trace }
-        let roster = Roster(trace: trace, seconds: seconds, capacity: capacity, seed: seed, urgency: .byTier)
-        let costs = trace.totals.map { $0.seconds(of: capacity) }
+    private static func names(of trace: Trace, _ roster: Roster, capacity: Rates) -> [TenantID] {
         var names = trace.tenants
+        guard trace.hasSyntheticTenants else { return names }
+        let costs = trace.totals.map { $0.seconds(of: capacity) }
         var counts: [String: Int] = [:]
         for index in names.indices.sorted(by: { (-costs[$0], $0) < (-costs[$1], $1) }) {
             let tier = roster.entries[index].tier
             counts[tier, default: 0] += 1
             names[index] = TenantID(unchecked: "\(tier)-\(counts[tier] ?? 0)")
         }
-        return trace.named(names)
+        return names
     }
 
     /// Each tenant has its own uneven split over the gateways, by seed.
