@@ -16,7 +16,7 @@ struct EntryTable {
     var nextID: Int { (lastNumber + 1) << EntryTable.placeBits | (free.last ?? entries.count) }
 
     /// As ``nextID``.
-    mutating func insert(_ entry: PoolBudget.Entry) {
+    mutating func insert(_ entry: consuming PoolBudget.Entry) {
         let id = nextID
         lastNumber += 1
         if let place = free.popLast() {
@@ -40,6 +40,12 @@ struct EntryTable {
                 yield &none
             }
         }
+    }
+
+    /// Whether the call has had its turn; `nil` when there is none.
+    func isSent(_ id: Int) -> Bool? {
+        guard let place = place(of: id) else { return nil }
+        return entries[place]?.isSent
     }
 
     @discardableResult

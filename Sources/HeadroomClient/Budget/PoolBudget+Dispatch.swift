@@ -3,7 +3,7 @@ import HeadroomModel
 
 /// Whose turn it is, and what the others hear.
 extension PoolBudget {
-    typealias Resumption = (waiter: CheckedContinuation<Answer, Never>, answer: Answer)
+    typealias Resumption = (waiter: Waiter, answer: Answer)
 
     /// Runs `change` under the lock, sets the alarm for what still waits, and then wakes the callers that were answered.
     func settle<Result>(

@@ -62,7 +62,7 @@ extension PoolBudget {
     package func withdraw(_ id: Int) {
         let now = time.now()
         settle(at: now) { state, resumptions in
-            guard let isSent = state.entries[id].map({ $0.sentAt != nil }) else { return }
+            guard let isSent = state.entries.isSent(id) else { return }
             if !isSent {
                 drop(id, &state, at: now)
             } else {
@@ -91,16 +91,15 @@ extension PoolBudget {
 
     func drop(_ id: Int, _ state: inout State, at now: Timestamp) {
         state.gate.withdraw(id, at: now)
-        if let entry = forget(id, &state) { reportDenied(entry, at: now) }
+        if let entry = state.entries[id], entry.verdict == nil { reportDenied(entry, at: now) }
+        forget(id, &state)
     }
 
     /// - Parameter actual: what it has cost.
-    @discardableResult
-    func forget(_ id: Int, actual: Work = .zero, _ state: inout State) -> Entry? {
+    func forget(_ id: Int, actual: Work = .zero, _ state: inout State) {
         // Nobody has come yet for the verdict on a call that was closed before.
-        guard let entry = state.entries.remove(id), entry.verdict == nil else { return nil }
+        guard let entry = state.entries.remove(id), entry.verdict == nil else { return }
         close(entry, actual: actual, &state)
-        return entry
     }
 
     /// The call is out of the gate, and cost its task `actual`. Once.

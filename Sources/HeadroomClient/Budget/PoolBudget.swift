@@ -48,7 +48,7 @@ package final class PoolBudget: Sendable {
         /// When its caller is answered, if it has not had its turn by then; of one who was sent away, when it comes back.
         var answerBy: Timestamp
         /// Who waits for it.
-        var waiter: CheckedContinuation<Answer, Never>?
+        var waiter: Waiter?
         /// The caller comes for the answer later, whatever it is by then.
         var isAwaited: Bool
         /// What there was to say before the caller came.
@@ -56,6 +56,23 @@ package final class PoolBudget: Sendable {
         /// When it had its turn; `nil` while it waits.
         var sentAt: Timestamp?
         var attempt = 0
+
+        var isSent: Bool { sentAt != nil }
+    }
+
+    /// A caller that waits for its answer.
+    ///
+    /// A class, since only the runtime knows the layout of a continuation: as a field it would make every copy of an
+    /// ``Entry`` a call into the runtime.
+    final class Waiter: Sendable {
+        private let continuation: CheckedContinuation<Answer, Never>
+
+        init(_ continuation: CheckedContinuation<Answer, Never>) {
+            self.continuation = continuation
+        }
+
+        /// Once.
+        func resume(returning answer: Answer) { continuation.resume(returning: answer) }
     }
 
     struct Patience: Comparable {
@@ -214,9 +231,10 @@ package final class PoolBudget: Sendable {
                     answerBy: answerBy, isAwaited: isAwaited)
                 entry.sentAt = now
                 entry.attempt = 1
-                state.entries.insert(entry)
+                let turn = turn(id, entry, sentAt: now)
                 if !isAwaited { keep(id, entry, &state, at: now) }
-                return .answered(.turn(turn(id, entry, sentAt: now)), id: id)
+                state.entries.insert(consume entry)
+                return .answered(.turn(turn), id: id)
             }
             guard state.entries.count < EntryTable.maxCount, state.gate.enqueue(waiting, at: now) else {
                 tasks?.settle(call, estimate: estimate, actual: .zero, in: pool, at: now)
@@ -265,7 +283,7 @@ package final class PoolBudget: Sendable {
     /// The answer to a call that is in the queue, or comes back to it.
     package func wait(for id: Int) async -> Answer {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { attach($0, to: id) }
+            await withCheckedContinuation { attach(Waiter($0), to: id) }
         } onCancel: {
             cancel(id)
         }
@@ -292,7 +310,7 @@ package final class PoolBudget: Sendable {
         }
     }
 
-    private func attach(_ waiter: CheckedContinuation<Answer, Never>, to id: Int) {
+    private func attach(_ waiter: Waiter, to id: Int) {
         let answer: Answer? = state.withLock { state in
             guard state.entries[id] != nil else { return .refused(Self.gone) }
             if let answer = takeAnswer(id, &state) ?? leave(id, &state, at: time.now()) { return answer }

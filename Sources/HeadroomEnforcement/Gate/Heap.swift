@@ -1,22 +1,22 @@
 /// A binary heap: the least element at hand, one in or out in logarithmic time.
 ///
 /// Elements that compare equal leave in no stated order; every use here ends its order with something unique.
-package struct Heap<Element: Comparable> {
-    package private(set) var elements: [Element] = []
+public struct Heap<Element: Comparable> {
+    public private(set) var elements: [Element] = []
 
-    package init() {}
+    public init() {}
 
     /// In linear time.
-    package init(_ elements: [Element]) {
+    public init(_ elements: [Element]) {
         self.elements = elements
         for index in stride(from: elements.count / 2 - 1, through: 0, by: -1) { sink(index) }
     }
 
-    package var isEmpty: Bool { elements.isEmpty }
-    package var count: Int { elements.count }
-    package var least: Element? { elements.first }
+    public var isEmpty: Bool { elements.isEmpty }
+    public var count: Int { elements.count }
+    public var least: Element? { elements.first }
 
-    package mutating func push(_ element: Element) {
+    public mutating func push(_ element: Element) {
         elements.append(element)
         var index = elements.count - 1
         while index > 0, elements[index] < elements[(index - 1) / 2] {
@@ -25,7 +25,7 @@ package struct Heap<Element: Comparable> {
         }
     }
 
-    package mutating func popLeast() -> Element? {
+    public mutating func popLeast() -> Element? {
         guard let last = elements.popLast() else { return nil }
         guard let least = elements.first else { return last }
         elements[0] = last
@@ -33,7 +33,7 @@ package struct Heap<Element: Comparable> {
         return least
     }
 
-    package mutating func removeAll(where isGone: (Element) -> Bool) {
+    public mutating func removeAll(where isGone: (Element) -> Bool) {
         self = Heap(elements.filter { !isGone($0) })
     }
 

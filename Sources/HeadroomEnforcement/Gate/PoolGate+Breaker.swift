@@ -11,11 +11,8 @@ extension PoolGate {
         guard canFailOver, let place = calls.place(of: id) else { return }
         advance(to: now)
         breakers.note(outcome, ofModel: calls[place].model, startedAt: startedAt, at: now)
-        if breakers.changes != settledBreakerChanges { settleBreakers(at: now) }
+        if breakers.changes != breakerChanges { settleBreakers(at: now) }
     }
-
-    /// Grows whenever a breaker opens, becomes half-open or closes.
-    public var breakerChanges: Int { breakers.changes }
 
     /// The models whose breakers are open or half-open, ascending by name.
     public var keptBackModels: [String] { canFailOver ? breakers.keptBackModels : [] }
@@ -33,7 +30,7 @@ extension PoolGate {
 
     /// Queues follow the breakers.
     mutating func settleBreakers(at now: Timestamp) {
-        settledBreakerChanges = breakers.changes
+        breakerChanges = breakers.changes
         breaker = canFailOver ? breakers.whole.state : nil
         let kept = parked
         parked = []

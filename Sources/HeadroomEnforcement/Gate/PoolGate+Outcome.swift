@@ -5,7 +5,11 @@ extension PoolGate {
     /// A call that the provider took has ended, well or badly: what it really cost replaces the estimate, in the budget
     /// and in every account. A call that the gate does not know changes nothing.
     public mutating func settle(_ id: Int, actual: Work, at now: Timestamp) {
-        guard let place = calls.place(of: id), let grant = calls[place].grant else { return }
+        if let place = calls.place(of: id) { settle(at: place, actual: actual, at: now) }
+    }
+
+    private mutating func settle(at place: Int, actual: Work, at now: Timestamp) {
+        guard let grant = calls[place].grant else { return }
         let call = calls.remove(place)
         // Lane by lane: more tokens than estimated are charged, fewer are returned.
         let difference = actual - call.estimate
@@ -64,7 +68,7 @@ extension PoolGate {
     /// The caller has gone: a call that waits is forgotten; one that was let go, and was never sent, gives everything back.
     public mutating func withdraw(_ id: Int, at now: Timestamp) {
         guard let place = calls.place(of: id) else { return }
-        if calls[place].grant == nil { _ = calls.remove(place) } else { settle(id, actual: .zero, at: now) }
+        if calls[place].grant == nil { _ = calls.remove(place) } else { settle(at: place, actual: .zero, at: now) }
     }
 
     /// Waiting calls whose callers' patience has ended, in the order of their deadlines: denied.
@@ -80,14 +84,14 @@ extension PoolGate {
     }
 
     mutating func charge(_ work: Work, account index: Int, grant: CallRight, at now: Timestamp) {
-        guard let allocation else { return }
+        guard let capacity = allocation?.capacity else { return }
         switch grant {
         case .assured, .lent, .unlisted: budget.charge(work, at: now)
         case .drawn: drawing?.used += work
         case .unlimited: break
         }
         if holds(grant, account: index) {
-            accounts[index].charge(work, grant: grant, capacity: allocation.capacity, at: now)
+            accounts[index].charge(work, grant: grant, capacity: capacity, at: now)
         }
     }
 

@@ -71,8 +71,9 @@ public struct PoolGate: Sendable {
     /// The size that minimum bursts go by.
     var meanRequest = Bucket.oneRequest
     var breakers: UpstreamBreakers
-    /// The ``UpstreamBreakers/changes`` that the queues follow.
-    var settledBreakerChanges = 0
+    /// Grows whenever a breaker opens, becomes half-open or closes: the ``UpstreamBreakers/changes`` that the queues
+    /// follow. Stored, as callers ask for it at each call, and a getter in another module is handed a copy of the gate.
+    public internal(set) var breakerChanges = 0
     /// Eligible calls that only the breaker of their model keeps back. Some may have ended.
     var parked: [QueuedCall] = []
     /// When the last caller that a breaker sent away is to come back.
@@ -270,7 +271,7 @@ public struct PoolGate: Sendable {
         }
         settleYield(at: now)
         breakers.advance(to: now)
-        if breakers.changes != settledBreakerChanges { settleBreakers(at: now) }
+        if breakers.changes != breakerChanges { settleBreakers(at: now) }
         while let timer = deferred.least, timer.at <= now {
             _ = deferred.popLeast()
             if calls.isWaiting(timer.place, timer.sequence) { wait(timer.place, at: now) }
