@@ -31,9 +31,10 @@ struct GamingWatch: Sendable {
     private var repeated: Float = 0
     /// Served ones that there were to compare with.
     private var compared: Float = 0
-    /// Served calls that are still to be remembered, so that there are twice as many as denied ones: where few are
-    /// denied, more would say little more, and chance must be known better than what is held against it.
+    /// Served calls that are still to be remembered, so that there are four times as many as denied ones: chance must be
+    /// known better than what is held against it, also where few are denied. More would say little more.
     private var controlsDue: Float = 0
+    private static let controlsPerDenial: Float = 4
     /// From its arrival to its end, of the call that was denied last.
     private var deniedAfterSeconds: Float = 0
 
@@ -88,7 +89,7 @@ struct GamingWatch: Sendable {
 
     mutating func noteDenied(afterSeconds seconds: Double) {
         denied += 1
-        controlsDue = min(controlsDue + 2, 2000)
+        controlsDue = min(controlsDue + GamingWatch.controlsPerDenial, 2000)
         deniedAfterSeconds = Float(max(0, min(seconds, RecentContents.seconds)))
     }
 
