@@ -9,6 +9,8 @@ struct CountedDemand: Sendable {
         var credible = 0.0
         /// 0 to 1; 1 when the cold start is over.
         var trust = 1.0
+        /// A gaming flag stands: see ``TenantDemand/isDiscounted``.
+        var isFlagged = false
     }
 
     var rows: [Row]
@@ -51,6 +53,7 @@ struct DemandCounter: Sendable {
                     seen[place].demand.interactive.perMinute + seen[place].demand.nearRealTime.perMinute
                     + seen[place].demand.batch.perMinute
                 counted.rows[index].trust = min(1, seen[place].confidence / Self.certain)
+                counted.rows[index].isFlagged = seen[place].isDiscounted
                 counted.rows[index].claimed = conditions.nominal.dominantCost(of: total)
             }
             let (claimed, trust) = (counted.rows[index].claimed, counted.rows[index].trust)
@@ -86,8 +89,8 @@ struct DemandCounter: Sendable {
         _ index: Int, _ row: CountedDemand.Row, _ demand: borrowing Span<TenantDemand>, _ place: Int, prior: Double,
         floor: Double, _ conditions: PoolConditions
     ) -> Double {
-        let (claimed, trust, isDiscounted) = (row.claimed, row.trust, demand[place].isDiscounted)
-        guard trust < 1 || isDiscounted else { return claimed }
+        let (claimed, trust) = (row.claimed, row.trust)
+        guard trust < 1 || row.isFlagged else { return claimed }
         var credible = claimed
         let consumed = conditions.nominal.dominantCost(of: demand[place].consumed.perMinute)
         if trust < 1 {
@@ -95,7 +98,7 @@ struct DemandCounter: Sendable {
             self.proven[index] = proven
             credible = min(max(claimed, (1 - trust) * prior), (prior + proven) / (1 - trust))
         }
-        if isDiscounted {
+        if row.isFlagged {
             credible = min(credible, max(conditions.flaggedDemandFactor * consumed, min(floor, claimed)))
         }
         return credible

@@ -112,11 +112,11 @@ public struct PoolAllocator: Sendable {
     private mutating func admit(_ demand: [TenantDemand], _ conditions: PoolConditions) {
         let admission = members.admit(demand, conditions)
         fallback.admit(admission)
+        bounds.admit(admission, at: conditions.now)
         if let origins = admission.origins {
             counter.admit(origins)
             observation.admit(origins)
             freeze.admit(origins)
-            bounds.admit(origins, at: conditions.now)
             inForce.admit(origins, members, at: conditions.now)
         }
         members.followShapes(demand, conditions)

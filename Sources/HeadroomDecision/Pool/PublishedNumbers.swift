@@ -18,9 +18,9 @@ struct PublishedNumbers: Sendable {
         fileprivate(set) var share = 0.0
         fileprivate(set) var isNew = true
         /// The sign of the last move of more than a hundredth, for whatever reason; 0 before the first.
-        fileprivate var lastMove = 0.0
-        /// The same, but 0 after a move that lost capacity forced: the member may come back from that at once.
-        fileprivate(set) var chosenMove = 0.0
+        fileprivate(set) var lastMove = 0.0
+        /// Lost capacity forced it.
+        fileprivate(set) var wasForced = false
         /// When its number was last explained.
         fileprivate var explainedAt: Timestamp
         /// The ``MemberTable/Member/termsRevision`` that is published.
@@ -232,7 +232,7 @@ extension PublishedNumbers.Row {
             let direction: Double = move > 0 ? 1 : -1
             if direction * lastMove < 0 { reversals += 1 }
             lastMove = direction
-            chosenMove = isForced ? 0 : direction
+            wasForced = isForced
         }
         share = next
         isNew = false

@@ -5,9 +5,28 @@ import HeadroomModel
 struct StepBounds: Sendable {
     /// One per member.
     private var courses: [Course] = []
+    /// As of the step before; `nil` before the first.
+    private var terms: Terms?
+    /// When the members' terms or the pool's changed last, and when capacity was lost last; `nil` for never.
+    private var rulesChangedAt: Timestamp?
+    private var capacityLostAt: Timestamp?
 
-    mutating func admit(_ origins: [Int?], at now: Timestamp) {
-        courses = courses.moved(origins) { _ in Course(at: now) }
+    /// What people said of the pool, besides the members' terms, that moves rates.
+    private struct Terms: Equatable, Sendable {
+        var mode: PoolMode
+        var isFrozen: Bool
+        var approved: [TenantID: Rates]
+    }
+
+    mutating func admit(_ admission: MemberTable.Admission, at now: Timestamp) {
+        // The first rules of all are no change.
+        if admission.hasNewRules, !courses.isEmpty { rulesChangedAt = now }
+        if let origins = admission.origins { courses = courses.moved(origins) { _ in Course(at: now) } }
+    }
+
+    private mutating func follow(_ next: Terms, at now: Timestamp) {
+        if let terms, terms != next { rulesChangedAt = now }
+        terms = next
     }
 
     /// The input of the dampened fill. One of each a member.
@@ -28,6 +47,13 @@ struct StepBounds: Sendable {
         let conditions = input.conditions
         let (members, rows) = (input.members.members, input.members.rows)
         let (mode, dampening) = (conditions.pool.mode, conditions.dampening)
+        let now = conditions.now
+        follow(Terms(mode: mode, isFrozen: freeze.isFrozen, approved: conditions.approved), at: now)
+        let waits = TurnWaits(
+            window: conditions.rules.policy.dampening.observationSeconds,
+            secondsSinceRules: rulesChangedAt.map { now.seconds(since: $0) },
+            secondsSinceLoss: capacityLostAt.map { now.seconds(since: $0) },
+            isBelowContract: conditions.capacity.isBelowContract)
         let isRecommending = mode == .recommend
         let applied = isRecommending ? HypotheticalFill(input).applied() : []
         var step = Step(
@@ -43,15 +69,20 @@ struct StepBounds: Sendable {
             } else if isRecommending {
                 interval = FillInterval(exactly: applied[index], .mode)
             } else {
+                let cost = members[index].nominalCost
+                let move = LastMove(
+                    direction: inForce.rows[index].lastMove, isForced: inForce.rows[index].wasForced,
+                    isFlagged: input.demand.rows[index].isFlagged)
                 interval = dampening.interval(
                     from: step.before[index], toward: means.targets[index], target: target.activities[index],
-                    dominantCost: conditions.shared.dominantCost(of: rows[index].cost),
-                    lastMove: inForce.rows[index].chosenMove, course: &courses[index])
+                    need: means.needs[index] / cost,
+                    dominantCost: conditions.shared.dominantCost(of: rows[index].cost), after: move, waits,
+                    course: &courses[index])
                 // A rate above the mean need plus the deadband is room to grow, and is not kept while others want it.
                 // The mean and not the present need: a rate that followed the present need would soon turn back.
-                let needed = means.needs[index] * (1 + conditions.deadband)
-                interval.lowerLeast(
-                    to: max(needed / members[index].nominalCost, input.demand.fill[index].start), .level)
+                let kept = dampening.keptNeed(means.needs[index], after: move, waits, course: &courses[index])
+                let needed = kept * (1 + conditions.deadband)
+                interval.lowerLeast(to: max(needed / cost, input.demand.fill[index].start), .level)
                 bound(&interval, of: index, target.activities[index], current: step.before[index], input)
             }
             // A ceiling that was lowered holds at once, even where a freeze or the mode would keep the rate.
@@ -65,6 +96,7 @@ struct StepBounds: Sendable {
             for index in rows.indices { step.demands[index].raise(to: step.intervals[index].most) }
         }
         fit(&step, input)
+        if step.isEmergency { capacityLostAt = now }
         return step
     }
 

@@ -1,7 +1,7 @@
 /// How far the assured rates may move between two generations (Model §5.2). Every parameter is a time or a fraction.
 public struct DampeningPolicy: Equatable, Sendable {
     /// The assured rate follows the fill's mean over this time: what is faster is lent and not assured
-    /// (ControlLaw, rule 16). A rate that would turn back waits until the deviation has kept its sign for as long.
+    /// (ControlLaw, rule 16). A rate that would turn back waits for one to four times as long (rule 25).
     public var observationSeconds: Double
     /// Deviations below this part of a tenant's rate move nothing at first …
     public var deadband: Double
