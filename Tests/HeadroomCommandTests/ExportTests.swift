@@ -30,6 +30,16 @@ import Testing
         #expect(lines.allSatisfy { $0.split(separator: " ").count == 2 && Int($0.split(separator: " ")[1]) != nil })
     }
 
+    @Test func `tenants without a contract share what is assured to nobody`() async throws {
+        let lines = try await export("haproxy-map", file: "headroom.map").split(separator: "\n")
+        func number(_ name: String) throws -> Int {
+            let line = try #require(lines.first { $0.hasPrefix("\(House.pool)/rpm/\(name) ") })
+            return try #require(Int(line.split(separator: " ")[1]))
+        }
+        // The snapshot alone gives them a hundredth.
+        #expect(try number("p/unlisted") > number("p/budget") / 50)
+    }
+
     @Test func `a route table for Envoy has a route for each tenant and one for the others`() async throws {
         let file = try JSONNode.parse(Array(try await export("envoy-rds", file: "headroom-rds.json").utf8))
         let routes = file["resources"]?.array?.first?["virtual_hosts"]?.array?.first?["routes"]?.array ?? []

@@ -1,119 +1,190 @@
--- Headroom in HAProxy (2.6 or later), without a process beside it: see haproxy.cfg. HEADROOM_URL, HEADROOM_TOKEN and HEADROOM_GATEWAY
--- are read from the environment. One Lua state serves all threads (lua-load), so one HAProxy is one gateway.
+-- HAProxy asks `headroom gate` before each call and tells it afterwards what the call cost: see haproxy.cfg. The gate is the server of the
+-- backend headroom_gate; HAProxy's own check of that server says whether it is there.
 
-local url = os.getenv("HEADROOM_URL") or "http://127.0.0.1:8420"
-local token = os.getenv("HEADROOM_TOKEN")
-local headroom = require("headroom_gate")
+local longest_wait = 30 -- Seconds; of a call that names no wait.
+local most_ends = 10000 -- That are not told yet; beyond that the slots count at their estimate.
+local most_kept = 16384 -- Bytes of an answer's end, where its usage stands.
 
-local function wall()
-    local now = core.now()
-    return now.sec + now.usec / 1e6
+local asked = { -- Of the caller's headers, those that the gate reads from anyone.
+    "x-headroom-criticality", "x-headroom-task", "x-headroom-task-kind", "x-headroom-parent", "x-headroom-request", "idempotency-key",
+    "baggage", "traceparent", "session-id", "thread-id", "x-session-id", "x-litellm-trace-id", "x-claude-code-session-id",
+    "x-stainless-retry-count", "x-stainless-read-timeout" }
+local refusal = { "retry-after-ms", "retry-after", "x-should-retry", "ratelimit", "ratelimit-policy", "content-type" }
+
+local ends = {} -- Requests to the gate, oldest first.
+local missed = {} -- Calls that came while the gate was away, by "tenant pool passed".
+
+local function address()
+    for _, server in pairs(core.backends["headroom_gate"].servers) do return server:get_addr() end
 end
 
-math.randomseed(math.floor(wall() * 1e6) % 2 ^ 31)
-local link = headroom.Link.new(os.getenv("HEADROOM_GATEWAY") or "haproxy")
-
-local function headers(more)
-    local found = { ["host"] = { url:match("//([^/]+)") } }
-    if token then found["authorization"] = { "Bearer " .. token } end
-    for name, text in pairs(more) do found[name:lower()] = { text } end
-    return found
+local function request(method, path, headers, body)
+    local lines = { method .. " " .. path .. " HTTP/1.1", "host: 127.0.0.1", "content-length: " .. #body }
+    for name, value in pairs(headers) do lines[#lines + 1] = name .. ": " .. value end
+    return table.concat(lines, "\r\n") .. "\r\n\r\n" .. body
 end
 
-local function header(response, name)
-    return response.headers and response.headers[name] and response.headers[name][0]
-end
-
-core.register_task(function()
+local function receive(socket)
+    local line = socket:receive("*l")
+    local status = tonumber((line or ""):match("^HTTP/%S+ (%d+)"))
+    if not status then return nil end
+    local headers = {}
     while true do
-        local path, wait = link:poll()
-        local asked = wall()
-        local ok, response = pcall(function()
-            return core.httpclient():get({ url = url .. path, headers = headers(link:headers()), timeout = (wait + 5) * 1000 })
-        end)
-        local now = wall()
-        local took = ok and now - asked <= wait + 5
-            and link:polled(response.status, header(response, "etag"), response.body, now)
-        if not took then core.msleep(500 + math.random(0, 200)) end
+        line = socket:receive("*l")
+        if not line then return nil end
+        local name, value = line:match("^(%S+):%s*(.-)\r?$")
+        if not name then break end
+        headers[name:lower()] = value
     end
-end)
+    local length = tonumber(headers["content-length"]) or 0
+    return status, headers, length > 0 and socket:receive(length) or ""
+end
 
-core.register_task(function()
-    while true do
-        core.msleep(1000)
-        local body, batch = link:due(wall(), wall())
-        if body then
-            local ok, response = pcall(function()
-                return core.httpclient():post({
-                    url = url .. "/v1/telemetry", body = body, timeout = 5000,
-                    headers = headers({
-                        ["Content-Type"] = "application/x-ndjson", ["Headroom-Batch"] = batch, ["Headroom-Boot"] = link.boot,
-                        ["Headroom-Sent-At"] = string.format("%.0f", wall() * 1000) }) })
-            end)
-            if ok then link:reported(response.status, response.body, wall()) end
-        end
-    end
-end)
+-- A connection of its own: HAProxy ends it with the call when the client hangs up, by which the gate knows.
+local function ask(text, seconds)
+    local socket = core.tcp()
+    socket:settimeout(seconds)
+    local status, headers, body
+    if socket:connect(address()) and socket:send(text) then status, headers, body = receive(socket) end
+    socket:close()
+    return status, headers, body
+end
 
--- http-request lua.headroom_wait POOL: waits for the call's turn. Sets txn.headroom_denied, and then txn.headroom_retry_after in whole
--- seconds, txn.headroom_retry_after_ms, and txn.headroom_should_retry.
-core.register_action("headroom_wait", { "http-req" }, function(txn, pool)
-    local function word(name) return txn.sf:req_hdr(name) end
-    local now = wall()
-    local gate = link:gate(pool, now)
-    local tenant = txn:get_var("txn.tenant") or ""
+local function is_away(txn) return txn.f:nbsrv("headroom_gate") == 0 end
+
+-- http-request lua.headroom_ask POOL pass|refuse
+core.register_action("headroom_ask", { "http-req" }, function(txn, pool, when_gone)
+    local tenant = txn:get_var("txn.headroom_tenant") or ""
     if not tenant:match("^%w[%w._:@-]*$") or #tenant > 128 then tenant = "unknown" end
-    local wait = (tonumber(word("x-headroom-max-wait-ms")) or 30000) / 1000
-    wait = math.min(wait, (tonumber(word("x-stainless-read-timeout")) or 600) * 0.8)
-    -- About four bytes of a request are a token.
-    local call = gate:ask(
-        tenant, word("x-headroom-criticality"), (tonumber(word("content-length")) or 400) / 4,
-        tonumber((txn.sf:req_body() or ""):match('"max_[%w_]*tokens"%s*:%s*(%d+)')), wait, now,
-        headroom.taskKind(word("x-headroom-task-kind")))
-    if call and not call.hold then
-        gate:dispatch(now)
-        while not call.grant and now < call.deadline do
-            core.msleep(20)
-            now = wall()
-            -- HAProxy ends this action when the client goes, and tells nobody.
-            call.seen = now
-            gate:dispatch(now)
-        end
+    local headers = { ["x-headroom-tenant"] = tenant, ["x-headroom-pool"] = pool, ["x-original-uri"] = txn.sf:path() }
+    for _, name in ipairs(asked) do
+        local value = txn.sf:req_hdr(name)
+        if value ~= "" then headers[name] = value end
     end
-    if call and call.grant then
-        txn:set_priv({ call = call, gate = gate, pool = pool })
+    local timeout = tonumber(headers["x-stainless-read-timeout"]) or 600
+    local wait = math.min((tonumber(txn.sf:req_hdr("x-headroom-max-wait-ms")) or longest_wait * 1000) / 1000, 0.8 * timeout)
+    headers["x-headroom-max-wait-ms"] = string.format("%.0f", wait * 1000)
+    local body, length = txn.sf:req_body(), tonumber(txn.sf:req_hdr("content-length"))
+    if length and length > #body then
+        body, headers["x-headroom-bytes"] = "", length
+    end
+    local status, fields, content
+    if not is_away(txn) then
+        status, fields, content = ask(request("POST", "/check?expires_ms=600000", headers, body), wait + 2)
+    end
+    if status == 200 then
+        txn:set_var("txn.headroom_slot", fields["x-headroom-slot"] or fields["headroom-slot"])
         return
     end
-    if call then
-        gate:leave(call)
-        link:report(call, pool, "denied", nil, nil, nil, now, wall())
+    local reply = txn:reply({ status = status or 503 })
+    if status and status < 500 then
+        for _, name in ipairs(refusal) do
+            if fields[name] then reply:add_header(name, fields[name]) end
+        end
+        reply:set_body(content)
+        txn:done(reply)
+        return
     end
-    local pause, comesBack = 2, true
-    if call then pause, comesBack = gate:retryAfter(call, now) end
-    txn:set_var("txn.headroom_denied", true)
-    txn:set_var("txn.headroom_should_retry", tostring(comesBack))
-    txn:set_var("txn.headroom_retry_after_ms", math.ceil(pause * 1000))
-    txn:set_var("txn.headroom_retry_after", math.ceil(pause))
-end, 1)
+    local key = tenant .. " " .. pool .. " " .. tostring(when_gone ~= "refuse")
+    missed[key] = (missed[key] or 0) + 1
+    if when_gone == "refuse" then
+        reply:add_header("retry-after", "2")
+        reply:add_header("content-type", "application/json")
+        reply:set_body('{"type":"error","error":{"type":"overloaded_error","message":"Headroom\'s gate is away"}}')
+        txn:done(reply)
+    end
+end, 2)
 
--- http-response lua.headroom_done: what the call really cost. Put "http-response wait-for-body" before it for JSON answers; a stream
--- counts as estimated.
-core.register_action("headroom_done", { "http-res" }, function(txn)
-    local held = txn:get_priv()
-    if not held then return end
-    local now, status = wall(), tonumber(txn.sf:status())
-    local body = status ~= 200 and "" or txn.sf:res_body() or ""
-    if status == 429 or status == 503 or status == 529 then
-        local after = tonumber(txn.sf:res_hdr("retry-after"))
-        held.gate:refused(held.call, after, now)
-        link:report(held.call, held.pool, status == 429 and "quota" or "overload", status, nil, nil, now, wall())
-    else
-        local input = tonumber(body:match('"prompt_tokens"%s*:%s*(%d+)') or body:match('"input_tokens"%s*:%s*(%d+)'))
-        local output = tonumber(body:match('"completion_tokens"%s*:%s*(%d+)') or body:match('"output_tokens"%s*:%s*(%d+)'))
-        held.gate:settle(held.call, input or held.call.input, output, now)
-        link:report(
-            held.call, held.pool, status < 400 and "ok" or status < 500 and "client" or "server", status, input, output, now,
-            wall())
+-- Of what is kept of the answer: {"usage": {…}} as the provider spells it. A stream of Anthropic says its input first, its output last.
+local function number(text, ...)
+    for _, name in ipairs({ ... }) do
+        local found = text:match('^.*"' .. name .. '"%s*:%s*(%d+)')
+        if found then return found end
     end
-    held.gate:dispatch(now)
+end
+
+local function tell(slot, status, headers, first, tail)
+    local said = {}
+    for name, values in pairs(headers) do
+        if name:find("ratelimit", 1, true) or name == "retry-after" or name == "retry-after-ms" then
+            said[#said + 1] = string.format("%q:%q", name, values[0])
+        end
+    end
+    local parts = { '"status":' .. status, '"headers":{' .. table.concat(said, ",") .. "}" }
+    local function add(name, value) if value then parts[#parts + 1] = '"' .. name .. '":' .. value end end
+    if status < 400 then
+        add("input_tokens", number(tail, "prompt_tokens") or number(first, "input_tokens") or number(tail, "input_tokens"))
+        add("output_tokens", number(tail, "completion_tokens", "output_tokens"))
+        add("cached_input_tokens", number(tail, "cached_tokens") or number(first, "cache_read_input_tokens"))
+    else
+        parts[#parts + 1] = '"body":"' .. tail:sub(1, 2000):gsub("[%c\\\"]", { ['"'] = '\\"', ["\\"] = "\\\\" }):gsub("%c", " ") .. '"'
+    end
+    if #ends >= most_ends then table.remove(ends, 1) end
+    ends[#ends + 1] = request(
+        "POST", "/v1/slots/" .. slot .. "/done", { ["content-type"] = "application/json" }, "{" .. table.concat(parts, ",") .. "}")
+end
+
+local Reading = { id = "headroom", flags = filter.FLT_CFG_FL_HTX }
+Reading.__index = Reading
+
+function Reading:new() return setmetatable({}, self) end
+
+function Reading:start_analyze(txn, channel)
+    if channel:is_resp() then filter.register_data_filter(self, channel) end
+end
+
+function Reading:http_headers(txn, message)
+    if message:is_resp() then
+        self.slot = txn:get_var("txn.headroom_slot")
+        self.status = tonumber(txn.sf:status())
+        self.headers = message:get_headers()
+        self.first, self.tail = "", ""
+    end
+end
+
+function Reading:http_payload(txn, message)
+    if self.slot then
+        local data = message:body() or ""
+        if #self.first < 4096 then self.first = (self.first .. data):sub(1, 4096) end
+        self.tail = (self.tail .. data):sub(-most_kept)
+    end
+end
+
+function Reading:http_end(txn, message)
+    if self.slot and message:is_resp() then
+        tell(self.slot, self.status, self.headers, self.first, self.tail)
+        self.slot = nil
+    end
+end
+
+core.register_filter("headroom", Reading, function(reading) return reading end)
+
+-- Tells the gate what is due, all of it over one connection.
+core.register_task(function()
+    while true do
+        core.msleep(#ends > 0 and 1 or 20)
+        local due = ends
+        if next(missed) and ask(request("GET", "/healthz", {}, ""), 1) == 200 then
+            local counted = missed
+            missed = {}
+            for key, calls in pairs(counted) do
+                local tenant, pool, passed = key:match("^(%S+) (%S+) (%S+)$")
+                due[#due + 1] = request(
+                    "POST", "/v1/missed", { ["content-type"] = "application/json" },
+                    string.format('{"tenant":"%s","pool":"%s","calls":%d,"passed":%s}', tenant, pool, calls, passed))
+                core.log(core.warning, "headroom: " .. calls .. " calls came while the gate was away, of " .. tenant)
+            end
+        end
+        if #due > 0 then
+            ends = {}
+            local socket = core.tcp()
+            socket:settimeout(2)
+            if socket:connect(address()) and socket:send(table.concat(due)) then
+                for _ = 1, #due do
+                    if not receive(socket) then break end
+                end
+            end
+            socket:close()
+        end
+    end
 end)

@@ -1,130 +1,232 @@
--- Headroom in nginx with the Lua module: see nginx.conf. Each worker process is a gateway of its own, HEADROOM_GATEWAY.1, .2 and so on:
--- they share no counters.
+-- nginx asks `headroom gate` before each call and tells it afterwards what the call cost: see nginx.conf. All workers ask one gate.
 
-local headroom = require("headroom_gate")
 local M = {}
-local url = os.getenv("HEADROOM_URL") or "http://127.0.0.1:8420"
-local token = os.getenv("HEADROOM_TOKEN")
-local host, port = url:match("//([^:/]+):?(%d*)")
-local link
+local longest_wait = 30 -- Seconds; of a call that names no wait.
+local most_ends = 10000 -- That a worker has not told yet; beyond that the slots count at their estimate.
+local most_kept = 16384 -- Bytes of an answer's end, where its usage stands.
+local most_body = 1000000 -- Bytes of a call that go to the gate; of a larger one it hears the size.
 
--- (status, headers, body). HTTP/1.0: the answer ends with the connection.
-local function ask(method, path, fields, body, seconds)
+local asked = { -- Of the caller's headers, those that the gate reads from anyone.
+    "x-headroom-criticality", "x-headroom-task", "x-headroom-task-kind", "x-headroom-parent", "x-headroom-request", "idempotency-key",
+    "baggage", "traceparent", "session-id", "thread-id", "x-session-id", "x-litellm-trace-id", "x-claude-code-session-id",
+    "x-stainless-retry-count", "x-stainless-read-timeout" }
+local refusal = { "retry-after-ms", "retry-after", "x-should-retry", "ratelimit", "ratelimit-policy", "content-type" }
+
+local host, port -- Of the gate; without a port a Unix socket.
+local shared = ngx.shared.headroom
+local ends, is_telling = {}, false
+local waiting = 0
+
+local function connect(milliseconds)
     local socket = ngx.socket.tcp()
-    socket:settimeouts(5000, 5000, seconds * 1000)
-    local ok, fault = socket:connect(host, tonumber(port) or 80)
-    if not ok then return nil, fault end
-    local head = { method .. " " .. path .. " HTTP/1.0", "Host: " .. host .. ":" .. port }
-    if token then head[#head + 1] = "Authorization: Bearer " .. token end
-    if body then head[#head + 1] = "Content-Length: " .. #body end
-    for name, text in pairs(fields) do head[#head + 1] = name .. ": " .. text end
-    socket:send(table.concat(head, "\r\n") .. "\r\n\r\n" .. (body or ""))
-    local answer = socket:receive("*a")
-    socket:close()
-    local first, rest = (answer or ""):match("^(.-\r\n)\r\n(.*)$")
-    if not first then return nil, "no answer" end
-    return tonumber(first:match("^HTTP/%S+ (%d+)")), first:lower(), rest, first
+    socket:settimeouts(500, milliseconds, milliseconds)
+    local ok
+    if port then ok = socket:connect(host, port) else ok = socket:connect(host) end
+    return ok and socket
 end
 
-local function poll(premature)
-    if premature then return end
-    local path, wait = link:poll()
-    local asked = ngx.now()
-    local status, _, body, head = ask("GET", path, link:headers(), nil, wait + 5)
-    ngx.update_time()
-    local now = ngx.now()
-    local took = status and now - asked <= wait + 5
-        and link:polled(status, head:match("[Ee][Tt][Aa][Gg]: ([^\r]+)"), body, now)
-    ngx.timer.at(took and 0 or 0.5 + math.random() * 0.2, poll)
+local function request(method, path, headers, body)
+    local lines = { method .. " " .. path .. " HTTP/1.1", "host: 127.0.0.1", "content-length: " .. #body }
+    for name, value in pairs(headers) do lines[#lines + 1] = name .. ": " .. value end
+    return table.concat(lines, "\r\n") .. "\r\n\r\n" .. body
 end
 
-local function report(premature)
-    local body, batch = link:due(ngx.now(), ngx.now())
-    if body then
-        local status, _, answer = ask("POST", "/v1/telemetry", {
-            ["Content-Type"] = "application/x-ndjson", ["Headroom-Batch"] = batch, ["Headroom-Boot"] = link.boot,
-            ["Headroom-Sent-At"] = string.format("%.0f", ngx.now() * 1000) }, body, 5)
-        if status then link:reported(status, answer, ngx.now()) end
+-- The first line may take its time: it is waited for until `is_over` says so, after each time-out.
+local function receive(socket, is_over)
+    local line, fault, part = nil, nil, ""
+    while not line do
+        local more
+        line, fault, more = socket:receive("*l")
+        if not line then
+            if fault ~= "timeout" or not is_over or is_over() then return nil end
+            part = part .. (more or "")
+        end
     end
-    if premature then
-        ask("DELETE", "/v1/gateways/" .. link.name, {}, nil, 1)
-    else
-        ngx.timer.at(1, report)
+    local status = tonumber((part .. line):match("^HTTP/%S+ (%d+)"))
+    if not status then return nil end
+    local headers = {}
+    while true do
+        line = socket:receive("*l")
+        if not line then return nil end
+        local name, value = line:match("^(%S+):%s*(.-)%s*$")
+        if not name then break end
+        headers[name:lower()] = value
+    end
+    local length = tonumber(headers["content-length"]) or 0
+    return status, headers, length > 0 and socket:receive(length) or ""
+end
+
+local function is_away() return shared:get("away") == true end
+
+-- Sends it on a connection that was kept, and once more on a new one if that has ended meanwhile.
+local function exchange(text, milliseconds, is_over)
+    while true do
+        local socket = connect(milliseconds)
+        if not socket then return nil end
+        local kept = socket:getreusedtimes() > 0
+        local status, headers, body
+        if socket:send(text) then status, headers, body = receive(socket, is_over) end
+        if status then
+            socket:setkeepalive(30000, 64)
+            return status, headers, body
+        end
+        socket:close()
+        if not kept or (is_over and is_over()) then return nil end
     end
 end
 
--- init_worker_by_lua
-function M.start()
-    math.randomseed(ngx.now() * 1000 + ngx.worker.pid())
-    link = headroom.Link.new((os.getenv("HEADROOM_GATEWAY") or "nginx") .. "." .. ngx.worker.id() + 1)
-    ngx.timer.at(0, poll)
-    ngx.timer.at(1, report)
+local function lose()
+    if shared:safe_add("away", true) then ngx.log(ngx.WARN, "headroom: the gate does not answer, until it does nobody asks it") end
 end
 
 -- access_by_lua: waits for the call's turn, or answers 429.
-function M.access(pool, tenant)
+function M.ask(pool, tenant, when_gone)
     local fields = ngx.req.get_headers()
-    tenant = tenant or ""
-    if not tenant:match("^%w[%w._:@-]*$") or #tenant > 128 then tenant = "unknown" end
+    local headers = {
+        ["x-headroom-tenant"] = tenant, ["x-headroom-pool"] = pool, ["x-original-uri"] = ngx.var.request_uri }
+    for _, name in ipairs(asked) do
+        local value = fields[name]
+        if type(value) == "string" then headers[name] = value end
+    end
+    local timeout = tonumber(headers["x-stainless-read-timeout"]) or 600
+    local wait = math.min((tonumber(fields["x-headroom-max-wait-ms"]) or longest_wait * 1000) / 1000, 0.8 * timeout)
+    headers["x-headroom-max-wait-ms"] = string.format("%.0f", wait * 1000)
     ngx.req.read_body()
     local body = ngx.req.get_body_data() or ""
-    local wait = (tonumber(fields["x-headroom-max-wait-ms"]) or 30000) / 1000
-    wait = math.min(wait, (tonumber(fields["x-stainless-read-timeout"]) or 600) * 0.8)
-    local now = ngx.now()
-    local gate = link:gate(pool, now)
-    local call = gate:ask(
-        tenant, fields["x-headroom-criticality"], (tonumber(fields["content-length"]) or 400) / 4,
-        tonumber(body:match('"max_[%w_]*tokens"%s*:%s*(%d+)')), wait, now, headroom.taskKind(fields["x-headroom-task-kind"]))
-    if call and not call.hold then
-        -- Needs lua_check_client_abort on.
-        ngx.on_abort(function() gate:leave(call) ngx.exit(499) end)
-        gate:dispatch(now)
-        while not call.grant and now < call.deadline do
-            ngx.sleep(0.02)
-            now = ngx.now()
-            gate:dispatch(now)
+    if body == "" or #body > most_body then
+        body, headers["x-headroom-bytes"] = "", fields["content-length"]
+    end
+    local status, found, content
+    if not is_away() then
+        local deadline = ngx.now() + wait + 2
+        waiting = waiting + 1
+        ngx.on_abort(function()
+            waiting = waiting - 1
+            ngx.exit(499)
+        end)
+        status, found, content = exchange(request("POST", "/check?expires_ms=600000", headers, body), 1000, function()
+            return is_away() or ngx.now() > deadline
+        end)
+        waiting = waiting - 1
+        if not status then lose() end
+    end
+    if status == 200 then
+        ngx.ctx.headroom = { slot = found["x-headroom-slot"] or found["headroom-slot"], first = "", tail = "" }
+        return
+    end
+    if status and status < 500 then
+        ngx.status = status
+        for _, name in ipairs(refusal) do ngx.header[name] = found[name] end
+        ngx.print(content)
+        return ngx.exit(status)
+    end
+    shared:incr("missed " .. tenant .. " " .. pool .. " " .. tostring(when_gone ~= "refuse"), 1, 0)
+    if when_gone == "refuse" then
+        ngx.status = 503
+        ngx.header["retry-after"] = 2
+        ngx.header["content-type"] = "application/json"
+        ngx.print('{"type":"error","error":{"type":"overloaded_error","message":"Headroom\'s gate is away"}}')
+        return ngx.exit(503)
+    end
+end
+
+-- body_filter_by_lua: keeps the beginning and the end of the answer, where streams too say what they cost.
+function M.read()
+    local held = ngx.ctx.headroom
+    local data = ngx.arg[1]
+    if not held or not data or data == "" then return end
+    if #held.first < 4096 then held.first = (held.first .. data):sub(1, 4096) end
+    held.tail = (held.tail .. data):sub(-most_kept)
+end
+
+local function number(text, ...)
+    for _, name in ipairs({ ... }) do
+        local found = text:match('^.*"' .. name .. '"%s*:%s*(%d+)')
+        if found then return found end
+    end
+end
+
+local function text(value)
+    return '"' .. value:gsub('[\\"]', "\\%0"):gsub("%c", " ") .. '"'
+end
+
+local function tell(premature)
+    local socket = connect(2000)
+    while socket and #ends > 0 do
+        local due = ends
+        ends = {}
+        if not socket:send(table.concat(due)) then break end
+        for _ = 1, #due do
+            if not receive(socket) then
+                socket:close()
+                socket = nil
+                break
+            end
         end
     end
-    if call and call.grant then
-        ngx.ctx.headroom = { call = call, gate = gate, pool = pool }
-        return
-    end
-    if call then
-        gate:leave(call)
-        link:report(call, pool, "denied", nil, nil, nil, now, now)
-    end
-    local pause, comesBack = 2, true
-    if call then pause, comesBack = gate:retryAfter(call, now) end
-    ngx.status = 429
-    ngx.header["Retry-After"] = math.ceil(pause)
-    ngx.header["retry-after-ms"] = math.ceil(pause * 1000)
-    ngx.header["x-should-retry"] = tostring(comesBack)
-    ngx.header["Content-Type"] = "application/json"
-    ngx.say('{"error":{"type":"rate_limit_error","code":"rate_limit_exceeded","message":"Headroom: no allocation within the wait"}}')
-    ngx.exit(429)
+    if socket then socket:setkeepalive(30000, 64) end
+    ends, is_telling = {}, false
 end
 
--- body_filter_by_lua: keeps the end of the answer, where streams too say what they cost.
-function M.body()
-    local held = ngx.ctx.headroom
-    if held then held.tail = ((held.tail or "") .. (ngx.arg[1] or "")):sub(-8192) end
-end
-
--- log_by_lua: what the call really cost.
+-- log_by_lua: how the call ended.
 function M.done()
     local held = ngx.ctx.headroom
-    if not held then return end
-    local now, status, tail = ngx.now(), ngx.status, held.tail or ""
-    if status == 429 or status == 503 or status == 529 then
-        held.gate:refused(held.call, tonumber(ngx.header["retry-after"]), now)
-        link:report(held.call, held.pool, status == 429 and "quota" or "overload", status, nil, nil, now, now)
-        return
+    if not held or not held.slot then return end
+    local status = tonumber(ngx.var.upstream_status) or 0
+    local parts = {}
+    local function add(name, value) if value then parts[#parts + 1] = '"' .. name .. '":' .. value end end
+    if status < 100 then
+        add("outcome", ngx.status == 504 and '"timeout"' or '"connection"')
+    else
+        add("status", status)
+        local said = {}
+        for name, value in pairs(ngx.resp.get_headers()) do
+            if type(value) == "string" and (name:find("ratelimit", 1, true) or name:find("retry-after", 1, true)) then
+                said[#said + 1] = text(name) .. ":" .. text(value)
+            end
+        end
+        add("headers", "{" .. table.concat(said, ",") .. "}")
+        if status < 400 then
+            local first, tail = held.first, held.tail
+            add("input_tokens", number(tail, "prompt_tokens") or number(first, "input_tokens") or number(tail, "input_tokens"))
+            add("output_tokens", number(tail, "completion_tokens", "output_tokens"))
+            add("cached_input_tokens", number(tail, "cached_tokens") or number(first, "cache_read_input_tokens"))
+        else
+            add("body", text(held.tail:sub(1, 2000)))
+        end
     end
-    local input = tonumber(tail:match('"prompt_tokens"%s*:%s*(%d+)') or tail:match('"input_tokens"%s*:%s*(%d+)'))
-    local output = tonumber(tail:match('"completion_tokens"%s*:%s*(%d+)') or tail:match('.*"output_tokens"%s*:%s*(%d+)'))
-    held.gate:settle(held.call, input or held.call.input, output, now)
-    link:report(
-        held.call, held.pool, status < 400 and "ok" or status < 500 and "client" or "server", status, input, output, now, now)
+    if #ends >= most_ends then return end
+    ends[#ends + 1] = request(
+        "POST", "/v1/slots/" .. held.slot .. "/done", { ["content-type"] = "application/json" },
+        "{" .. table.concat(parts, ",") .. "}")
+    if not is_telling then is_telling = ngx.timer.at(0, tell) end
+end
+
+-- Each second: is the gate there? One that is back hears of the calls that came meanwhile.
+local function look(premature)
+    if premature or (waiting == 0 and not is_away()) then return end
+    if exchange(request("GET", "/healthz", {}, ""), 2000) ~= 200 then return lose() end
+    if not is_away() or ngx.worker.id() ~= 0 then return end
+    shared:delete("away")
+    local sum = 0
+    for _, key in ipairs(shared:get_keys(0)) do
+        local tenant, pool, passed = key:match("^missed (%S+) (%S+) (%S+)$")
+        local calls = tenant and shared:get(key)
+        if calls then
+            shared:delete(key)
+            sum = sum + calls
+            exchange(request("POST", "/v1/missed", { ["content-type"] = "application/json" }, string.format(
+                '{"tenant":"%s","pool":"%s","calls":%d,"passed":%s}', tenant, pool, calls, passed)), 2000)
+        end
+    end
+    ngx.log(ngx.WARN, "headroom: the gate is back, ", sum, " calls came while it was away")
+end
+
+-- init_worker_by_lua: where the gate listens, as 127.0.0.1:8421 or unix:/run/headroom/gate.sock.
+function M.start(address)
+    host, port = address:match("^([^:]+):(%d+)$")
+    host, port = host or address, tonumber(port)
+    ngx.timer.every(1, look)
 end
 
 return M

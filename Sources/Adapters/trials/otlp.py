@@ -30,6 +30,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
+import mock_provider
 import trial
 
 MESSAGES = [{"role": "user", "content": "Summarise this. " * 50}]
@@ -94,7 +95,8 @@ def as_json(url, service):
         with tracer.start_as_current_span("chat mock") as span:
             span.set_attributes({
                 "gen_ai.operation.name": "chat", "gen_ai.provider.name": "mock", "gen_ai.request.model": "mock",
-                "gen_ai.usage.input_tokens": 200, "gen_ai.usage.output_tokens": 50})
+                "gen_ai.usage.input_tokens": mock_provider.INPUT_TOKENS,
+                "gen_ai.usage.output_tokens": mock_provider.OUTPUT_TOKENS})
     with tracer.start_as_current_span("chat nobody") as span:
         span.set_attributes({"gen_ai.operation.name": "chat", "gen_ai.request.model": "x", "headroom.pool": "no:such"})
     body = MessageToDict(encode_spans(kept.spans))
@@ -144,10 +146,10 @@ def main():
         found = stored(processes.folder)
         ok, quota, served = 0, 3, CALLS + 1
         expected = sorted(
-            [(service, ok, None, served, 200 * served, 50 * served, 1)
+            [(service, ok, None, served, mock_provider.INPUT_TOKENS * served, mock_provider.OUTPUT_TOKENS * served, 1)
              for service in ("opentelemetry", "openllmetry", "openinference")]
             + [(service, quota, 429, 2, None, None, 1) for service in ("opentelemetry", "openllmetry", "openinference")]
-            + [("json", ok, None, CALLS, 200 * CALLS, 50 * CALLS, 1)], key=str)
+            + [("json", ok, None, CALLS, mock_provider.INPUT_TOKENS * CALLS, mock_provider.OUTPUT_TOKENS * CALLS, 1)], key=str)
         for row in found:
             print(row)
         good = sorted(found, key=str) == expected

@@ -8,12 +8,11 @@ enum ConformanceCommand {
         Each story is one POST: its lines as below, without "expect". The gate answers 200 and a line of JSON for each line
         but the first: what came of the step, or null where nothing is asked. Numbers may differ by a billionth, members may
         have any order. For each story the first step that differs is printed; the exit status is 1 when there is one.
-        Sources/Adapters/tests/serve_gate.py puts the Python gate behind such an address.
 
         "vectors" writes the test vectors for gateways: stories of snapshots, calls and answers, each with what Headroom's own
         gate does.
         Play them against a gate in another language; it must decide the same. They are the same in every run, and stand
-        in Sources/Adapters/tests/vectors.jsonl, with test_law.py as an example of a player.
+        in Sources/Adapters/tests/vectors.jsonl.
 
         One JSON object a line. {"story":NAME} begins a new gate at the instant 0. Every other line is one step: "at" is
         the instant in milliseconds, "do" the operation, "expect" what comes of it:

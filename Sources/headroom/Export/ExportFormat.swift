@@ -114,18 +114,25 @@ struct ExportedPool: Equatable {
 
     let pool: PoolID
     let budget: Rates
+    /// What all tenants without a number share: their part, and what is assured to nobody.
     let unlisted: Rates
     let tenants: [Tenant]
 
     init(_ allocation: PoolAllocation, isExpired: Bool) {
         pool = allocation.pool
         budget = isExpired && !allocation.fallback.isEmpty ? allocation.fallback : allocation.budget
-        unlisted = allocation.unlisted
         tenants = allocation.tenants.map { entry in
             let assured = isExpired && !entry.safe.isEmpty ? entry.safe : entry.assured
             let plain = isExpired || entry.plain.isEmpty ? assured : entry.plain
             return Tenant(tenant: entry.tenant, assured: assured, plain: plain)
         }
+        // Nobody lends here, so what is assured to nobody would lie idle. The sum stays within the budget.
+        var unlisted = allocation.unlisted
+        for resource in budget.resources.members {
+            let assured = tenants.reduce(0) { $0 + ($1.assured[resource] ?? 0) }
+            unlisted[resource] = max(unlisted[resource] ?? 0, (budget[resource] ?? 0) - assured)
+        }
+        self.unlisted = unlisted
     }
 
     /// Whether some number moved by more than this part of what it was, or other names are there.
