@@ -11,15 +11,22 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
-    /// Negative when `earlier` is later.
+    /// Negative when `earlier` is later. Exact between instants of 285,000 years around 1970.
     public func seconds(since earlier: Timestamp) -> Double {
-        Double(milliseconds - earlier.milliseconds) / 1000
+        // As whole numbers the difference could overflow: instants come from outside too.
+        (Double(milliseconds) - Double(earlier.milliseconds)) / 1000
     }
 
-    /// Rounded to whole milliseconds.
+    /// Rounded to whole milliseconds. A time of more than 285,000 years, which only outside data can name, counts as that
+    /// long, and an instant that no number has as the last or the first one.
     public func adding(seconds: Double) -> Timestamp {
-        Timestamp(milliseconds: milliseconds + Int64((seconds * 1000).rounded()))
+        let added = Int64(max(-Self.mostAdded, min(Self.mostAdded, (seconds * 1000).rounded())))
+        let (sum, isOverflow) = milliseconds.addingReportingOverflow(added)
+        return Timestamp(milliseconds: isOverflow ? (added > 0 ? .max : .min) : sum)
     }
+
+    /// In milliseconds: about the largest whole number that a `Double` has exactly.
+    private static let mostAdded = 9e15
 }
 
 /// Where the composition root gives the rest of Headroom its time: one for the whole process.

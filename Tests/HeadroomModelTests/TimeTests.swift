@@ -28,4 +28,17 @@ import Testing
         #expect(start.adding(seconds: 1.2346).milliseconds == 1_793_000_001_235)
         #expect(start.adding(seconds: -2).seconds(since: start) == -2)
     }
+
+    @Test func `times and instants from outside reach the ends of the number line, and no further`() {
+        let start = Timestamp(milliseconds: 1_793_000_000_000)
+        let last = Timestamp(milliseconds: .max)
+        let first = Timestamp(milliseconds: .min)
+        for far in [1e300, .infinity, 9.3e15] {
+            #expect(start.adding(seconds: far) > Timestamp(milliseconds: 9_000_000_000_000_000))
+            #expect(start.adding(seconds: -far) < Timestamp(milliseconds: -8_000_000_000_000_000))
+            #expect(last.adding(seconds: far) == last && first.adding(seconds: -far) == first)
+        }
+        #expect(first.seconds(since: last) < -1e16 && last.seconds(since: first) > 1e16)
+        #expect(first.seconds(since: start) < 0 && last.seconds(since: start) > 0)
+    }
 }

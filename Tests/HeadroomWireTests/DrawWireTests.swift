@@ -45,6 +45,18 @@ import Testing
         #expect(try DrawRequest.decode(Array(body.utf8)).waiting.map(\.heads.count) == [DrawRequest.maxHeads])
     }
 
+    @Test func `a tenant that stands twice in a draw is refused`() throws {
+        let head = #"{"gateway":"g","boot":"b","sequence":1,"pool":"p","epoch":1"#
+        for (body, place) in [
+            (#","waiting":{"b":[{"tokens":9}],"a":[],"b":[{"tokens":90}]}}"#, "waiting"),
+            (#","totals":{"spent":{"b":{},"a":{},"b":{"tokens":1}}}}"#, "totals.spent"),
+        ] {
+            #expect(throws: WireError(.unreadable, "\(place): b stands twice: remove one")) {
+                try DrawRequest.decode(Array((head + body).utf8))
+            }
+        }
+    }
+
     private static func work(_ random: inout SplitMix64) -> Work {
         Work(
             requests: Double(Int.random(in: 0...100_000, using: &random)),

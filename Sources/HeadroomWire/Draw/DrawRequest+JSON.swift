@@ -146,33 +146,38 @@ private struct DrawReader {
             case .returned: totals.returned = try work(requests: 0)
             case .grantedUsed: totals.grantedUsed = try work(requests: 0)
             case .spent:
-                totals.spent = try byTenant { reader, tenant throws in
+                totals.spent = try byTenant(\.tenant) { reader, tenant throws in
                     DrawRequest.TenantWork(tenant: tenant, work: try reader.work(requests: 0))
                 }
-                totals.spent.sort { $0.tenant < $1.tenant }
             }
         }
         return totals
     }
 
     private mutating func waiting() throws -> [DrawRequest.Queue] {
-        try byTenant { reader, tenant throws in DrawRequest.Queue(tenant: tenant, heads: try reader.heads()) }
-            .sorted { $0.tenant < $1.tenant }
+        try byTenant(\.tenant) { reader, tenant throws in
+            DrawRequest.Queue(tenant: tenant, heads: try reader.heads())
+        }
     }
 
+    /// Ascending by tenant, each once: of two queues of one tenant the float would grant the calls of both.
     private mutating func byTenant<Element>(
-        _ read: (inout DrawReader, TenantID) throws -> Element
+        _ tenant: (Element) -> TenantID, _ read: (inout DrawReader, TenantID) throws -> Element
     ) throws -> [Element] {
         var elements: [Element] = []
         let outside = path
         try reader.beginObject()
         while let key = try reader.nextKey() {
             let text = reader.string(of: key)
-            guard let tenant = TenantID(text) else { throw fault("\"\(text)\" is no tenant: \(TenantID.rule)") }
+            guard let id = TenantID(text) else { throw fault("\"\(text)\" is no tenant: \(TenantID.rule)") }
             path = outside + [text]
-            elements.append(try read(&self, tenant))
+            elements.append(try read(&self, id))
         }
         path = outside
+        elements.sort { tenant($0) < tenant($1) }
+        for (element, next) in zip(elements, elements.dropFirst()) where tenant(element) == tenant(next) {
+            throw fault("\(tenant(next)) stands twice: remove one")
+        }
         return elements
     }
 
