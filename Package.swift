@@ -169,6 +169,15 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // What libFuzzer calls (.ci/fuzz). A library, since libFuzzer brings `main`.
+        .target(
+            name: "HeadroomFuzz",
+            dependencies: [
+                "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomProviders",
+                "HeadroomEnforcement", "HeadroomHTTP",
+            ],
+            exclude: ["Dictionaries", "Seeds"], swiftSettings: settings),
+
         tests("HeadroomJSONTests", ["HeadroomJSON", "HeadroomModel"]),
         tests("HeadroomModelTests", ["HeadroomModel"]),
         tests("HeadroomWireTests", ["HeadroomWire", "HeadroomProviders", "HeadroomJSON", "HeadroomModel"]),
