@@ -108,7 +108,7 @@ import Testing
     private static func article(_ name: String) throws -> String { try text("\(catalogue)\(name).md") }
 
     private static func documents() throws -> [String] {
-        try ["README.md", ".github/CONTRIBUTING.md"] + articles().map { "\(catalogue)\($0).md" }
+        try ["README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"] + articles().map { "\(catalogue)\($0).md" }
     }
 
     private static func sections(of article: String) throws -> [String] {
