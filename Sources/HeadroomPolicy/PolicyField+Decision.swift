@@ -45,12 +45,12 @@ extension CreditPolicy {
 
 extension BreakerPolicy {
     static let fields: [PolicyField<BreakerPolicy>] = [
-        PolicyField("open_share", \.openShare, 0.01...1, "part of attempts"),
-        PolicyField("window_seconds", \.windowSeconds, 1...60, "seconds"),
-        PolicyField("least_attempts", whole: \.leastAttempts, 1...10_000, "attempts"),
-        PolicyField("open_seconds", \.openSeconds, 1...3600, "seconds"),
-        PolicyField("probes_per_second", \.probesPerSecond, 0.01...100, "attempts per second"),
-        PolicyField("close_successes", whole: \.closeSuccesses, 1...1000, "successes"),
+        PolicyField("open_share", \.openShare, BreakerPolicy.openShares, "part of attempts"),
+        PolicyField("window_seconds", \.windowSeconds, BreakerPolicy.windows, "seconds"),
+        PolicyField("least_attempts", whole: \.leastAttempts, BreakerPolicy.attempts, "attempts"),
+        PolicyField("open_seconds", \.openSeconds, BreakerPolicy.openTimes, "seconds"),
+        PolicyField("probes_per_second", \.probesPerSecond, BreakerPolicy.probes, "attempts per second"),
+        PolicyField("close_successes", whole: \.closeSuccesses, BreakerPolicy.successes, "successes"),
     ]
 }
 

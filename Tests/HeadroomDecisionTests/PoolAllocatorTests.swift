@@ -52,6 +52,11 @@ import Testing
         }
     }
 
+    @Test func `gateways are sent the numbers of the policy's breaker`() {
+        let policy = Policy(breaker: BreakerPolicy(openSeconds: 40, probesPerSecond: 3))
+        #expect(decide([tenant("a", interactive: 100)], policy: policy).allocation.breaker == policy.breaker)
+    }
+
     @Test func `plain is six times what is assured or what an idle tenant starts with, up to the ceiling`() throws {
         let allocation = decide(
             [tenant("a", interactive: 100_000), tenant("b", interactive: 100), tenant("c", interactive: 100_000)],

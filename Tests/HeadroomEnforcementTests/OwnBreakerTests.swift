@@ -77,6 +77,38 @@ import Testing
         #expect(story.call(.ok, at: 20.1))
     }
 
+    @Test func `it goes by the numbers that the snapshot has`() {
+        var own = allocation()
+        own.breaker = BreakerPolicy(
+            openShare: 1, windowSeconds: 3, leastAttempts: 4, openSeconds: 2, probesPerSecond: 10, closeSuccesses: 2)
+        let story = story(own)
+        #expect(story.call(.ok, at: 1))
+        story.fail(4, at: 1)
+        #expect(story.gate.breaker == nil, "one of five succeeded")
+        story.fail(4, at: 4)
+        #expect(story.gate.breaker == .open)
+        #expect(!story.call(.ok, at: 5.9))
+        #expect(story.call(.ok, at: 6))
+        #expect(story.call(.ok, at: 6.1))
+        #expect(story.gate.breaker == nil)
+    }
+
+    @Test func `numbers that change in a later snapshot hold from then on, and its state stays`() {
+        var own = allocation()
+        let story = story(own)
+        story.fail(20, at: 1)
+        own.breaker.openSeconds = 60
+        story.gate.load(own, leaseUntil: never, at: after(2))
+        #expect(!story.call(.ok, at: 60.9))
+        #expect(story.call(.ok, at: 61))
+        // The same numbers again forget nothing.
+        let counting = self.story(allocation())
+        counting.fail(19, at: 1)
+        counting.gate.load(allocation(), leaseUntil: never, at: after(1))
+        counting.fail(1, at: 1)
+        #expect(counting.gate.breaker == .open)
+    }
+
     @Test func `a probe that fails opens it for another fifteen seconds`() {
         let story = story(allocation())
         story.fail(20, at: 1)

@@ -52,6 +52,7 @@ import Testing
                 capacity: rates,
                 nominal: rates, capacityReason: CapacityReason.allCases[index], budget: rates, float: rates,
                 fallback: rates, failover: ["other"], tenants: tenants, unlisted: rates)
+            pool.breaker.openSeconds = 30
             pool.taskKinds = [PoolAllocation.TaskKind(kind: "k", requestsPerMinute: 1.5)]
             return pool
         }

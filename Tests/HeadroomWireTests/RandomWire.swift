@@ -74,6 +74,11 @@ enum RandomWire {
                 failover: Bool.random(using: &generator) ? ["other"] : [],
                 retry: .init(afterMilliseconds: Int64.random(in: 0...9, using: &generator), jitterMilliseconds: 2),
                 tenants: tenants(&generator), unlisted: rates(&generator))
+            if Bool.random(using: &generator) {
+                pool.breaker = BreakerPolicy(
+                    openShare: .random(in: 0.01...1, using: &generator), windowSeconds: 7, leastAttempts: 3,
+                    openSeconds: .random(in: 1...60, using: &generator), probesPerSecond: 0.5, closeSuccesses: 2)
+            }
             pool.taskKinds = ["a b", "research", "\u{3C0}"].filter { _ in Bool.random(using: &generator) }.map {
                 PoolAllocation.TaskKind(kind: $0, requestsPerMinute: .random(in: 0...100, using: &generator))
             }

@@ -61,6 +61,29 @@ import Testing
         }
     }
 
+    @Test func `a breaker is written where its numbers are not the defaults, and read within their bounds`() throws {
+        var generator = SplitMix64(seed: 7)
+        var snapshot = RandomWire.snapshot(generation: 1, &generator)
+        snapshot.pools = [PoolAllocation(pool: "p", capacity: .none, nominal: .none, budget: Rates(rpm: 1))]
+        func text() -> String { String(decoding: SnapshotEncoder.encode(snapshot), as: UTF8.self) }
+        #expect(!text().contains("breaker"))
+        snapshot.pools[0].breaker.openSeconds = 30
+        let written =
+            #""breaker":{"open_share":0.5,"window_seconds":10,"least_attempts":20,"open_seconds":30,"#
+            + #""probes_per_second":1,"close_successes":5}"#
+        #expect(text().contains(written))
+        let wild = text().replacing(
+            written,
+            with: #""breaker":{"open_share":-1,"window_seconds":1e300,"least_attempts":9223372036854775807,"#
+                + #""open_seconds":1e300,"probes_per_second":0,"close_successes":0},"probes_per_second":1e300"#)
+        guard case .whole(let read) = try SnapshotDecoder.decode(Array(wild.utf8)) else { return #expect(Bool(false)) }
+        #expect(
+            read.pools[0].breaker
+                == BreakerPolicy(
+                    openShare: 0.01, windowSeconds: 60, leastAttempts: 10_000, openSeconds: 3600,
+                    probesPerSecond: 100, closeSuccesses: 1))
+    }
+
     @Test func `a delta between equal snapshots is empty`() throws {
         var generator = SplitMix64(seed: 7)
         let old = RandomWire.snapshot(generation: 1, &generator)

@@ -134,7 +134,7 @@ public struct PoolAllocator: Sendable {
             budget: conditions.budget, float: conditions.float,
             fallback: whole.map { ($1 * conditions.fallbackShare).rounded(.down) },
             burstSeconds: pool.burstSeconds, failover: pool.failover,
-            probesPerSecond: conditions.rules.policy.breaker.probesPerSecond, retry: retry,
+            breaker: conditions.rules.policy.breaker, retry: retry,
             tenants: inForce.allocations, unlisted: conditions.unlisted)
         allocation.taskKinds = conditions.rules.costBreaks.compactMap { stands in
             guard let kind = stands.subject.taskKind, let limit = stands.limit(in: pool.pool) else { return nil }

@@ -119,13 +119,13 @@ extension PoolGate {
     /// this gateway's own breaker is half-open, it alone probes.
     private func probesPerSecond(_ breaker: UpstreamBreaker) -> Double {
         guard let allocation else { return 0 }
-        if breaker.isOwnAlone, !isOnFallback { return allocation.probesPerSecond }
+        if breaker.isOwnAlone, !isOnFallback { return allocation.breaker.probesPerSecond }
         let part =
             allocation.budget.resources.members.compactMap { resource -> Double? in
                 guard let whole = allocation.capacity[resource], whole > 0 else { return nil }
                 return (allocation.budget[resource] ?? 0) / whole
             }.min() ?? 1
-        return allocation.probesPerSecond * max(0.01, min(1, part))
+        return allocation.breaker.probesPerSecond * max(0.01, min(1, part))
     }
 
     // MARK: Times

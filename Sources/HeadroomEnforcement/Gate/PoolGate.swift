@@ -119,7 +119,9 @@ public struct PoolGate: Sendable {
         changeRates(at: now)
         settleVirtualTime()
         rehome(displaced: displaced, at: now)
-        breakers.load(allocation?.state ?? .healthy, allocation?.models ?? [], at: now)
+        breakers.load(
+            allocation?.state ?? .healthy, allocation?.models ?? [], under: allocation?.breaker ?? BreakerPolicy(),
+            at: now)
         settleBreakers(at: now)
     }
 

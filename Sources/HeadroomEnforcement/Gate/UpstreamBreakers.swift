@@ -18,6 +18,7 @@ struct UpstreamBreakers: Sendable {
     }
 
     var whole: UpstreamBreaker
+    private var policy = BreakerPolicy()
     private var models: [Model] = []
     private var lastKey = 0
     /// Grows with each change of a state.
@@ -28,7 +29,7 @@ struct UpstreamBreakers: Sendable {
     private(set) var nextChange: Timestamp?
 
     init(at now: Timestamp) {
-        whole = UpstreamBreaker(at: now)
+        whole = UpstreamBreaker(under: policy, at: now)
     }
 
     /// The model's number; 0 where there is no place for one more. A model that was used longest ago gives way, unless
@@ -45,7 +46,7 @@ struct UpstreamBreakers: Sendable {
             models.remove(at: oldest)
         }
         lastKey += 1
-        models.append(Model(name: name, key: lastKey, breaker: UpstreamBreaker(at: now), usedAt: now))
+        models.append(Model(name: name, key: lastKey, breaker: UpstreamBreaker(under: policy, at: now), usedAt: now))
         return lastKey
     }
 
@@ -70,15 +71,25 @@ struct UpstreamBreakers: Sendable {
         models[index].breaker.probedAt = now
     }
 
-    /// A snapshot's states.
-    mutating func load(_ state: PoolState, _ published: [PoolAllocation.Model], at now: Timestamp) {
+    /// A snapshot's states, and the terms of the gateway's own breakers.
+    mutating func load(
+        _ state: PoolState, _ published: [PoolAllocation.Model], under policy: BreakerPolicy, at now: Timestamp
+    ) {
+        let isOther = policy != self.policy
+        if isOther { follow(policy) }
         for model in published where PoolState.keptBack.contains(model.state) { _ = key(of: model.model, at: now) }
         var isChanged = whole.load(state, at: now)
         for index in models.indices {
             let state = published.first { $0.model == models[index].name }?.state ?? .healthy
             if models[index].breaker.load(state, at: now) { isChanged = true }
         }
-        if isChanged { noteChange() }
+        if isChanged || isOther { noteChange() }
+    }
+
+    private mutating func follow(_ policy: BreakerPolicy) {
+        self.policy = policy
+        whole.follow(policy)
+        for index in models.indices { models[index].breaker.follow(policy) }
     }
 
     /// A call of the model ended that had been sent at `startedAt`.
@@ -108,16 +119,16 @@ struct UpstreamBreakers: Sendable {
 
 /// One circuit breaker at a gateway: its own, and the snapshot's.
 struct UpstreamBreaker: Sendable {
-    /// A gateway is not sent Headroom's numbers: it uses the defaults.
-    static let policy = BreakerPolicy()
-
+    private var policy: BreakerPolicy
     private var own: CircuitBreaker
     private var published: PoolState?
-    private var window = FailureWindow()
+    private var window: FailureWindow
     /// When a call passed last while it was half-open.
     var probedAt: Timestamp?
 
-    init(at now: Timestamp) {
+    init(under policy: BreakerPolicy, at now: Timestamp) {
+        self.policy = policy
+        window = FailureWindow(seconds: policy.windowSeconds)
         // A breaker forgives the second in which it closed; there was none before this one.
         own = CircuitBreaker(at: now.adding(seconds: -1))
     }
@@ -134,7 +145,13 @@ struct UpstreamBreaker: Sendable {
     /// When its own becomes half-open; `nil` while it is not open.
     var reopensAt: Timestamp? {
         guard case .open(let since) = own.state else { return nil }
-        return since.adding(seconds: UpstreamBreaker.policy.openSeconds)
+        return since.adding(seconds: policy.openSeconds)
+    }
+
+    /// Its state stays. What it has counted begins anew where the window is another one.
+    mutating func follow(_ policy: BreakerPolicy) {
+        if policy.windowSeconds != self.policy.windowSeconds { window = FailureWindow(seconds: policy.windowSeconds) }
+        self.policy = policy
     }
 
     /// The snapshot's has seen the probes of all gateways: when it closes, a half-open one of this gateway closes with it.
@@ -149,7 +166,7 @@ struct UpstreamBreaker: Sendable {
 
     mutating func note(_ outcome: Outcome, startedAt: Timestamp, at now: Timestamp) -> Bool {
         let before = own.poolState
-        own.note(outcome, startedAt: startedAt, under: UpstreamBreaker.policy, at: now)
+        own.note(outcome, startedAt: startedAt, under: policy, at: now)
         window.add(isFailure: outcome == .overload || outcome == .server, at: now.second)
         // Without failures it does not open.
         if window.hasFailures(at: now.second) { _ = advance(to: now) }
@@ -159,7 +176,7 @@ struct UpstreamBreaker: Sendable {
     mutating func advance(to now: Timestamp) -> Bool {
         let before = own.poolState
         let window = window
-        own.advance(to: now, under: UpstreamBreaker.policy) { window.counts(since: $0, at: now) }
+        own.advance(to: now, under: policy) { window.counts(since: $0, at: now) }
         return own.poolState != before
     }
 
@@ -178,27 +195,31 @@ extension PoolState {
 
 /// Attempts, and failures among them, by the second in which they ended.
 struct FailureWindow: Sendable {
-    private static let seconds = Int64(UpstreamBreaker.policy.windowSeconds.rounded(.up))
-
     private struct Count: Sendable {
         var attempts = 0
         var failures = 0
     }
 
-    /// At least ``seconds``, and a power of two.
-    private static let slots = 1 << (Int.bitWidth - (Int(seconds) - 1).leadingZeroBitCount)
-
-    private var counts = [Count](repeating: Count(), count: slots)
+    private let seconds: Int64
+    /// As many as ``seconds`` or more, a power of two.
+    private var counts: [Count]
     /// Long ago.
     private var clock = RingClock(newest: -1 << 60)
     private var lastFailure: Int64 = -1 << 60
 
-    func hasFailures(at second: Int64) -> Bool { lastFailure > second - FailureWindow.seconds }
+    /// - Parameter seconds: within ``BreakerPolicy/windows``.
+    init(seconds: Double) {
+        self.seconds = Int64(seconds.rounded(.up))
+        counts = [Count](
+            repeating: Count(), count: 1 << (Int.bitWidth - (Int(self.seconds) - 1).leadingZeroBitCount))
+    }
+
+    func hasFailures(at second: Int64) -> Bool { lastFailure > second - seconds }
 
     /// Seconds do not go back.
     mutating func add(isFailure: Bool, at second: Int64) {
-        for new in clock.advance(to: second, of: FailureWindow.slots) { counts[FailureWindow.slot(of: new)] = Count() }
-        let slot = FailureWindow.slot(of: clock.newest)
+        for new in clock.advance(to: second, of: counts.count) { counts[slot(of: new)] = Count() }
+        let slot = slot(of: clock.newest)
         counts[slot].attempts += 1
         guard isFailure else { return }
         counts[slot].failures += 1
@@ -208,14 +229,14 @@ struct FailureWindow: Sendable {
     /// Of the seconds after the one that `since` lies in, up to `now`'s.
     func counts(since: Timestamp, at now: Timestamp) -> (attempts: Double, failures: Double) {
         var sum = Count()
-        var second = max(since.second, now.second - FailureWindow.seconds, clock.newest - FailureWindow.seconds) + 1
+        var second = max(since.second, now.second - seconds, clock.newest - seconds) + 1
         while second <= min(now.second, clock.newest) {
-            sum.attempts += counts[FailureWindow.slot(of: second)].attempts
-            sum.failures += counts[FailureWindow.slot(of: second)].failures
+            sum.attempts += counts[slot(of: second)].attempts
+            sum.failures += counts[slot(of: second)].failures
             second += 1
         }
         return (Double(sum.attempts), Double(sum.failures))
     }
 
-    private static func slot(of second: Int64) -> Int { RingClock.slot(of: second, of: slots) }
+    private func slot(of second: Int64) -> Int { RingClock.slot(of: second, of: counts.count) }
 }

@@ -97,6 +97,26 @@ extension OpenAPIDocument {
               "description": "Pools that take the work while this one is open, in this order"
             },
             "probes_per_second": {"type": "number", "description": "Only while the state is half_open"},
+            "breaker": {
+              "type": "object",
+              "required": [
+                "open_share", "window_seconds", "least_attempts", "open_seconds", "probes_per_second", "close_successes"
+              ],
+              "description": "By which the gateway's own breaker opens and closes. Absent: 0.5, 10, 20, 15, 1, 5, in the order of required",
+              "properties": {
+                "open_share": {"type": "number", "minimum": 0.01, "maximum": 1,
+                  "description": "Failures over this part of the attempts open it"},
+                "window_seconds": {"type": "number", "minimum": 1, "maximum": 60},
+                "least_attempts": {"type": "integer", "minimum": 1, "maximum": 10000,
+                  "description": "Fewer in the window do not open it"},
+                "open_seconds": {"type": "number", "minimum": 1, "maximum": 3600,
+                  "description": "From open to half-open"},
+                "probes_per_second": {"type": "number", "minimum": 0.01, "maximum": 100,
+                  "description": "That a half-open one lets pass"},
+                "close_successes": {"type": "integer", "minimum": 1, "maximum": 1000,
+                  "description": "Successes in a row that close it"}
+              }
+            },
             "retry": {
               "type": "object", "required": ["after_ms", "jitter_ms"],
               "description": "After a refusal: wait after_ms, the tenant's retry_offset_ms, and a random part of jitter_ms",

@@ -178,8 +178,8 @@ public struct PoolAllocation: Equatable, Sendable {
     /// Seconds of the budget that may be spent at once.
     public var burstSeconds: Double
     public var failover: [PoolID]
-    /// Calls a second that may pass while the state is `half_open`, over all gateways.
-    public var probesPerSecond: Double
+    /// By which each gateway's own breaker opens and closes beside the pool's.
+    public var breaker: BreakerPolicy
     public var retry: Retry
     /// Those that the cost breaker holds; ascending by kind. Further kinds go as they come.
     public var taskKinds: [TaskKind] = []
@@ -193,7 +193,7 @@ public struct PoolAllocation: Equatable, Sendable {
         level: Double = 0,
         capacity: Rates, nominal: Rates, capacityReason: CapacityReason = .contract, budget: Rates,
         float: Rates = .none, fallback: Rates = .none, burstSeconds: Double = 5, failover: [PoolID] = [],
-        probesPerSecond: Double = 1,
+        breaker: BreakerPolicy = BreakerPolicy(),
         retry: Retry = Retry(afterMilliseconds: 1000, jitterMilliseconds: 1000), tenants: [TenantAllocation] = [],
         unlisted: Rates = .none
     ) {
@@ -211,7 +211,7 @@ public struct PoolAllocation: Equatable, Sendable {
         self.fallback = fallback
         self.burstSeconds = burstSeconds
         self.failover = failover
-        self.probesPerSecond = probesPerSecond
+        self.breaker = breaker
         self.retry = retry
         self.tenants = tenants
         self.unlisted = unlisted

@@ -23,4 +23,26 @@ public struct BreakerPolicy: Equatable, Sendable {
         self.probesPerSecond = probesPerSecond
         self.closeSuccesses = closeSuccesses
     }
+
+    // MARK: Bounds
+
+    public static let openShares = 0.01...1.0
+    public static let windows = 1.0...60
+    public static let attempts = 1.0...10_000
+    public static let openTimes = 1.0...3600
+    public static let probes = 0.01...100.0
+    public static let successes = 1.0...1000
+
+    /// Each number moved into its bounds: no gateway waits for ever, or counts without end, because of what it was sent.
+    public var bounded: BreakerPolicy {
+        func bounded(_ value: Double, _ range: ClosedRange<Double>) -> Double {
+            min(max(value, range.lowerBound), range.upperBound)
+        }
+        return BreakerPolicy(
+            openShare: bounded(openShare, Self.openShares), windowSeconds: bounded(windowSeconds, Self.windows),
+            leastAttempts: Int(bounded(Double(leastAttempts), Self.attempts)),
+            openSeconds: bounded(openSeconds, Self.openTimes),
+            probesPerSecond: bounded(probesPerSecond, Self.probes),
+            closeSuccesses: Int(bounded(Double(closeSuccesses), Self.successes)))
+    }
 }

@@ -89,8 +89,8 @@ private struct SnapshotReader {
     }
 
     private enum PoolField: String, CaseIterable {
-        case state, models, mode, enforce, level, capacity, nominal, budget, float, fallback, failover, retry, tenants
-        case unlisted
+        case state, models, mode, enforce, level, capacity, nominal, budget, float, fallback, failover, breaker, retry
+        case tenants, unlisted
         case capacityReason = "capacity_reason"
         case burstSeconds = "burst_seconds"
         case probesPerSecond = "probes_per_second"
@@ -102,6 +102,7 @@ private struct SnapshotReader {
     private mutating func pool(_ id: PoolID) throws -> PoolAllocation {
         var pool = PoolAllocation(pool: id, capacity: .none, nominal: .none, budget: .none)
         var hasBudget = false
+        var probesPerSecond: Double?
         var cursor = FieldCursor()
         try reader.beginObject()
         let fields = SnapshotReader.poolFields
@@ -124,7 +125,8 @@ private struct SnapshotReader {
             case .fallback: pool.fallback = try rates()
             case .burstSeconds: pool.burstSeconds = try reader.readDouble()
             case .failover: pool.failover = try identifiers()
-            case .probesPerSecond: pool.probesPerSecond = try reader.readDouble()
+            case .breaker: pool.breaker = try breaker()
+            case .probesPerSecond: probesPerSecond = try reader.readDouble()
             case .retry: pool.retry = try retry()
             case .taskKinds: pool.taskKinds = try taskKinds()
             case .tenants: pool.tenants = try byIdentifier(\.tenant) { reader, id throws in try reader.tenant(id) }
@@ -133,6 +135,8 @@ private struct SnapshotReader {
         }
         // Without one the pool would count as unlimited.
         guard hasBudget else { throw fault("pool \(id) has no budget") }
+        if let probesPerSecond { pool.breaker.probesPerSecond = probesPerSecond }
+        pool.breaker = pool.breaker.bounded
         return pool
     }
 
@@ -159,6 +163,37 @@ private struct SnapshotReader {
         }
         return models
     }
+
+    private enum BreakerField: String, CaseIterable {
+        case openShare = "open_share"
+        case windowSeconds = "window_seconds"
+        case leastAttempts = "least_attempts"
+        case openSeconds = "open_seconds"
+        case probesPerSecond = "probes_per_second"
+        case closeSuccesses = "close_successes"
+    }
+
+    private static let breakerFields = WireFields(BreakerField.self)
+
+    private mutating func breaker() throws -> BreakerPolicy {
+        var breaker = BreakerPolicy()
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.breakerFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            switch field {
+            case .openShare: breaker.openShare = try reader.readDouble()
+            case .windowSeconds: breaker.windowSeconds = try reader.readDouble()
+            case .leastAttempts: breaker.leastAttempts = try count()
+            case .openSeconds: breaker.openSeconds = try reader.readDouble()
+            case .probesPerSecond: breaker.probesPerSecond = try reader.readDouble()
+            case .closeSuccesses: breaker.closeSuccesses = try count()
+            }
+        }
+        return breaker
+    }
+
+    private mutating func count() throws -> Int { Int(clamping: try reader.readInt64()) }
 
     private mutating func taskKinds() throws -> [PoolAllocation.TaskKind] {
         var kinds: [PoolAllocation.TaskKind] = []

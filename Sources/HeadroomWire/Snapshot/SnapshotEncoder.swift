@@ -96,8 +96,9 @@ extension JSONWriter {
         field("burst_seconds", pool.burstSeconds)
         field("failover", pool.failover.map(\.text))
         if pool.state == .halfOpen {
-            field("probes_per_second", pool.probesPerSecond)
+            field("probes_per_second", pool.breaker.probesPerSecond)
         }
+        if pool.breaker != BreakerPolicy() { append(pool.breaker) }
         key("retry")
         beginObject()
         field("after_ms", pool.retry.afterMilliseconds)
@@ -122,6 +123,18 @@ extension JSONWriter {
         }
         endObject()
         field("unlisted", pool.unlisted)
+        endObject()
+    }
+
+    private mutating func append(_ breaker: BreakerPolicy) {
+        key("breaker")
+        beginObject()
+        field("open_share", breaker.openShare)
+        field("window_seconds", breaker.windowSeconds)
+        field("least_attempts", breaker.leastAttempts)
+        field("open_seconds", breaker.openSeconds)
+        field("probes_per_second", breaker.probesPerSecond)
+        field("close_successes", breaker.closeSuccesses)
         endObject()
     }
 

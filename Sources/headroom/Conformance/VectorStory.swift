@@ -126,7 +126,7 @@ struct VectorStory {
             pool: "pool", state: state, enforce: !isObserved, capacity: capacity, nominal: capacity,
             budget: part(of: capacity, draw(7...10), in: 10), fallback: part(of: capacity, 6, in: 10),
             burstSeconds: Double(draw(2...6)), failover: happens.contains(.breaker) ? ["other"] : [],
-            probesPerSecond: 2,
+            breaker: BreakerPolicy(probesPerSecond: happens.contains(.breaker) ? 2 : 1),
             retry: PoolAllocation.Retry(afterMilliseconds: Int64(draw(100...900)), jitterMilliseconds: 400),
             tenants: tenants, unlisted: part(of: capacity, 1, in: 20))
         if happens.contains(.kinds) {
