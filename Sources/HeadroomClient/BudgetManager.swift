@@ -109,7 +109,7 @@ public final class BudgetManager: Sendable {
                     "\(settings.directory?.path ?? "") cannot be used: name a directory that this process may write to")
         }
         boot = "b" + String(seed, radix: 36)
-        link = HeadroomLink(addresses: settings.addresses, token: settings.token)
+        link = HeadroomLink(addresses: settings.addresses, token: settings.token, time: time)
         feed = AllocationFeed(
             gateway: settings.gateway, boot: boot, seed: seed, link: link, time: time)
         tasks = settings.taskLimits.map { TaskBudgets(limits: $0, prices: settings.prices) }

@@ -30,6 +30,11 @@ final class AllocationFeed: Sendable {
     /// An answer that took so much longer than the wait that was asked for renews no lease: Headroom counts the lease as
     /// over by then.
     private static let graceSeconds = 5.0
+    /// Without an answer for so long after the wait that was asked for, another address is asked beside: early enough in a
+    /// lease, of which the wait is half.
+    private static let lateSeconds = 1.0
+    /// So long Headroom lets a gateway wait for which it has to make room first.
+    private static let joinSeconds = 3.0
     /// Half of the usual lease, before there is one. Headroom cuts it anyway.
     private static let firstWaitSeconds = 7.5
     /// Between two answers that bring nothing, if Headroom does not wait.
@@ -66,13 +71,20 @@ final class AllocationFeed: Sendable {
     /// `nil` when nothing came that counts.
     func poll() async -> Change? {
         let (query, etag, base, wait) = request()
-        let asked = time.now()
         var headers = ["Accept": "application/json"]
         if let etag { headers["If-None-Match"] = etag }
+        let waiting = wait > 0 ? [URLQueryItem(name: "wait", value: String(format: "%.2f", wait))] : []
         let answer = await link.exchange(
-            "GET", "v1/allocations", query: query, headers: headers, withinSeconds: wait + Self.graceSeconds + 1)
+            "GET", "v1/allocations", query: query + waiting, headers: headers,
+            withinSeconds: wait + Self.graceSeconds + 1,
+            // There nothing is waited for: any answer is better than none.
+            elsewhere: HeadroomLink.Elsewhere(
+                afterSeconds: max(wait, Self.joinSeconds) + Self.lateSeconds, query: query))
         let now = time.now()
-        let isLate = now.seconds(since: asked) > wait + Self.graceSeconds
+        let isLate =
+            answer.map { answer in
+                now.seconds(since: answer.askedAt) > (answer.isFromElsewhere ? 0 : wait) + Self.graceSeconds
+            } ?? true
         return state.withLock { state in
             var acceptance = SnapshotHolder.Acceptance.ignored
             switch answer.flatMap({ Self.read($0, onto: base) }) {
@@ -100,7 +112,6 @@ final class AllocationFeed: Sendable {
             let wait = min(30, snapshot.leaseSeconds / 2) * (1 - jitter)
             query.append(URLQueryItem(name: "applied", value: snapshot.version.description))
             query.append(URLQueryItem(name: "since", value: snapshot.version.description))
-            query.append(URLQueryItem(name: "wait", value: String(format: "%.2f", wait)))
             return (query, state.etag, snapshot, wait)
         }
     }

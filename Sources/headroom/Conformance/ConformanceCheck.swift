@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import HeadroomClient
 import HeadroomJSON
 
 /// Plays the stories to a gate behind an address, and compares what it decides with what Headroom's own gate does.
@@ -8,7 +9,7 @@ import HeadroomJSON
 /// story: what came of the step, or `null` where nothing is compared.
 struct ConformanceCheck {
     /// The longest story is played in a few milliseconds by our own gates; a debugger's pause is no fault.
-    private static let timeoutSeconds = 60.0
+    private static let timeoutSeconds = 50.0
     private static let maxAnswerBytes = 4 << 20
 
     let url: URL
@@ -38,13 +39,13 @@ struct ConformanceCheck {
     }
 
     private func play(_ steps: [Step]) async throws -> [Substring] {
-        var request = URLRequest(url: url, timeoutInterval: Self.timeoutSeconds)
+        var request = URLRequest(url: url)
         request.httpMethod = "POST"
         request.setValue("application/x-ndjson", forHTTPHeaderField: "Content-Type")
         request.httpBody = Data(steps.flatMap { $0.line + [UInt8(ascii: "\n")] })
         let answer: (data: Data, response: URLResponse)
         do {
-            answer = try await URLSession.shared.data(for: request)
+            answer = try await URLSession.shared.data(for: request, withinSeconds: Self.timeoutSeconds)
         } catch {
             throw CommandError("\(url.absoluteString): no answer: \((error as NSError).localizedDescription)")
         }

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import HeadroomClient
 import HeadroomJSON
 
 /// One service, as commands talk to it: `--url` or `HEADROOM_URL`, and the token in `HEADROOM_TOKEN`.
@@ -71,7 +72,7 @@ struct ServiceClient {
         guard let url = URL(string: "\(base.absoluteString)/\(target)") else {
             throw CommandError("\(base.absoluteString)/\(target) is no address")
         }
-        var request = URLRequest(url: url, timeoutInterval: Self.timeoutSeconds)
+        var request = URLRequest(url: url)
         request.httpMethod = method
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
         if let body {
@@ -80,7 +81,7 @@ struct ServiceClient {
         }
         let answer: (Data, URLResponse)
         do {
-            answer = try await URLSession.shared.data(for: request)
+            answer = try await URLSession.shared.data(for: request, withinSeconds: Self.timeoutSeconds)
         } catch {
             throw CommandError(
                 "\(base.absoluteString): no answer: \((error as NSError).localizedDescription); "
