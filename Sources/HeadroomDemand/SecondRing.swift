@@ -20,6 +20,8 @@ public struct SecondRing: Sendable {
         clock = RingClock(newest: second)
     }
 
+    var memoryBytes: Int { slots.count * MemoryLayout<SIMD4<Float>>.stride }
+
     /// How many it holds.
     public var seconds: Int { slots.count }
 

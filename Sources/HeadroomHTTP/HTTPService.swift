@@ -22,12 +22,14 @@ package final class HTTPService: Sendable {
     ///   - viewersOnly: `/healthz`, `/readyz` and `/openapi.json` ask for a viewer's token, as `/metrics` does.
     ///   - openMetrics: `/metrics`, which names tenants, asks for no token.
     ///   - hasSecureCookies: browsers reach the service by TLS only.
+    ///   - memory: beside what the service's edge takes.
     ///   - comparison: what `/v1/demo` answers; `nil` where there is no demo.
     package init(
         settings: ServerSettings, board: SnapshotBoard, access: AccessControl, telemetry: TelemetryIntake,
         draws: DrawIntake? = nil, people: PeoplePorts? = nil, conditions: ServiceConditions = ServiceConditions(),
         openAlerts: OpenAlerts = OpenAlerts(), viewersOnly: Bool = false, openMetrics: Bool = false,
-        hasSecureCookies: Bool = false, comparison: (@Sendable () -> [UInt8])? = nil
+        hasSecureCookies: Bool = false, memory: @escaping ProcessMemory = { ([], nil) },
+        comparison: (@Sendable () -> [UInt8])? = nil
     ) {
         self.board = board
         self.access = access
@@ -38,7 +40,7 @@ package final class HTTPService: Sendable {
             board: board, counters: telemetry.counters, conditions: conditions,
             metrics: MetricsPage(
                 board: board, counters: telemetry.counters, draws: draws, signIns: signIns, conditions: conditions,
-                alerts: openAlerts),
+                alerts: openAlerts, live: live, memory: memory),
             access: viewersOnly ? .roles(AccessRule.viewers) : .anyone,
             metricsAccess: openMetrics ? .anyone : .roles(AccessRule.viewers))
         let routes =

@@ -11,6 +11,9 @@ extension AllocationPublisher {
 
 /// Clocks and floor accounts outlive a start.
 extension AllocationPublisher {
+    /// About what the floats take.
+    nonisolated var floatBytes: Int { floats.withLock { $0.memoryBytes } }
+
     nonisolated func checkpointFloats() -> [UInt8] { floats.withLock { $0.checkpoint() } }
 
     /// Before the first publication. Bytes of another version, or damaged ones, change nothing.
@@ -23,6 +26,8 @@ struct PoolFloats: Sendable {
     /// Of the term before, until the first publication.
     private var restored: [PoolID: [UInt8]] = [:]
     private static let version: UInt32 = 1
+
+    var memoryBytes: Int { ledgers.values.reduce(0) { $0 + $1.memoryBytes } }
 
     func checkpoint() -> [UInt8] {
         PoolStates.bytes(

@@ -63,6 +63,10 @@ package actor ControlLoop {
             }
             report.describe(capacities, classified, decision, published, rules.steering)
             if report.isLedgerWritable { report.confirmedAt = now }
+            report.memory = [
+                MemoryShare(owner: "demand", bytes: await classifier.memoryBytes),
+                MemoryShare(owner: "floats", bytes: publisher.floatBytes),
+            ]
 
             events.note(report, policy: rules.policy.label, at: now)
             await memory.note(report.pools, at: now)

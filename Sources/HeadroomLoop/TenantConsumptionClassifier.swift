@@ -109,6 +109,9 @@ package actor TenantConsumptionClassifier {
         }
     }
 
+    /// About what is kept of all tenants.
+    package var memoryBytes: Int { pools.indices.reduce(0) { $0 + pools[$1].demand.memoryBytes } }
+
     /// In the order of `capacities`, which ascends by pool.
     package func estimate(capacities: [PoolCapacity], at now: Timestamp) -> [Classified] {
         capacities.compactMap { capacity in

@@ -94,6 +94,9 @@ package final class Database: Sendable {
     /// A fault of the files under the running service; `nil` while all are in their places.
     package var fileFault: String? { files.fault }
 
+    /// What SQLite takes in this process.
+    package var memory: MemoryShare { MemoryShare(owner: "sqlite", bytes: SQLiteConnection.memoryBytes) }
+
     /// Empties the write-ahead log, so that the database file alone is whole. The last call before a service ends;
     /// blocks for a second at most.
     package func finish() throws(StorageError) {

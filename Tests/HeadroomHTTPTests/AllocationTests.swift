@@ -302,13 +302,18 @@ import Testing
             let since = "&since=\(Self.version).7"
             let first = try await client.get("/v1/allocations?gateway=gw-1&applied=\(Self.version).7" + since)
             #expect(try Self.snapshot(first).pools.map(\.budget) == [Rates(rpm: 4), Rates(rpm: 50)])
-            let delta = try await client.get("/v1/allocations?gateway=gw-1&applied=\(Self.version).7" + since)
+            // Nor when that answer was lost on its way, and the gateway asks again.
+            let again = try await client.get("/v1/allocations?gateway=gw-1&applied=\(Self.version).7" + since)
+            #expect(again.body == first.body)
+            fixture.publish(9, gateways: ["gw-1", "gw-2"])
+            let delta = try await client.get(
+                "/v1/allocations?gateway=gw-1&applied=\(Self.version).8&since=\(Self.version).8")
             #expect(delta.text.contains("\"since\""))
             let reports = try await client.call(
                 "POST", "/v1/telemetry", headers: ["Content-Type: application/x-ndjson"], body: Array(line.utf8))
             #expect(reports.status == 200)
             let second = try await client.get("/v1/allocations?gateway=gw-2")
-            #expect(try Self.snapshot(second).pools.map(\.budget) == [Rates(rpm: 4), Rates(rpm: 50)])
+            #expect(try Self.snapshot(second).pools.map(\.budget) == [Rates(rpm: 4.5), Rates(rpm: 50)])
         }
     }
 

@@ -23,11 +23,12 @@ final class ServiceFixture: Sendable {
     static func run(
         tokens: [AccessToken] = [], joinSeconds: Double = 3, viewersOnly: Bool = false, openMetrics: Bool = false,
         rules: TelemetryRules? = nil, settings: ServerSettings = .test(),
+        snapshotBytes: Int = SnapshotBoard.defaultMemoryBytes,
         _ test: @Sendable (ServiceFixture) async throws -> Void
     ) async throws {
         let fixture = try ServiceFixture(
             settings: settings, tokens: tokens, joinSeconds: joinSeconds, viewersOnly: viewersOnly,
-            openMetrics: openMetrics, rules: rules)
+            openMetrics: openMetrics, rules: rules, snapshotBytes: snapshotBytes)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await fixture.service.run() }
             let result: Result<Void, any Error>
@@ -41,12 +42,12 @@ final class ServiceFixture: Sendable {
 
     private init(
         settings: ServerSettings, tokens: [AccessToken], joinSeconds: Double, viewersOnly: Bool, openMetrics: Bool,
-        rules: TelemetryRules?
+        rules: TelemetryRules?, snapshotBytes: Int
     ) throws {
         clock = TestClock()
         let time = clock.source
         desk = MemoryDesk(time: time)
-        board = SnapshotBoard(time: time, joinSeconds: joinSeconds)
+        board = SnapshotBoard(time: time, joinSeconds: joinSeconds, memoryBytes: snapshotBytes)
         // The digest of a secret is the secret itself, which no test has to compute.
         access = AccessControl(tokens: tokens, time: time) { $0 }
         sink = TestSink()

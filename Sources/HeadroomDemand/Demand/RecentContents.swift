@@ -22,6 +22,10 @@ struct RecentContents: Sendable {
         rotatedAt = now
     }
 
+    var memoryBytes: Int {
+        (newer.capacity + older.capacity) * (MemoryLayout<UInt64>.stride + MemoryLayout<UInt16>.stride)
+    }
+
     mutating func insert(_ content: UInt64, endingAt end: Timestamp, at now: Timestamp) {
         if newer.count >= RecentContents.capacity || now.seconds(since: rotatedAt) >= RecentContents.seconds {
             older = newer

@@ -18,6 +18,9 @@ public struct RecentRequests: Sendable {
         self.seconds = seconds
     }
 
+    /// Of the places in both sets.
+    var memoryBytes: Int { (newer.capacity + older.capacity) * MemoryLayout<UInt64>.stride }
+
     /// True when the request had not been seen, and remembers it.
     public mutating func insert(_ request: String, at second: Int64) -> Bool {
         insert(request.fingerprint, at: second)

@@ -27,6 +27,11 @@ struct RollupBook: Sendable {
     /// Of tenants that left the table.
     private var settled: [Rollup] = []
 
+    var memoryBytes: Int {
+        sums.capacity * (MemoryLayout<Key>.stride + MemoryLayout<RollupSums>.stride)
+            + settled.capacity * MemoryLayout<Rollup>.stride
+    }
+
     mutating func add(
         to minute: Int64, tenant: Int32, _ criticality: Criticality, _ change: (inout RollupSums) -> Void
     ) {

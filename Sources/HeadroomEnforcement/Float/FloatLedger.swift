@@ -91,6 +91,13 @@ public struct FloatLedger: Sendable {
         sweptAt = now
     }
 
+    /// About what its accounts, and what gateways drew, take.
+    public var memoryBytes: Int {
+        boots.values.reduce(
+            accounts.capacity * MemoryLayout<FloatAccount>.stride + boots.capacity * MemoryLayout<Boot>.stride
+        ) { $0 + $1.spent.capacity * (MemoryLayout<TenantID>.stride + MemoryLayout<Work>.stride) }
+    }
+
     // MARK: What is published
 
     /// Another generation, or the same divided anew.

@@ -6,17 +6,18 @@ final class AllocationPoll {
     private let query: AllocationQuery
     /// The end of the caller's token: a parked poll does not outlive it.
     private let expiresAt: Timestamp?
-    /// The full body of the generation that the last poll saw: an unchanged poll looks nothing up.
-    private var newest: NewestBody?
+    /// What the last poll saw: an unchanged poll looks nothing up.
+    private var seen: Seen?
     /// The answer in hand renews the lease. A refusal must not: the second process under a name would keep the first alive.
     private var renewsLease = false
 
-    private struct NewestBody {
-        let generation: PublishedGeneration
+    /// A view of the newest generation. A connection that is idle must not keep a past generation, nor its bodies.
+    private struct Seen {
+        let version: SnapshotVersion
         let view: SnapshotView
-        let body: EncodedBody
         let tag: [UInt8]
         let compressedTag: [UInt8]
+        weak var body: EncodedBody?
     }
 
     init(board: SnapshotBoard, query: AllocationQuery, expiresAt: Timestamp?) {
@@ -30,7 +31,7 @@ final class AllocationPoll {
         // Another round only when a generation was published between the look and the wait.
         while true {
             let (visit, current, view) = try look(exchange)
-            guard let full = fullBody(of: current, view) else {
+            guard let seen = see(view, of: current) else {
                 switch park(exchange, behind: current, seconds: board.joinSeconds) {
                 case .parked: return .parked
                 case .outdated: continue
@@ -39,7 +40,7 @@ final class AllocationPoll {
                         .notReady, "no room has been made for this gateway yet", retryAfterSeconds: 1)
                 }
             }
-            let comparison = compare(exchange, with: full, visit)
+            let comparison = compare(exchange, with: seen, visit)
             if comparison != .changed, query.waitSeconds > 0 {
                 let seconds = min(query.waitSeconds, current.leaseSeconds / 2)
                 switch park(exchange, behind: current, seconds: seconds) {
@@ -49,7 +50,7 @@ final class AllocationPoll {
                 }
             }
             renewsLease = true
-            return answer(exchange, comparison, full, visit)
+            return answer(exchange, comparison, current, view, visit)
         }
     }
 
@@ -74,14 +75,23 @@ final class AllocationPoll {
         return (visit, current, view)
     }
 
-    private func fullBody(of current: PublishedGeneration, _ view: SnapshotView) -> NewestBody? {
-        if let newest, newest.generation === current, newest.view == view { return newest }
-        guard let body = current.body(for: view) else { return nil }
-        let found = NewestBody(
-            generation: current, view: view, body: body, tag: Array(body.tag.utf8),
-            compressedTag: Array(body.tag(isCompressed: true).utf8))
-        newest = found
+    /// `nil` when there is no part for the view's gateway.
+    private func see(_ view: SnapshotView, of current: PublishedGeneration) -> Seen? {
+        if let seen, seen.version == current.version, seen.view == view { return seen }
+        guard current.has(view) else { return nil }
+        let tag = current.tag(for: view)
+        let found = Seen(
+            version: current.version, view: view, tag: Array(tag.utf8),
+            compressedTag: Array(PreparedResponse.compressedTag(tag).utf8))
+        seen = found
         return found
+    }
+
+    private func fullBody(of current: PublishedGeneration, _ view: SnapshotView) -> EncodedBody {
+        if let body = seen?.body { return body }
+        let body = current.body(for: view)
+        seen?.body = body
+        return body
     }
 
     private func park(
@@ -99,13 +109,13 @@ final class AllocationPoll {
 
     /// `If-None-Match` wins over `since`.
     private func compare(
-        _ exchange: HTTPExchange, with full: NewestBody, _ visit: SnapshotBoard.Visit?
+        _ exchange: HTTPExchange, with full: Seen, _ visit: SnapshotBoard.Visit?
     ) -> Comparison {
         exchange.withHeader("If-None-Match") { span in
             guard let span else {
                 // A gateway that has just come to take part has read the whole of it, and has not seen its part.
                 if let visit, visit.takesPart, !visit.mayCountFromSince { return .changed }
-                return query.since == full.generation.version ? .sameVersion : .changed
+                return query.since == full.version ? .sameVersion : .changed
             }
             let isSame =
                 span.isEqual(to: full.tag) || span.isEqual(to: full.compressedTag) || span.lists(full.tag)
@@ -115,22 +125,30 @@ final class AllocationPoll {
     }
 
     private func answer(
-        _ exchange: HTTPExchange, _ comparison: Comparison, _ full: NewestBody, _ visit: SnapshotBoard.Visit?
+        _ exchange: HTTPExchange, _ comparison: Comparison, _ current: PublishedGeneration, _ view: SnapshotView,
+        _ visit: SnapshotBoard.Visit?
     ) -> HTTPAnswer {
         if comparison == .sameTag {
-            let isCompressed = full.body.isCompressible && exchange.takesGzip
-            return .response(
-                HTTPResponse(status: 304, prepared: full.body.unchangedResponse(isCompressed: isCompressed)))
+            let full = fullBody(of: current, view)
+            let isCompressed = full.isCompressible && exchange.takesGzip
+            return .response(HTTPResponse(status: 304, prepared: full.unchangedResponse(isCompressed: isCompressed)))
         }
         let mayCount = comparison == .sameVersion || visit?.mayCountFromSince ?? true
-        let base = mayCount ? query.since.flatMap { board.generation($0) } : nil
-        let body = base.flatMap { full.generation.body(for: full.view, since: $0) } ?? full.body
+        let base = mayCount ? query.since.flatMap { earlier($0, of: current, view) } : nil
+        // Most answers hold what changed: then the whole is never encoded.
+        let body = base == nil ? fullBody(of: current, view) : current.body(for: view, since: base)
         let plain = HTTPResponse(status: 200, prepared: body.plain)
         guard body.isCompressible, exchange.takesGzip else { return .response(plain) }
         switch body.compression() {
         case .ready(let response): return .response(HTTPResponse(status: 200, prepared: response))
         case .onTask: return .later(instead: plain) { HTTPResponse(status: 200, prepared: body.compress()) }
         }
+    }
+
+    private func earlier(
+        _ since: SnapshotVersion, of current: PublishedGeneration, _ view: SnapshotView
+    ) -> Snapshot? {
+        since == current.version ? current.snapshot(for: view) : board.past(since, for: view)
     }
 }
 

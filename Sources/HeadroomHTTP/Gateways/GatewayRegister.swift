@@ -224,6 +224,26 @@ package struct GatewayRegister {
 
     // MARK: What is known of them
 
+    /// The generations that a gateway may still name in `since`.
+    package struct Use {
+        /// The newest that it was sent.
+        package var newest: SnapshotVersion?
+        /// All its members have this one, or a newer one, in force; `nil` where one does not say.
+        package var oldest: SnapshotVersion?
+    }
+
+    /// Of each name that takes part.
+    package var uses: [GatewayID: Use] {
+        names.compactMapValues { name in
+            guard !name.hasLeft else { return nil }
+            var use = Use(newest: name.sent, oldest: name.members.first?.value.applied)
+            for member in name.members.values {
+                use.oldest = member.applied.flatMap { applied in use.oldest.map { min($0, applied) } }
+            }
+            return use
+        }
+    }
+
     /// One entry for each name that takes part or has left, and was seen since; ascending by id. A gateway has applied what
     /// all of its members seen within the lease have.
     package func presences(since: Timestamp, now: Timestamp) -> [GatewayPresence] {

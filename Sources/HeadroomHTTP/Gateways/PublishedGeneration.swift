@@ -9,6 +9,7 @@ final class PublishedGeneration: Sendable {
     private let publication: Publication
     private let partIndex: [GatewayID: Int]
     private let bodies = Mutex(Bodies())
+    private let maxBodyBytes: Int
 
     private struct Key: Hashable {
         let view: SnapshotView
@@ -21,11 +22,10 @@ final class PublishedGeneration: Sendable {
         var byteCount = 0
     }
 
-    /// The most that kept bodies may take; past it they are encoded again when asked for.
-    private static let maxBytes = 256 << 20
-
-    init(_ publication: Publication) {
+    /// - Parameter maxBodyBytes: the most that kept bodies may take; past it they are encoded again when asked for.
+    init(_ publication: Publication, maxBodyBytes: Int) {
         self.publication = publication
+        self.maxBodyBytes = maxBodyBytes
         version = publication.whole.version
         leaseSeconds = publication.whole.leaseSeconds
         var index: [GatewayID: Int] = [:]
@@ -36,16 +36,17 @@ final class PublishedGeneration: Sendable {
     /// Not divided over gateways.
     var whole: Snapshot { publication.whole }
 
-    /// The tenants that it lists, over pools and parts: what it costs to keep.
-    var entryCount: Int {
-        let snapshots = [publication.whole] + publication.parts.map(\.snapshot)
-        return snapshots.reduce(0) { $0 + $1.pools.reduce(1) { $0 + 1 + $1.tenants.count } }
-    }
+    /// About what it takes, without its bodies.
+    var memoryBytes: Int { publication.parts.reduce(publication.whole.memoryBytes) { $0 + $1.snapshot.memoryBytes } }
+
+    var bodyBytes: Int { bodies.withLock { $0.byteCount } }
+
+    /// `nil` without a part.
+    func part(of gateway: GatewayID) -> Snapshot? { partIndex[gateway].map { publication.parts[$0].snapshot } }
 
     /// What a gateway has of each pool, ascending by pool; empty without a part.
     func parts(of gateway: GatewayID) -> [GatewayAnswer.Part] {
-        guard let index = partIndex[gateway] else { return [] }
-        return publication.parts[index].snapshot.pools.map { pool in
+        (part(of: gateway)?.pools ?? []).map { pool in
             GatewayAnswer.Part(pool: pool.pool, budget: pool.budget, fallback: pool.fallback)
         }
     }
@@ -83,14 +84,17 @@ final class PublishedGeneration: Sendable {
 
     func has(_ gateway: GatewayID) -> Bool { partIndex[gateway] != nil || publication.whole.pools.isEmpty }
 
-    /// The view in full, or what changed in it since `base`. `nil` when there is no part for its gateway.
-    func body(for view: SnapshotView, since base: PublishedGeneration? = nil) -> EncodedBody? {
-        guard has(view) else { return nil }
-        let base = base.flatMap { $0.has(view) ? $0 : nil }
+    /// Of the view in full, before it is compressed. Answers that hold what changed have it, too: a tag names what a client
+    /// has when it has taken the answer in.
+    func tag(for view: SnapshotView) -> String { "\"\(version).\(view.variant)\"" }
+
+    /// The view in full, or what changed in it since `base`. There is a part for its gateway.
+    func body(for view: SnapshotView, since base: Snapshot? = nil) -> EncodedBody {
+        precondition(has(view), "no part was made for the view's gateway")
         let cell = bodies.withLock { bodies in
             let key = Key(view: view, since: base?.version)
             if let cell = bodies.cells[key] { return cell }
-            if bodies.byteCount > Self.maxBytes { bodies = Bodies() }
+            if bodies.byteCount > maxBodyBytes { bodies = Bodies() }
             let cell = BodyCell()
             bodies.cells[key] = cell
             return cell
@@ -104,25 +108,19 @@ final class PublishedGeneration: Sendable {
         }
     }
 
-    /// Frees the bodies of a generation that is only kept for differences to later ones.
-    func dropBodies() {
-        bodies.withLock { $0 = Bodies() }
+    /// What the view is a view of, before its pools and tenants are chosen. There is a part for its gateway.
+    func snapshot(for view: SnapshotView) -> Snapshot {
+        guard case .of(let gateway) = view.part else { return publication.whole }
+        return part(of: gateway) ?? publication.whole
     }
 
-    private func snapshot(for view: SnapshotView) -> Snapshot {
-        guard case .of(let gateway) = view.part, let index = partIndex[gateway] else {
-            return view.filter(publication.whole)
-        }
-        return view.filter(publication.parts[index].snapshot)
-    }
-
-    private func encode(_ view: SnapshotView, since base: PublishedGeneration?) -> EncodedBody {
-        let snapshot = snapshot(for: view)
+    private func encode(_ view: SnapshotView, since base: Snapshot?) -> EncodedBody {
+        let snapshot = view.filter(snapshot(for: view))
         let body =
-            base.map { SnapshotEncoder.encode(SnapshotDelta(from: $0.snapshot(for: view), to: snapshot)) }
+            base.map { SnapshotEncoder.encode(SnapshotDelta(from: view.filter($0), to: snapshot)) }
             ?? SnapshotEncoder.encode(snapshot)
         return EncodedBody(
-            tag: "\"\(version).\(view.variant)\"",
+            tag: tag(for: view),
             headers: [
                 (name: "Headroom-Epoch", value: "\(version.epoch)"),
                 (name: "Headroom-Generation", value: "\(version.generation)"),

@@ -13,11 +13,11 @@ package final class SnapshotBoard: SnapshotPublishing {
     /// are divided anew at once. Bursts of them are one.
     package let joined: AsyncStream<Void>
     private let joining: AsyncStream<Void>.Continuation
+    private let memoryBytes: Int
 
     private struct State {
         var current: PublishedGeneration?
-        /// Oldest first.
-        var past: [PublishedGeneration] = []
+        var past: PastGenerations
         var history = PublicationHistory()
         var register = GatewayRegister()
         var waiters = WaiterList()
@@ -28,36 +28,33 @@ package final class SnapshotBoard: SnapshotPublishing {
         var isStopping = false
     }
 
-    /// Generations that `since` may name.
-    private static let maxPast = 32
-    /// Tenants over all past generations, pools and parts: about half a kilobyte each.
-    private static let maxPastEntries = 1_000_000
+    /// Of ``init(time:joinSeconds:memoryBytes:)``.
+    package static let defaultMemoryBytes = 128 << 20
     private static let sweepMilliseconds: Int64 = 5000
     private static let maxWaiters = 16384
 
-    /// - Parameter joinSeconds: how long a gateway without a part waits for room to be made for it.
-    package init(time: TimeSource, joinSeconds: Double = 3) {
+    /// - Parameters:
+    ///   - joinSeconds: how long a gateway without a part waits for room to be made for it.
+    ///   - memoryBytes: the most that may be kept beside the newest generation: half of it for past ones, half for encoded
+    ///     answers. With less, polls are answered in full more often, or encoded anew.
+    package init(
+        time: TimeSource, joinSeconds: Double = 3, memoryBytes: Int = SnapshotBoard.defaultMemoryBytes
+    ) {
         self.time = time
         self.joinSeconds = joinSeconds
-        state = Mutex(State())
+        self.memoryBytes = memoryBytes
+        state = Mutex(State(past: PastGenerations(maxBytes: memoryBytes / 2)))
         (joined, joining) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     package func publish(_ publication: Publication) {
-        let generation = PublishedGeneration(publication)
+        let generation = PublishedGeneration(publication, maxBodyBytes: memoryBytes / 2)
         let now = time.now()
         let woken = state.withLock { state in
-            if let replaced = state.current {
-                replaced.dropBodies()
-                state.past.append(replaced)
-            }
+            if let replaced = state.current { state.past.add(replaced, state.register.uses) }
             state.current = generation
             state.register.leaseSeconds = generation.leaseSeconds
             state.history.add(generation.version, at: now)
-            var entries = state.past.reduce(0) { $0 + $1.entryCount }
-            while state.past.count > Self.maxPast || (entries > Self.maxPastEntries && !state.past.isEmpty) {
-                entries -= state.past.removeFirst().entryCount
-            }
             return state.waiters.removeAll()
         }
         for waiter in woken { waiter.resume() }
@@ -95,12 +92,19 @@ package final class SnapshotBoard: SnapshotPublishing {
     /// Reports of the loop so far.
     var reportCount: Int { state.withLock { $0.loop.reportCount } }
 
-    /// The generation that `since` names, if it is still kept.
-    func generation(_ version: SnapshotVersion) -> PublishedGeneration? {
-        state.withLock { state in
-            if let current = state.current, current.version == version { return current }
-            return state.past.last { $0.version == version }
-        }
+    /// What is kept of a generation that was replaced, for the view; `nil` when nothing is.
+    func past(_ version: SnapshotVersion, for view: SnapshotView) -> Snapshot? {
+        state.withLock { $0.past.snapshot(version, for: view) }
+    }
+
+    /// What it takes, by owner.
+    package var memory: [MemoryShare] {
+        let (current, past) = state.withLock { ($0.current, $0.past.byteCount) }
+        return [
+            MemoryShare(owner: "snapshot", bytes: current?.memoryBytes ?? 0),
+            MemoryShare(owner: "past_snapshots", bytes: past),
+            MemoryShare(owner: "snapshot_bodies", bytes: current?.bodyBytes ?? 0),
+        ]
     }
 
     /// Those that take part and are remembered, each with the seconds for which it has been behind; ascending by gateway.

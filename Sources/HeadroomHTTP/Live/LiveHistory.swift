@@ -74,6 +74,9 @@ final class LiveHistory: Sendable {
         for waiter in woken { waiter.resume() }
     }
 
+    /// About what all samples take. Each takes about as much as the newest.
+    var memoryBytes: Int { state.withLock { $0.samples.count * ($0.samples.last?.memoryBytes ?? 0) } }
+
     var newest: LiveSample? { state.withLock { $0.samples.last } }
 
     /// Oldest first.

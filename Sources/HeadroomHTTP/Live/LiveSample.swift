@@ -80,7 +80,21 @@ struct LiveSample: Sendable {
         var report = report
         // What is kept of tenants is in the pools: a hundred thousand of them times the length of the history is too much.
         for index in report.pools.indices { report.pools[index].tenants = [] }
+        report.allowances = [:]
         self.report = report
+    }
+
+    /// About what its lists take; most tiers' and models' names are shared.
+    var memoryBytes: Int {
+        let reports = report.pools.reduce(0) { sum, pool in
+            sum + MemoryLayout<PoolReport>.stride
+                + pool.upstream.channels.count * MemoryLayout<UpstreamReport.Channel>.stride
+        }
+        return pools.reduce(reports) { sum, pool in
+            sum + MemoryLayout<Pool>.stride + pool.tiers.count * MemoryLayout<Tier>.stride
+                + (pool.tenants.count + pool.short.count) * MemoryLayout<Tenant>.stride
+                + pool.division.gateways.count * MemoryLayout<(gateway: GatewayID, budget: Double)>.stride
+        }
     }
 }
 

@@ -16,6 +16,8 @@ package struct Metrics {
     private let auditHead: (sequence: Int64, hash: String)?
     private let failedSignIns: Int
     private let slowedAddresses: Int
+    private let memory: [MemoryShare]
+    private let residentBytes: Int?
     private let now: Timestamp
 
     package init(
@@ -27,7 +29,7 @@ package struct Metrics {
         alerts: [(kind: AlertKind, count: Int)] = [], sinks: [SinkMetrics.Row] = [],
         levels: LevelMetrics = LevelMetrics(),
         auditHead: (sequence: Int64, hash: String)? = nil, failedSignIns: Int = 0, slowedAddresses: Int = 0,
-        now: Timestamp
+        memory: [MemoryShare] = [], residentBytes: Int? = nil, now: Timestamp
     ) {
         self.loop = loop
         self.drifts = drifts
@@ -42,6 +44,8 @@ package struct Metrics {
         self.auditHead = auditHead
         self.failedSignIns = failedSignIns
         self.slowedAddresses = slowedAddresses
+        self.memory = memory
+        self.residentBytes = residentBytes
         self.now = now
     }
 
@@ -100,7 +104,21 @@ package struct Metrics {
         text.family(
             "headroom_slowed_addresses", .gauge, "Addresses whose calls without a known token are answered late.")
         text.sample(slowedAddresses)
+        renderMemory(&text)
         return text.text
+    }
+
+    private func renderMemory(_ text: inout MetricsText) {
+        if !memory.isEmpty {
+            text.family(
+                "headroom_memory_bytes", .gauge,
+                "About what the large tables take, by owner; the rest is the program, its buffers and freed memory.")
+            for share in memory { text.sample(share.bytes, ["owner": share.owner]) }
+        }
+        if let residentBytes {
+            text.family("process_resident_memory_bytes", .gauge, "Memory of the process that is not swapped out.")
+            text.sample(residentBytes)
+        }
     }
 
     private func renderLoop(_ report: LoopReport, _ text: inout MetricsText) {

@@ -1,6 +1,9 @@
 import HeadroomModel
 import Synchronization
 
+/// Shares of memory that only the composition root knows, and the process' resident bytes where the system tells them.
+package typealias ProcessMemory = @Sendable () -> (shares: [MemoryShare], residentBytes: Int?)
+
 /// The text of `/metrics`: rendered once for each report of the loop, on a task, and shared by all who scrape.
 ///
 /// Thousands of tenants take milliseconds to render, for which a server thread would keep its polls waiting. So that
@@ -18,13 +21,15 @@ actor MetricsPage {
     private let signIns: FailedSignIns
     private let conditions: ServiceConditions
     private let alerts: OpenAlerts
+    private let live: LiveHistory
+    private let memory: ProcessMemory
     private nonisolated let page = Mutex<Page?>(nil)
 
     static let maxAgeSeconds = 5.0
 
     init(
         board: SnapshotBoard, counters: TelemetryCounters, draws: DrawIntake?, signIns: FailedSignIns,
-        conditions: ServiceConditions, alerts: OpenAlerts
+        conditions: ServiceConditions, alerts: OpenAlerts, live: LiveHistory, memory: @escaping ProcessMemory
     ) {
         self.board = board
         self.counters = counters
@@ -32,6 +37,8 @@ actor MetricsPage {
         self.signIns = signIns
         self.conditions = conditions
         self.alerts = alerts
+        self.live = live
+        self.memory = memory
     }
 
     /// Runs on a server thread: the text that is there, or the way to a newer one.
@@ -46,6 +53,10 @@ actor MetricsPage {
         if let known = page.withLock({ $0 }), isCurrent(known) { return known.response }
         let now = board.time.now()
         let loop = board.loop
+        let (stored, residentBytes) = memory()
+        let shares =
+            board.memory + [MemoryShare(owner: "live_history", bytes: live.memoryBytes)] + (loop.newest?.memory ?? [])
+            + stored
         let metrics = Metrics(
             loop: loop, drifts: board.drifts().map { ($0.gateway.gateway, $0.seconds) },
             telemetry: counters.all, refusals: counters.refusals, draws: draws?.all ?? [],
@@ -54,7 +65,7 @@ actor MetricsPage {
             levels: alerts.levels,
             auditHead: conditions.auditHead, failedSignIns: signIns.total,
             slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
-            now: now)
+            memory: shares, residentBytes: residentBytes, now: now)
         let response = HTTPResponse(type: MetricsText.contentType, body: Array(metrics.render().utf8))
         page.withLock { $0 = Page(response: response, reportCount: loop.reportCount, at: now) }
         return response

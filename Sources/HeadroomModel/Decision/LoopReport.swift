@@ -37,6 +37,8 @@ public struct LoopReport: Sendable {
     public var allowances: [TenantID: CostAllowance] = [:]
     /// Those whose spending is near its ceiling or beyond (``CostBreakerPolicy``); ascending by subject.
     public var costBreaks: [CostBreak] = []
+    /// The loop's own, by owner.
+    public var memory: [MemoryShare] = []
     /// Ascending by id.
     public var pools: [PoolReport]
 

@@ -195,6 +195,9 @@ import HeadroomModel
         return uri + "?immutable=1"
     }
 
+    /// What SQLite has allocated in this process, over all connections: most of it is their caches of pages.
+    static var memoryBytes: Int { Int(clamping: sqlite3_memory_used()) }
+
     private func configure(_ access: Access) throws(StorageError) {
         if access == .readWrite {
             // SQLite falls back to reading when it may not write, and would say so at the first commit only.
@@ -210,8 +213,8 @@ import HeadroomModel
             try execute("PRAGMA wal_autocheckpoint = 0")
             // After a burst the log shrinks again to what the checkpointer lets it grow to.
             try execute("PRAGMA journal_size_limit = 67108864")
-            // 64 MiB, in KiB: the inner pages of all tables and the ends of those that grow.
-            try execute("PRAGMA cache_size = -65536")
+            // 32 MiB, in KiB: the inner pages of all tables and the ends of those that grow.
+            try execute("PRAGMA cache_size = -32768")
         } else {
             // 8 MiB: a reader goes along the end of tables once.
             try execute("PRAGMA cache_size = -8192")

@@ -11,6 +11,7 @@ enum ServeCommand {
                               [--proxy-user-header NAME --trusted-proxies RANGES]
                               [--sync-contracts PATH [--every D]]
                               [--open-metrics] [--accept-clock] [--log text|json] [--audit-key FILE]
+                              [--snapshot-memory MIB]
 
         Runs the control plane: reads telemetry, decides, publishes allocations over HTTP.
 
@@ -35,6 +36,10 @@ enum ServeCommand {
                                 start after a longer stop than telemetry is kept deletes nothing
           --audit-key FILE      signs the audit log: who can write the database, but has not the key, can change nothing
                                 in it unseen ("headroom help audit sign"); default HEADROOM_AUDIT_KEY
+          --snapshot-memory MIB
+                                the most that past generations and encoded answers may take beside the generation in
+                                force, half of it each: with less, gateways are sent whole snapshots in place of changes
+                                more often (\(SnapshotBoard.defaultMemoryBytes >> 20); at least \(snapshotMemory.lowerBound))
           --log text|json       the log on standard error: lines that begin with their time in UTC and their level, or
                                 one JSON object a line (text)
           --open-metrics        lets anyone read /metrics; it names tenants, so it asks for a viewer's token otherwise,
@@ -51,12 +56,13 @@ enum ServeCommand {
         """
 
     static func run(_ arguments: [String]) async throws -> Int32 {
+        FreedMemory.share()
         let arguments = try Arguments(
             arguments, flags: ["--tls-ends-at-proxy", "--open-metrics", "--accept-clock"],
             options: [
                 "--database": "FILE", "--policies": "DIR", "--listen": "HOST:PORT", "--tls-certificate": "FILE",
                 "--tls-key": "FILE", "--log": "text|json", "--audit-key": "FILE", "--proxy-user-header": "NAME",
-                "--trusted-proxies": "RANGES", "--sync-contracts": "PATH", "--every": "D",
+                "--trusted-proxies": "RANGES", "--sync-contracts": "PATH", "--every": "D", "--snapshot-memory": "MIB",
             ])
         var configuration = ServiceConfiguration()
         if let database = arguments["--database"] { configuration.database = database }
@@ -80,6 +86,9 @@ enum ServeCommand {
         configuration.auditKey = try AuditKeyFile.read(arguments)
         configuration.trustedProxy = try trustedProxy(arguments)
         configuration.openMetrics = arguments.has("--open-metrics")
+        if let mebibytes = try arguments.integer("--snapshot-memory", in: snapshotMemory) {
+            configuration.snapshotBytes = mebibytes << 20
+        }
         configuration.contracts = try contracts(arguments)
 
         configuration.acceptsClock = arguments.has("--accept-clock")
@@ -101,6 +110,9 @@ enum ServeCommand {
         log(.info, "headroom stopped")
         return 0
     }
+
+    /// In MiB. Below the least, most answers would be made anew for each poll.
+    private static let snapshotMemory = 8...65_536
 
     /// A CRM's export is made once a day, or once an hour; a person who corrects it does not want to wait.
     private static let syncSeconds = 300.0

@@ -27,6 +27,8 @@ struct ServiceConfiguration: Sendable {
     var trustedProxy: TrustedProxy?
     /// The clock is right, however far ahead of what is stored it is.
     var acceptsClock = false
+    /// The most that past generations and encoded answers may take.
+    var snapshotBytes = SnapshotBoard.defaultMemoryBytes
     /// `/metrics` asks for no token, although there are some.
     var openMetrics = false
     /// The answer of `/v1/demo`; `nil`: this is no demo.
@@ -94,7 +96,7 @@ final class Service: Sendable {
             wasClosed: try await !database.tokens.all().isEmpty, time: time, digest: { SHA256.digest(of: $0) })
         try Self.check(configuration, isOpen: access.isOpen)
 
-        board = SnapshotBoard(time: time)
+        board = SnapshotBoard(time: time, memoryBytes: configuration.snapshotBytes)
         rules = try await RuleBook(
             origin, contracts: database.contracts, steering: database.steering, log: configuration.log)
         loop = ControlLoop(
@@ -131,7 +133,8 @@ final class Service: Sendable {
                 },
                 policyFiles: { [rules] in try await rules.files() }),
             conditions: conditions, openAlerts: openAlerts, openMetrics: configuration.openMetrics,
-            hasSecureCookies: configuration.tlsEndsAtProxy || certificate != nil, comparison: configuration.comparison)
+            hasSecureCookies: configuration.tlsEndsAtProxy || certificate != nil,
+            memory: { [database] in ([database.memory], ResidentMemory.bytes) }, comparison: configuration.comparison)
         sinks = AlertSinks(
             sender: WebhookSender(secretsIn: configuration.policies.directory), time: time, metrics: openAlerts.sinks)
         alerts = AlertWatch(
