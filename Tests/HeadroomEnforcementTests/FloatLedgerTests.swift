@@ -242,6 +242,26 @@ import Testing
         #expect(answer.serviceClocks.map(\.serviceClock) == [6])
     }
 
+    @Test func `nor does a total that falls give more back`() throws {
+        var ledger = ledger([tenant("a", clock: 20), tenant("b", clock: 20)])
+        _ = try ledger.draw(request(1), at: start)
+        var spent = request(2)
+        spent.totals.spent = [DrawRequest.TenantWork(tenant: "a", work: Work(requests: -1e6, tokens: -1e15))]
+        let answer = try ledger.draw(spent, at: after(1))
+        #expect(answer.serviceClocks.map(\.serviceClock) == [14])
+    }
+
+    @Test func `no total keeps the float from others for much longer than a minute`() throws {
+        var ledger = ledger([tenant("a")])
+        _ = try ledger.draw(request(1), at: start)
+        _ = try ledger.draw(request(2, used: 1e12), at: after(1))
+        // A minute, a second and the burst of five; half of the pool's rate flows in.
+        #expect(ledger.level[.requests] >= -(60 + 1 + 5) * 10)
+        _ = try ledger.draw(request(1, boot: "2"), at: after(140))
+        let answer = try ledger.draw(request(2, boot: "2", [("a", heads(1))]), at: after(141))
+        #expect(answer.granted == [DrawAnswer.Granted(tenant: "a", calls: 1)])
+    }
+
     @Test func `who waits for the float to fill asks later than who has some of it at once`() throws {
         var ledger = ledger([tenant("a")])
         let large = DrawRequest.Head(estimate: Work(requests: 1, tokens: 20_000))

@@ -246,7 +246,11 @@ public struct FloatLedger: Sendable {
         let plausible = capacity.work(overSeconds: seconds).amounts
         let returned = pointwiseMin(
             pointwiseMax((totals.returned - boot.totals.returned).amounts, .zero), plausible)
-        let unused = boot.open - (totals.grantedUsed - boot.totals.grantedUsed)
+        // Calls may cost more than was granted for them, but not more than the pool gives in a minute besides.
+        let overrun = capacity.work(overSeconds: seconds + FloatLedger.overrunSeconds)
+        let used = pointwiseMin(
+            (totals.grantedUsed - boot.totals.grantedUsed).amounts, (boot.open + overrun).amounts)
+        let unused = boot.open - Work(amounts: used)
         open -= boot.open
         level.amounts += returned
         level += unused
@@ -262,11 +266,14 @@ public struct FloatLedger: Sendable {
             guard let index = indices[entry.tenant] else { continue }
             var change = entry.work - (boot.spent.updateValue(entry.work, forKey: entry.tenant) ?? .zero)
             // Granted work was charged when it was granted.
-            if let granted = boot.openByTenant.firstIndex(where: { $0.tenant == entry.tenant }) {
-                change -= boot.openByTenant.remove(at: granted).work
+            var least = SIMD4<Double>.zero - plausible
+            if let index = boot.openByTenant.firstIndex(where: { $0.tenant == entry.tenant }) {
+                let granted = boot.openByTenant.remove(at: index).work
+                change -= granted
+                least -= granted.amounts
             }
-            // Nor can a tenant have been served more than the pool had.
-            change.amounts = pointwiseMin(change.amounts, plausible)
+            // Nor can a tenant have been served more than the pool had, nor be given back more than it was charged.
+            change.amounts = pointwiseMax(pointwiseMin(change.amounts, plausible), least)
             if change != .zero { accounts[index].standing.charge(change, capacity: capacity, at: now) }
         }
         for entry in boot.openByTenant {
@@ -275,6 +282,8 @@ public struct FloatLedger: Sendable {
         }
         boot.openByTenant = []
     }
+
+    private static let overrunSeconds = 60.0
 
     private mutating func note(_ waiting: [DrawRequest.Queue], of boot: inout Boot, at now: Timestamp) {
         removeLanes(of: boot)

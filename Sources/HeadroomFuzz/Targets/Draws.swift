@@ -60,11 +60,19 @@ extension FuzzTarget {
         // The burst of five seconds, of all that flows in and of what gateways return.
         require(
             ledger.level[.requests] <= 50.001 && ledger.level[.tokens] <= 5000.001, "over the burst: \(ledger.level)")
+        // What was granted is owed, and a minute for each draw's overruns; time passes for 35 minutes at most.
+        let minutes = Double(ledger.counts.draws) + 36
+        for (resource, perMinute) in [(Resource.requests, 600.0), (.tokens, 60_000)] {
+            let owed = ledger.counts.grantedWork[resource] + minutes * perMinute
+            require(ledger.level[resource] >= -owed, "owes more than was granted: \(ledger.level)")
+        }
     }
 
-    /// No statement of a gateway keeps the float from those that come after it: within a minute, which brings twelve times
-    /// the burst, somebody who has never drawn is granted a call.
-    static func useFloat(_ ledger: inout FloatLedger, at end: Timestamp) {
+    /// No statement of a gateway keeps the float from those that come later: once its debts are paid, somebody who has
+    /// never drawn is granted a call within a minute, which brings twelve times the burst.
+    static func useFloat(_ ledger: inout FloatLedger, at now: Timestamp) {
+        let debt = max(0, -ledger.level[.requests] / 5, -ledger.level[.tokens] / 500)
+        let end = now.adding(seconds: debt)
         let honest = DrawRequest.Queue(
             tenant: "a", heads: [DrawRequest.Head(estimate: Work(requests: 1, tokens: 10))])
         for second in 1...60 {
