@@ -15,6 +15,8 @@ final class AllocationPoll {
     private struct Seen {
         let version: SnapshotVersion
         let view: SnapshotView
+        /// Of the view, which is the same from one generation to the next.
+        let variant: String
         let tag: [UInt8]
         let compressedTag: [UInt8]
         weak var body: EncodedBody?
@@ -79,9 +81,10 @@ final class AllocationPoll {
     private func see(_ view: SnapshotView, of current: PublishedGeneration) -> Seen? {
         if let seen, seen.version == current.version, seen.view == view { return seen }
         guard current.has(view) else { return nil }
-        let tag = current.tag(for: view)
+        let variant = seen.flatMap { $0.view == view ? $0.variant : nil } ?? view.variant
+        let tag = current.tag(ofVariant: variant)
         let found = Seen(
-            version: current.version, view: view, tag: Array(tag.utf8),
+            version: current.version, view: view, variant: variant, tag: Array(tag.utf8),
             compressedTag: Array(PreparedResponse.compressedTag(tag).utf8))
         seen = found
         return found

@@ -25,10 +25,13 @@ struct PastGenerations {
 
     /// What is kept of the version for the view, before its pools and tenants are chosen; `nil` when nothing is.
     func snapshot(_ version: SnapshotVersion, for view: SnapshotView) -> Snapshot? {
+        if case .of(let gateway) = view.part, let part = parts[gateway]?.last(where: { $0.version == version }) {
+            return part
+        }
         let whole = wholes.last { $0.version == version }
-        guard case .of(let gateway) = view.part else { return whole }
+        guard case .of = view.part else { return whole }
         // Without pools there is nothing to divide.
-        return parts[gateway]?.last { $0.version == version } ?? (whole?.pools.isEmpty == true ? whole : nil)
+        return whole?.pools.isEmpty == true ? whole : nil
     }
 
     /// - Parameter uses: of all gateways that take part.

@@ -86,7 +86,8 @@ final class PublishedGeneration: Sendable {
 
     /// Of the view in full, before it is compressed. Answers that hold what changed have it, too: a tag names what a client
     /// has when it has taken the answer in.
-    func tag(for view: SnapshotView) -> String { "\"\(version).\(view.variant)\"" }
+    /// - Parameter variant: the view's (``SnapshotView/variant``).
+    func tag(ofVariant variant: String) -> String { "\"\(version).\(variant)\"" }
 
     /// The view in full, or what changed in it since `base`. There is a part for its gateway.
     func body(for view: SnapshotView, since base: Snapshot? = nil) -> EncodedBody {
@@ -120,7 +121,7 @@ final class PublishedGeneration: Sendable {
             base.map { SnapshotEncoder.encode(SnapshotDelta(from: view.filter($0), to: snapshot)) }
             ?? SnapshotEncoder.encode(snapshot)
         return EncodedBody(
-            tag: tag(for: view),
+            tag: tag(ofVariant: view.variant),
             headers: [
                 (name: "Headroom-Epoch", value: "\(version.epoch)"),
                 (name: "Headroom-Generation", value: "\(version.generation)"),

@@ -13,16 +13,21 @@ enum FreedMemory {
         _ = unsafe unsafeBitCast(symbol, to: Trim.self)(0)
     }
 
-    /// Lets all threads share two heaps, by mallopt(3). With the usual eight a core, what a tick frees on one thread lies
-    /// idle when the next runs on another: a third of the process again. Call it before there are many threads.
-    static func share() {
+    /// Keeps freed memory from lying idle, by mallopt(3). Call it before there are many threads.
+    ///
+    /// All threads share two heaps. With the usual eight a core, what a tick frees on one thread is of no use when the next
+    /// runs on another. Large lists, as a generation's, are outside of them and go back at once: the allocator moves the
+    /// bound up with each large one that it is given back, and then keeps them all. Both together are a third of the process.
+    static func spare() {
         typealias Option = @convention(c) (CInt, CInt) -> CInt
         guard let symbol = unsafe dlsym(nil, "mallopt") else { return }
-        _ = unsafe unsafeBitCast(symbol, to: Option.self)(maxHeaps, 2)
+        let set = unsafe unsafeBitCast(symbol, to: Option.self)
+        _ = set(maxHeaps, 2)
+        _ = set(largeBytes, 256 << 10)
     }
 
-    /// `M_ARENA_MAX`.
-    private static let maxHeaps: CInt = -8
+    /// `M_ARENA_MAX` and `M_MMAP_THRESHOLD`.
+    private static let (maxHeaps, largeBytes): (CInt, CInt) = (-8, -3)
 }
 
 /// The memory of this process that is not swapped out.

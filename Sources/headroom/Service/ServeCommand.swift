@@ -56,7 +56,7 @@ enum ServeCommand {
         """
 
     static func run(_ arguments: [String]) async throws -> Int32 {
-        FreedMemory.share()
+        FreedMemory.spare()
         let arguments = try Arguments(
             arguments, flags: ["--tls-ends-at-proxy", "--open-metrics", "--accept-clock"],
             options: [
