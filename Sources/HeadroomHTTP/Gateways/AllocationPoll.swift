@@ -12,7 +12,7 @@ final class AllocationPoll {
     private var renewsLease = false
 
     /// A view of the newest generation. A connection that is idle must not keep a past generation, nor its bodies.
-    private struct Seen {
+    private final class Seen {
         let version: SnapshotVersion
         let view: SnapshotView
         /// Of the view, which is the same from one generation to the next.
@@ -20,6 +20,15 @@ final class AllocationPoll {
         let tag: [UInt8]
         let compressedTag: [UInt8]
         weak var body: EncodedBody?
+
+        init(_ view: SnapshotView, of generation: PublishedGeneration, variant: String) {
+            self.view = view
+            self.variant = variant
+            version = generation.version
+            let text = generation.tag(ofVariant: variant)
+            tag = Array(text.utf8)
+            compressedTag = Array(PreparedResponse.compressedTag(text).utf8)
+        }
     }
 
     init(board: SnapshotBoard, query: AllocationQuery, expiresAt: Timestamp?) {
@@ -82,10 +91,7 @@ final class AllocationPoll {
         if let seen, seen.version == current.version, seen.view == view { return seen }
         guard current.has(view) else { return nil }
         let variant = seen.flatMap { $0.view == view ? $0.variant : nil } ?? view.variant
-        let tag = current.tag(ofVariant: variant)
-        let found = Seen(
-            version: current.version, view: view, variant: variant, tag: Array(tag.utf8),
-            compressedTag: Array(PreparedResponse.compressedTag(tag).utf8))
+        let found = Seen(view, of: current, variant: variant)
         seen = found
         return found
     }
