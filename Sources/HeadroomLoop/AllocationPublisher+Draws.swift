@@ -53,6 +53,11 @@ struct PoolFloats: Sendable {
         ledgers[pool]?.drawingGateways(at: now) ?? []
     }
 
+    /// Ascending by pool, then gateway.
+    func grantUses(at now: Timestamp) -> [GrantUse] {
+        ledgers.values.sorted { $0.pool < $1.pool }.flatMap { $0.grantUses(at: now) }
+    }
+
     /// A generation is in force, or the same numbers are divided anew.
     mutating func follow(_ publication: Publication, at now: Timestamp) {
         var followed: [PoolID: FloatLedger] = [:]

@@ -20,6 +20,8 @@ package actor AllocationPublisher {
         /// Budgets that vanished gateways may still be using; ascending by pool, then gateway.
         package var withheld: [WithheldBudget]
         package var gateways: [PoolID: GatewayCounts]
+        /// Ascending by pool, then gateway.
+        package var grantUses: [GrantUse]
     }
 
     /// Published from memory while the ledger cannot be written; the oldest go first when there are more.
@@ -104,7 +106,8 @@ package actor AllocationPublisher {
         return State(
             version: version, publishedAt: publishedAt, newVersion: version == before ? nil : version,
             isLedgerWritable: isLedgerWritable, overcommittedTokens: division.overcommittedTokens,
-            withheld: published.map { division.withheld(of: $0.whole) } ?? [], gateways: gatewayCounts(at: now))
+            withheld: published.map { division.withheld(of: $0.whole) } ?? [], gateways: gatewayCounts(at: now),
+            grantUses: floats.withLock { $0.grantUses(at: now) })
     }
 
     private func gatewayCounts(at now: Timestamp) -> [PoolID: GatewayCounts] {

@@ -51,7 +51,9 @@ struct GatewayDivision: Sendable {
             if let last { wanted = wanted.map { $0.lowered(to: last.budget(of: pool.pool, at: $0.gateway)) } }
             let budgets = room.fit(wanted, of: pool, expectedGateways: policy.expectedGateways)
             for (index, part) in division.divide(pool, over: traffic, within: budgets).enumerated() {
-                parts[index].snapshot.pools.append(part.allocation)
+                var allocation = part.allocation
+                allocation.gateways = living.count
+                parts[index].snapshot.pools.append(allocation)
             }
         }
         return Publication(whole: whole, parts: parts)

@@ -33,6 +33,7 @@ extension LoopReport {
         publishedAt = published.publishedAt
         isLedgerWritable = published.isLedgerWritable
         withheld = published.withheld
+        grantUses = published.grantUses
     }
 }
 

@@ -85,6 +85,91 @@ import Testing
         #expect(ledger.level[.requests] <= 47.5)
     }
 
+    @Test
+    func `a pool is ample until a call was left waiting, and five seconds after; who holds has its part of the burst`()
+        throws
+    {
+        var ledger = ledger([tenant("a")])
+        var sequence: Int64 = 0
+        func draw(_ waiting: [DrawRequest.Head] = [], holds: Bool?, at seconds: Double) throws -> DrawAnswer {
+            sequence += 1
+            var asked = request(sequence)
+            if !waiting.isEmpty { asked.waiting = [DrawRequest.Queue(tenant: "a", heads: waiting)] }
+            asked.holds = holds
+            return try ledger.draw(asked, at: after(seconds))
+        }
+        #expect(try !draw(holds: nil, at: 0).isAmple, "it does not ask for it")
+        let ample = try draw(holds: true, at: 0)
+        #expect(ample.isAmple && ample.waitMilliseconds == 20)
+        for second in 1...20 { _ = try draw(holds: true, at: Double(second)) }
+        // 50 calls of burst, of which half of the gateway's half.
+        #expect(abs(ledger.level[.requests] - 37.5) < 1e-9)
+        #expect(try !draw(heads(64), holds: true, at: 20).isAmple)
+        for seconds in [21, 22, 23, 24, 24.9] { #expect(try !draw(holds: false, at: seconds).isAmple) }
+        #expect(ledger.level[.requests] > 37.5, "that request says that it has let go")
+        #expect(try draw(holds: false, at: 25).isAmple)
+        #expect(ledger.level[.requests] <= 37.5)
+    }
+
+    @Test func `heads without waited_ms keep the moment at which their boot first told of them`() throws {
+        var ledger = ledger([tenant("a")])
+        func waiting(_ sequence: Int64, at gateway: GatewayID, _ count: Int, used: Double = 0) -> DrawRequest {
+            var asked = request(sequence, used: used)
+            asked.gateway = gateway
+            let head = DrawRequest.Head(estimate: Work(requests: 1, tokens: 1000))
+            asked.waiting = [DrawRequest.Queue(tenant: "a", heads: Array(repeating: head, count: count))]
+            return asked
+        }
+        // What flows in in 0.3 s covers one call. The first to tell gets it, though the other told later than its last time.
+        #expect(try ledger.draw(waiting(1, at: "g", 2), at: start).granted.isEmpty)
+        #expect(try ledger.draw(waiting(1, at: "h", 2), at: after(0.05)).granted.isEmpty)
+        #expect(try ledger.draw(waiting(2, at: "g", 2), at: after(0.25)).granted.map(\.calls) == [1])
+        // Another came behind the one that is left.
+        #expect(try ledger.draw(waiting(2, at: "h", 2), at: after(0.3)).granted.isEmpty)
+        #expect(try ledger.draw(waiting(3, at: "g", 2, used: 1), at: after(0.5)).granted.map(\.calls) == [1])
+        // What came behind at "g" is younger than both at "h".
+        #expect(try ledger.draw(waiting(4, at: "g", 1, used: 2), at: after(0.7)).granted.isEmpty)
+        #expect(try ledger.draw(waiting(3, at: "h", 2), at: after(0.75)).granted.map(\.calls) == [1])
+    }
+
+    @Test(arguments: [3, 8, 16])
+    func `without any optional field at least 0.95 of the pool is delivered`(gateways: Int) {
+        for seed in 1...2 {
+            var world = FloatWorld(
+                rates: Self.rates, shares: Array(repeating: 1, count: gateways),
+                tenants: ["a", "b", "c"].map { tenant($0) }, seed: seed)
+            world.isBare = true
+            var random = SplitMix64(seed: seed)
+            for _ in 0..<3000 {
+                // Half as much again as there is.
+                if Double.random(in: 0..<1, using: &random) < 0.3 {
+                    let tenant: TenantID = ["a", "b", "c"][Int.random(in: 0..<3, using: &random)]
+                    world.enqueue(tenant, at: Int.random(in: 0..<gateways, using: &random), tokens: 900)
+                }
+                _ = world.step(seconds: 0.02)
+            }
+            let delivered = world.admitted[.requests] / world.granted[.requests]
+            #expect(delivered >= 0.95, "\(gateways) gateways, seed \(seed): \(delivered)")
+        }
+    }
+
+    @Test func `who is granted calls and does not send them is named with how many`() throws {
+        var ledger = ledger([tenant("a")])
+        _ = try ledger.draw(request(1, [("a", heads(3))]), at: after(1))
+        var other = request(1, [("a", heads(2))])
+        other.gateway = "h"
+        _ = try ledger.draw(other, at: after(1))
+        _ = try ledger.draw(request(2, used: 1), at: after(1.2))
+        other = request(2, used: 2)
+        other.gateway = "h"
+        _ = try ledger.draw(other, at: after(1.2))
+        let uses = ledger.grantUses(at: after(2))
+        #expect(uses.map(\.gateway) == ["g", "h"] && uses.map(\.granted) == [3, 2] && uses.map(\.unused) == [2, 0])
+        #expect(ledger.grantUses(at: after(700)).isEmpty, "ten minutes later it is forgotten")
+        #expect(GrantUse(pool: "p", gateway: "g", granted: 20, unused: 3).isWasteful)
+        #expect(!GrantUse(pool: "p", gateway: "g", granted: 20, unused: 2).isWasteful)
+    }
+
     @Test func `another epoch, another pool and numbers that are none are refused`() {
         var ledger = ledger([tenant("a")])
         #expect(throws: DrawRefusal.otherEpoch(3)) { try ledger.draw(request(1, epoch: 2), at: start) }

@@ -22,6 +22,8 @@ struct FloatWorld {
     private var ids = 0
     private var random: SplitMix64
     var network: Network
+    /// Requests leave out every optional field.
+    var isBare = false
     private(set) var now = start
     /// Estimates of all calls that went, with what they really cost where that is known.
     private(set) var admitted = Work.zero
@@ -113,7 +115,8 @@ struct FloatWorld {
         for index in gates.indices {
             _ = gates[index].expire(at: now)
             for dispatch in gates[index].dispatch(at: now) { went.append((index, dispatch)) }
-            guard let request = gates[index].nextDraw(epoch: epoch, at: now) else { continue }
+            guard var request = gates[index].nextDraw(epoch: epoch, at: now) else { continue }
+            if isBare { request.leaveOutOptionalFields() }
             for _ in 0..<(happens(network.repeated) ? 2 : 1) where !happens(network.lost) {
                 requests.append((now.adding(seconds: lag), request))
             }
@@ -155,4 +158,13 @@ struct FloatWorld {
     }
 
     private var lag: Double { mutating get { Double.random(in: 0.01...max(0.011, network.lag), using: &random) } }
+}
+
+extension DrawRequest {
+    fileprivate mutating func leaveOutOptionalFields() {
+        holds = nil
+        for queue in waiting.indices {
+            waiting[queue].heads = waiting[queue].heads.map { Head(estimate: $0.estimate) }
+        }
+    }
 }

@@ -14,8 +14,15 @@ extension DrawRequest {
     /// lost to everyone else while nobody with a right of its own waits there: of a burst of five seconds, 1 s cost .011
     /// of shortfall against half a second.
     public static func localBurstSeconds(of burstSeconds: Double) -> Double { min(0.5, burstSeconds / 10) }
+    /// In an ample pool it holds half of the burst: what comes goes at once. The other half is there for gateways whose work
+    /// moves faster than budgets do.
+    public static func heldSeconds(of burstSeconds: Double) -> Double { burstSeconds / 2 }
     /// So long after its last answer a gate takes the float to be there: it tells of itself each second.
     public static let answeringSeconds = 2.0
+    /// A request that has not been answered for so long, though it was sent twice, tells that the float is gone.
+    public static let silenceSeconds = 0.5
+    /// A tenant whose bucket of assured work holds at least this share has used less than its assured rate.
+    public static let quietShare = 0.5
 }
 
 extension DrawRequest {
@@ -35,7 +42,7 @@ extension DrawRequest {
             var areFinite = true
             for head in queue.heads {
                 areRight .&= (head.estimate.amounts .>= 0) .& (head.estimate.amounts .< .infinity)
-                areFinite = areFinite && head.waitedSeconds.isFinite && head.patienceSeconds >= 0
+                areFinite = areFinite && (head.waitedSeconds ?? 0).isFinite && head.patienceSeconds >= 0
             }
             if !areFinite || !all(areRight) { return "waiting of \(queue.tenant): must be numbers of at least 0" }
         }

@@ -7,19 +7,46 @@ struct FloatAccount: Sendable {
         let boot: Int
         let toldAt: Timestamp
         private let heads: [DrawRequest.Head]
+        /// Of each head, when its boot first told of it; empty where all say how long they have waited.
+        private let firstTold: [Timestamp]
         private var next = 0
         /// Of the head, as far as there is one: queues are compared far more often than they change.
         private var criticality = Criticality.interactive
         private var arrival: Timestamp
 
-        init(boot: Int, _ heads: [DrawRequest.Head], toldAt: Timestamp) {
+        /// - Parameter previous: What the boot told before.
+        init(boot: Int, _ heads: [DrawRequest.Head], toldAt: Timestamp, after previous: GatewayQueue?) {
             self.boot = boot
             self.toldAt = toldAt
             self.heads = heads
+            firstTold = GatewayQueue.firstTold(of: heads.prefix(DrawRequest.maxHeads), after: previous, at: toldAt)
             arrival = toldAt
             readHead()
         }
 
+        /// A queue is served from its front: of fewer heads than there were the last are left, of more the first are known.
+        private static func firstTold(
+            of heads: ArraySlice<DrawRequest.Head>, after previous: GatewayQueue?, at now: Timestamp
+        ) -> [Timestamp] {
+            guard heads.contains(where: { $0.waitedSeconds == nil }) else { return [] }
+            var known = PerCriticality<[Timestamp]>(repeating: [])
+            if let previous, !previous.firstTold.isEmpty {
+                for place in previous.next..<max(previous.next, previous.firstTold.count)
+                where previous.heads[place].waitedSeconds == nil {
+                    known[previous.heads[place].criticality].append(previous.firstTold[place])
+                }
+            }
+            for criticality in Criticality.allCases {
+                let count = heads.count { $0.waitedSeconds == nil && $0.criticality == criticality }
+                known[criticality] = known[criticality].suffix(count).reversed()
+            }
+            return heads.map { head in
+                head.waitedSeconds == nil ? known[head.criticality].popLast() ?? now : now
+            }
+        }
+
+        /// Some head does not say how long it has waited.
+        var isUntimed: Bool { !firstTold.isEmpty }
         var isEmpty: Bool { next >= min(heads.count, DrawRequest.maxHeads) }
 
         var head: Head {
@@ -37,7 +64,7 @@ struct FloatAccount: Sendable {
         private mutating func readHead() {
             if isEmpty { return }
             criticality = heads[next].criticality
-            arrival = toldAt.adding(seconds: -heads[next].waitedSeconds)
+            arrival = heads[next].waitedSeconds.map { toldAt.adding(seconds: -$0) } ?? firstTold[next]
         }
 
         /// Of those that were reported since, the one whose head goes first; `nil` when nothing waits.
@@ -128,14 +155,15 @@ struct FloatAccount: Sendable {
         firstLane = lanes.count - 1
     }
 
-    /// Removes one of the boot's lanes.
-    mutating func removeLane(of boot: Int) {
+    /// Removes one of the boot's lanes, if there is one.
+    @discardableResult mutating func removeLane(of boot: Int) -> GatewayQueue? {
         var place = 0
         while place < lanes.count, lanes.span[place].boot != boot { place += 1 }
-        guard place < lanes.count else { return }
-        lanes.remove(at: place)
-        guard let first = firstLane, first >= place else { return }
+        guard place < lanes.count else { return nil }
+        let lane = lanes.remove(at: place)
+        guard let first = firstLane, first >= place else { return lane }
         if first > place { firstLane = first - 1 } else { findFirstLane() }
+        return lane
     }
 
     mutating func removeLanes() {

@@ -42,6 +42,8 @@ public struct FloatLedger: Sendable {
     private var most = Work.zero
     /// Σ over boots of what was granted and is not yet known to be used.
     private var open = Work.zero
+    /// When an answer last left a call waiting.
+    private var leftWaitingAt: Timestamp?
     private var filledAt: Timestamp
     private var sweptAt: Timestamp
 
@@ -63,6 +65,8 @@ public struct FloatLedger: Sendable {
     private struct Boot {
         let number: Int
         var heardAt: Timestamp
+        /// It may hold its budget, as the last answer allowed.
+        var holds = false
         var totals: DrawRequest.Totals
         var spent: [TenantID: Work] = [:]
         /// Of the last answer.
@@ -75,6 +79,8 @@ public struct FloatLedger: Sendable {
     }
 
     private var boots: [BootName: Boot] = [:]
+    /// By gateway, not by boot: one that wastes grants is not excused by a restart.
+    private var tallies: [GatewayID: GrantTally] = [:]
     private var lastBoot = 0
     private let maxBoots: Int
 
@@ -160,12 +166,40 @@ public struct FloatLedger: Sendable {
         return Set(boots.filter { $0.value.heardAt > oldest }.keys.map(\.gateway))
     }
 
+    /// The bound follows; `boot` is on its way into the table.
+    private mutating func note(_ boot: inout Boot, _ name: BootName, holds: Bool) {
+        boot.holds = holds
+        boots[name] = boot
+        bound()
+        boots[name] = nil
+    }
+
+    /// What gateways have made of their grants lately; ascending by gateway.
+    public func grantUses(at now: Timestamp) -> [GrantUse] {
+        tallies.map { gateway, tally in
+            let sum = tally.sum(at: now)
+            return GrantUse(pool: pool, gateway: gateway, granted: sum.granted, unused: sum.unused)
+        }
+        .filter { $0.granted > 0 }.sorted { $0.gateway < $1.gateway }
+    }
+
+    private mutating func tally(_ granted: Double, used: Double, at gateway: GatewayID, _ now: Timestamp) {
+        guard granted > 0 else { return }
+        tallies[gateway, default: GrantTally(at: now)].add(
+            granted: granted, unused: min(granted, max(0, granted - used)), at: now)
+    }
+
     private mutating func bound() {
         var held = SIMD4<Double>.zero
-        let drawing = Set(boots.keys.map(\.gateway))
+        var holds: [GatewayID: Bool] = [:]
+        for (name, boot) in boots { holds[name.gateway] = boot.holds || holds[name.gateway] ?? false }
         for part in budgets {
-            let isDrawing = drawing.contains(part.gateway)
-            let seconds = isDrawing ? DrawRequest.localBurstSeconds(of: burstSeconds) : burstSeconds
+            let seconds =
+                switch holds[part.gateway] {
+                case false: DrawRequest.localBurstSeconds(of: burstSeconds)
+                case true: DrawRequest.heldSeconds(of: burstSeconds)
+                case nil: burstSeconds
+                }
             held += part.budget.work(overSeconds: seconds).amounts
         }
         most.amounts = pointwiseMax(capacity.work(overSeconds: burstSeconds).amounts - held, .zero)
@@ -197,6 +231,10 @@ public struct FloatLedger: Sendable {
         fill(at: now)
         sweep(at: now)
         var boot = boots.removeValue(forKey: name) ?? newBoot(request, at: now)
+        if boot.holds != (request.holds ?? false) { note(&boot, name, holds: !boot.holds) }
+        tally(
+            boot.open[.requests], used: request.totals.grantedUsed[.requests] - boot.totals.grantedUsed[.requests],
+            at: request.gateway, now)
         take(request.totals, of: &boot, at: now)
         note(request.waiting, of: &boot, at: now)
 
@@ -217,6 +255,13 @@ public struct FloatLedger: Sendable {
         if next == nil ? FloatLedger.admits(level, in: capacity.resources) : covers(next, with: level) {
             answer.waitMilliseconds = FloatLedger.batchMilliseconds
         }
+        if next != nil { leftWaitingAt = now }
+        let isAmple = leftWaitingAt.map { now.seconds(since: $0) >= FloatLedger.ampleSeconds } ?? true
+        if isAmple, request.holds != nil {
+            answer.isAmple = true
+            answer.waitMilliseconds = FloatLedger.ampleMilliseconds
+            if !boot.holds { note(&boot, name, holds: true) }
+        }
         boot.answer = answer
         boots[name] = boot
         return answer
@@ -229,9 +274,15 @@ public struct FloatLedger: Sendable {
     /// 200, what is left unused in between passes for other consumers' use where a provider counts by a sliding minute.
     private static let scarceMilliseconds: Int64 = 200
 
+    /// A pool is ample when no answer has left a call waiting for so long. After two seconds in place of five gateways begin to lend
+    /// by their own order in the gaps of a shortage.
+    private static let ampleSeconds = 5.0
+    /// Nobody competes: what waits at one gateway may ask again at once.
+    private static let ampleMilliseconds: Int64 = 20
+
     /// Its totals are what later ones are measured against.
     private mutating func newBoot(_ request: DrawRequest, at now: Timestamp) -> Boot {
-        if boots.count >= maxBoots { forget(olderThan: boots.values.map(\.heardAt).min() ?? now) }
+        if boots.count >= maxBoots { forget(olderThan: boots.values.map(\.heardAt).min() ?? now, at: now) }
         lastBoot += 1
         var boot = Boot(
             number: lastBoot, heardAt: now, totals: request.totals,
@@ -286,14 +337,20 @@ public struct FloatLedger: Sendable {
     private static let overrunSeconds = 60.0
 
     private mutating func note(_ waiting: [DrawRequest.Queue], of boot: inout Boot, at now: Timestamp) {
-        removeLanes(of: boot)
+        var previous: [Int: FloatAccount.GatewayQueue] = [:]
+        for tenant in boot.waiting {
+            guard let index = indices[tenant], let lane = accounts[index].removeLane(of: boot.number) else { continue }
+            if lane.isUntimed { previous[index] = lane }
+        }
         boot.waiting.removeAll(keepingCapacity: true)
         // Draws of one millisecond are settled together: nothing fades between them.
         if now != fadedAt { settleBacklog(at: now) }
         for queue in waiting {
             guard let index = indices[queue.tenant], !queue.heads.isEmpty else { continue }
             boot.waiting.append(queue.tenant)
-            accounts[index].add(FloatAccount.GatewayQueue(boot: boot.number, queue.heads, toldAt: now))
+            accounts[index].add(
+                FloatAccount.GatewayQueue(
+                    boot: boot.number, queue.heads, toldAt: now, after: previous.removeValue(forKey: index)))
             let isNew = accounts[index].waitedAt == nil
             if isNew { backlogged.append(index) }
             accounts[index].waitedAt = now
@@ -400,16 +457,18 @@ public struct FloatLedger: Sendable {
     private mutating func sweep(at now: Timestamp) {
         guard now.seconds(since: sweptAt) >= 1 else { return }
         sweptAt = now
-        forget(olderThan: now.adding(seconds: -FloatLedger.forgetSeconds))
+        forget(olderThan: now.adding(seconds: -FloatLedger.forgetSeconds), at: now)
+        tallies = tallies.filter { !$0.value.isOver(at: now) }
         bound()
     }
 
-    private mutating func forget(olderThan: Timestamp) {
+    private mutating func forget(olderThan: Timestamp, at now: Timestamp) {
         // Amounts are taken off one by one, in an order of their own: sums of them must not depend on a dictionary's.
         let silent = boots.filter { $0.value.heardAt <= olderThan }.sorted { $0.value.number < $1.value.number }
         for (name, boot) in silent {
             boots[name] = nil
             open -= boot.open
+            tally(boot.open[.requests], used: 0, at: name.gateway, now)
             removeLanes(of: boot)
         }
     }

@@ -61,6 +61,40 @@ public struct Bucket: Equatable, Sendable {
         passedOn = share
     }
 
+    /// Whether at least `share` of what it can hold is there.
+    public mutating func isFilled(to share: Double, at now: Timestamp) -> Bool {
+        refill(at: now)
+        return !any((level .< burst * share) .& rates.resources.lanes)
+    }
+
+    /// Charges as much of `work` as there is: no debt comes of it.
+    public mutating func drain(_ work: Work, at now: Timestamp) {
+        refill(at: now)
+        level = pointwiseMax(level - work.amounts, pointwiseMin(level, .zero))
+    }
+
+    /// Whether one more call may go, if overflow that nobody has taken counts.
+    public mutating func admitsWithOverflow(at now: Timestamp) -> Bool {
+        refill(at: now)
+        return !any((level + spilled .<= 0) .& rates.resources.lanes)
+    }
+
+    /// Pays a debt with overflow that nobody has taken.
+    public mutating func payDebt(at now: Timestamp) {
+        refill(at: now)
+        let paid = pointwiseMin(spilled, pointwiseMax(-level, .zero))
+        level += paid
+        spilled -= paid
+    }
+
+    /// Overflow that nobody has taken is in the bucket again, as far as it fits.
+    public mutating func keepOverflow(at now: Timestamp) {
+        refill(at: now)
+        let kept = pointwiseMax(level, pointwiseMin(burst, level + spilled))
+        spilled -= kept - level
+        level = kept
+    }
+
     /// The overflow in limited resources since this was asked last.
     public mutating func takeOverflow(at now: Timestamp) -> Work {
         refill(at: now)
@@ -87,14 +121,14 @@ public struct Bucket: Equatable, Sendable {
         self.burst = burst
     }
 
-    /// Holds so many seconds from now on: what is saved up stays as it is, as far as it fits. A larger bucket is not
-    /// fuller than the small one was.
+    /// Holds so many seconds from now on: what is saved up stays as it is, as far as it fits; the rest flows over. A larger
+    /// bucket is not fuller than the small one was.
     public mutating func resize(
         burstSeconds: Double, atLeast request: Work = Bucket.oneRequest, at now: Timestamp
     ) {
         refill(at: now)
         burst = Bucket.burst(of: rates, seconds: burstSeconds, atLeast: request)
-        level = pointwiseMin(level, burst)
+        spill()
     }
 
     /// No more than `most` of `resource` is left.

@@ -10,9 +10,10 @@ extension PoolGate {
     /// loses the same part. What still waits afterwards is in ``queues(at:)``. Calls whose deadline has passed stay
     /// until ``expire(at:)``.
     ///
-    /// While the float answers, only assured calls that the budget covers go on it. All others draw, in the order over
-    /// all gateways, and what they leave here flows back to the float: a gateway that lends to whoever waits with it
-    /// cannot know that somebody is more behind elsewhere (shortfall .14 instead of .115).
+    /// While calls wait for the float and it answers, only the calls of tenants that have used less than their assured rate go
+    /// here. All others draw, in the order over all gateways, and what they leave here flows back to the float: a gateway
+    /// that lends to whoever waits with it cannot know that somebody is more behind elsewhere (shortfall .14 instead of
+    /// .115).
     public mutating func dispatch(at now: Timestamp) -> [Dispatch] {
         advance(to: now)
         guard !backlogged.isEmpty else { return [] }
@@ -23,7 +24,7 @@ extension PoolGate {
         } else if isEnforcing {
             guard now >= heldUntil else { return [] }
             serve(.assured, at: now, into: &dispatched)
-            if !floatAnswers(at: now) { serve(.lent, at: now, into: &dispatched) }
+            if !goesByFloat(at: now) { serve(.lent, at: now, into: &dispatched) }
         } else {
             for index in backlogged {
                 while let queued = head(of: index, at: now) {
@@ -57,13 +58,9 @@ extension PoolGate {
     /// Of a call that waits alone; `nil` when it has none now.
     private mutating func right(of call: WaitingCall, account index: Int, at now: Timestamp) -> CallRight? {
         guard isEnforcing else { return .unlimited }
-        guard budget.admits(at: now) else { return nil }
-        let floatAnswers = floatAnswers(at: now)
-        if accounts[index].own.admits(at: now) {
-            if floatAnswers, !budget.covers(call.estimate, at: now) { return nil }
-            return index == 0 ? .unlisted : .assured
-        }
-        guard !floatAnswers, accounts[index].ceiling.admits(at: now),
+        guard budgetAdmits(at: now) else { return nil }
+        if isAssured(index, at: now) { return index == 0 ? .unlisted : .assured }
+        guard !goesByFloat(at: now), accounts[index].ceiling.admits(at: now),
             call.criticality == .interactive || budget.admits(keeping: reserve, at: now)
         else { return nil }
         return .lent
@@ -71,17 +68,15 @@ extension PoolGate {
 
     /// While the budget lasts, the best candidate's head; then that tenant's next call competes again.
     private mutating func serve(_ right: CallRight, at now: Timestamp, into dispatched: inout [Dispatch]) {
-        guard budget.admits(at: now) else { return }
+        guard budgetAdmits(at: now) else { return }
         var candidates = Heap<Candidate>()
         for index in backlogged {
             if let candidate = candidate(index, for: right, at: now) { candidates.push(candidate) }
         }
-        let floatAnswers = floatAnswers(at: now)
-        while budget.admits(at: now), let best = candidates.popLeast() {
+        while budgetAdmits(at: now), let best = candidates.popLeast() {
             if right == .lent, best.call.criticality != .interactive, !budget.admits(keeping: reserve, at: now) {
                 return  // Nor may any that come after it.
             }
-            if floatAnswers, !budget.covers(calls.estimate(best.call.place), at: now) { continue }
             if right == .assured { assuredTime = max(assuredTime, accounts[best.account].assuredPass) }
             let grant = right == .assured && best.account == 0 ? .unlisted : right
             dispatched.append(send(best.call, from: best.account, grant: grant, at: now))
@@ -104,7 +99,8 @@ extension PoolGate {
     /// `nil` when nothing of the account waits, or it has no right to more.
     private mutating func candidate(_ index: Int, for right: CallRight, at now: Timestamp) -> Candidate? {
         guard let call = head(of: index, at: now) else { return nil }
-        let admits = right == .assured ? accounts[index].own.admits(at: now) : accounts[index].ceiling.admits(at: now)
+        let admits =
+            right == .assured ? isAssured(index, at: now) : accounts[index].ceiling.admits(at: now)
         guard admits else { return nil }
         let clock =
             right == .assured

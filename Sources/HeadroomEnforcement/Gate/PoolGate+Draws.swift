@@ -2,7 +2,15 @@ import HeadroomModel
 
 /// Budget from the pool's float, for what waits when the local budget is used up (Model §5.8).
 ///
-/// A gate that draws holds half a second of its budget. What exceeds it is returned: its next request tells so.
+/// A gate is in one of four states:
+/// - *alone*: no other has a part of the pool. It keeps its whole burst and lends; nothing is drawn or returned;
+/// - *holding*: no call has waited for the float lately, or the float does not answer. It keeps all that flows in, up to half of the
+///   burst, and lends. What flows over is returned; what waits nevertheless may draw;
+/// - *yielding*: calls wait somewhere, and the float answers. It holds half a second, returns nine tenths of what flows in, and
+///   leaves the order to the float; but work of tenants that use less than their assured rate goes at once;
+/// - *cut off*: the lease has run out. It lives on its fallback, and holds the whole burst.
+///
+/// What is returned is told by the next request, and is the gate's own until then.
 extension PoolGate {
     /// The gate's statements to the float, and its requests.
     struct Drawing: Sendable {
@@ -17,11 +25,15 @@ extension PoolGate {
         var askAt: Timestamp
         var askedAt: Timestamp?
         var answeredAt: Timestamp?
-        /// The local bucket is small, and what it cannot hold is returned.
+        /// The last answer said that no call waits for the float anywhere.
+        var isAmple = false
+        /// The float takes calls to wait here that do not, or has granted more than was used.
+        var owesWord = false
+        /// What the local bucket cannot hold is returned.
         var isReturning = false
         /// The term that knows all that was spent.
         var epoch: Int64?
-        /// While the float answers, it has the larger part of what flows in.
+        /// The local bucket is small, and the float has the larger part of what flows in.
         var isYielding = false
 
         /// Some request may be due: the one on its way again, or the next.
@@ -30,7 +42,14 @@ extension PoolGate {
                 // The same request again: the float answers it once, however often it comes.
                 return !open.request.waiting.isEmpty && now.seconds(since: open.sentAt) >= DrawRequest.resendSeconds
             }
-            return now >= min(askAt, reportsAt(now))
+            return owesWord || now >= min(askAt, reportsAt(now))
+        }
+
+        /// When the float counts as gone unless it answers before; `nil` before its first answer.
+        var silentAt: Timestamp? {
+            guard let answeredAt else { return nil }
+            let silentAt = answeredAt.adding(seconds: DrawRequest.answeringSeconds)
+            return open.map { min(silentAt, $0.askedAt.adding(seconds: DrawRequest.silenceSeconds)) } ?? silentAt
         }
 
         func reportsAt(_ now: Timestamp) -> Timestamp { askedAt?.adding(seconds: DrawRequest.reportSeconds) ?? now }
@@ -51,13 +70,13 @@ extension PoolGate {
         changeRates(at: now)
     }
 
-    /// Small bursts, and draws, as long as Headroom is heard of.
-    var isDrawing: Bool { isEnforcing && !isOnFallback && drawing != nil }
+    /// Draws, as long as Headroom is heard of and some other gateway has a part of the pool.
+    var isDrawing: Bool { isEnforcing && !isOnFallback && !isAlone && drawing != nil }
 
     /// The request to send now; `nil` when none is due, which is asked for free.
     ///
     /// One is due when eligible work waits, a batch after the last; without such work once a second, for what is
-    /// returned. At most one is on its way.
+    /// returned, and at once when a grant was not used, or the float takes something to wait here. At most one is on its way.
     /// - Parameter epoch: of the snapshot in force.
     public mutating func nextDraw(epoch: Int64, at now: Timestamp) -> DrawRequest? {
         // Asked at each call, it is seldom due.
@@ -71,7 +90,9 @@ extension PoolGate {
         let mayAsk = breaker == nil && now >= heldUntil && now >= askAt
         var waiting: [DrawRequest.Queue] = []
         if mayAsk { waiting = waitingHeads(at: now) }
-        guard !waiting.isEmpty || now >= reportsAt else { return nil }
+        let hasNews = drawing?.owesWord ?? false
+        guard !waiting.isEmpty || hasNews && backlogged.allSatisfy({ accounts[$0].queue.isEmpty }) || now >= reportsAt
+        else { return nil }
         return request(for: waiting, epoch: epoch, at: now)
     }
 
@@ -79,8 +100,11 @@ extension PoolGate {
         for waiting: [DrawRequest.Queue], epoch: Int64, at now: Timestamp
     ) -> DrawRequest? {
         guard var drawing else { return nil }
+        // A gate whose half second holds no call would give up little else: it goes by the float call by call.
+        if holdsOneCall { budget.payDebt(at: now) }
         drawing.returned += budget.takeOverflow(at: now)
         drawing.sequence += 1
+        drawing.owesWord = false
         drawing.askedAt = now
         var spent: [DrawRequest.TenantWork] = []
         for index in accounts.indices.dropFirst() {
@@ -93,19 +117,48 @@ extension PoolGate {
         let request = DrawRequest(
             gateway: gateway, boot: drawing.boot, sequence: drawing.sequence, pool: pool, epoch: epoch,
             totals: DrawRequest.Totals(returned: drawing.returned, grantedUsed: drawing.used, spent: spent),
-            waiting: waiting)
+            waiting: waiting, holds: !drawing.isYielding)
         drawing.open = Drawing.Open(askedAt: now, request: request, sentAt: now)
         self.drawing = drawing
         return request
     }
 
-    /// The float has the larger part of what flows in for as long as it answers, and not a moment longer.
+    /// The float has the larger part of what flows in for as long as calls wait and it answers, and not a moment longer.
     mutating func settleYield(at now: Timestamp) {
-        guard let isYielding = drawing?.isYielding, isYielding != floatAnswers(at: now) else { return }
-        let since =
-            isYielding ? drawing?.answeredAt?.adding(seconds: DrawRequest.answeringSeconds) ?? now : now
-        drawing?.isYielding = !isYielding
-        budget.passOn(isYielding ? 0 : 1 - DrawRequest.keptShare, at: min(since, now))
+        guard let wasYielding = drawing?.isYielding, wasYielding != goesByFloat(at: now) else { return }
+        drawing?.isYielding = !wasYielding
+        var since = now
+        if wasYielding, let silentAt = drawing?.silentAt { since = min(now, silentAt) }
+        budget.passOn(wasYielding ? 0 : 1 - DrawRequest.keptShare, at: since)
+        guard isDrawing, let burst = allocation?.burstSeconds else { return }
+        budget.resize(burstSeconds: drawingBurstSeconds(of: burst), atLeast: .zero, at: since)
+        if wasYielding { budget.keepOverflow(at: since) }
+    }
+
+    /// Whether the local bucket of a gate that yields holds a mean request.
+    private var holdsOneCall: Bool {
+        guard let burst = allocation?.burstSeconds else { return false }
+        let held = budget.rates.work(overSeconds: DrawRequest.localBurstSeconds(of: burst))
+        return budget.rates.resources.members.allSatisfy { meanRequest[$0] <= held[$0] }
+    }
+
+    /// The local bucket of a gate that draws.
+    func drawingBurstSeconds(of burst: Double) -> Double {
+        drawing?.isYielding == true ? DrawRequest.localBurstSeconds(of: burst) : DrawRequest.heldSeconds(of: burst)
+    }
+
+    /// Whether the tenant's next call goes on its assured rate. While calls wait for the float those go at once whose tenant has
+    /// used less than its assured rate: a bucket that is half full says so, and granted work drains it too. Whoever has used
+    /// all of it goes by the float's order, since others may be further behind elsewhere.
+    mutating func isAssured(_ index: Int, at now: Timestamp) -> Bool {
+        guard accounts[index].own.admits(at: now) else { return false }
+        return !goesByFloat(at: now) || accounts[index].own.isFilled(to: DrawRequest.quietShare, at: now)
+    }
+
+    /// Whether the budget lets one more call go. While calls wait for the float, what has flowed over since the last request counts
+    /// as well: it is the gate's own until somebody is told.
+    mutating func budgetAdmits(at now: Timestamp) -> Bool {
+        goesByFloat(at: now) ? budget.admitsWithOverflow(at: now) : budget.admits(at: now)
     }
 
     /// Of tenants with an entry, ascending; the others live on what is lent here until they have one.
@@ -145,6 +198,7 @@ extension PoolGate {
         else { return [] }
         drawing?.open = nil
         drawing?.answeredAt = now
+        drawing?.isAmple = answer.isAmple
         drawing?.epoch = open.request.epoch
         drawing?.askAt = open.askedAt.adding(seconds: Double(answer.waitMilliseconds) / 1000)
         advance(to: now)
@@ -155,6 +209,8 @@ extension PoolGate {
         }
         settleVirtualTime()
         settleBacklog()
+        let told = open.request.waiting.reduce(0) { $0 + $1.heads.count }
+        drawing?.owesWord = told > 0
         guard isDrawing, breaker == nil, now >= heldUntil else { return [] }
         var dispatched: [Dispatch] = []
         for granted in answer.granted {
@@ -170,6 +226,7 @@ extension PoolGate {
                 dispatched.append(send(queued, from: index, grant: .drawn, at: now))
             }
         }
+        drawing?.owesWord = dispatched.count < told
         return dispatched
     }
 
@@ -184,10 +241,10 @@ extension PoolGate {
 
     private static let clockSeconds = 5.0
 
-    /// Work that is not assured here goes by the float's order, and not by the gate's own.
-    func floatAnswers(at now: Timestamp) -> Bool {
-        guard isDrawing, let answeredAt = drawing?.answeredAt else { return false }
-        return now.seconds(since: answeredAt) < DrawRequest.answeringSeconds
+    /// Calls wait for the float, and it answers: what is not assured here goes by its order, and not by the gate's own.
+    func goesByFloat(at now: Timestamp) -> Bool {
+        guard isDrawing, let drawing, !drawing.isAmple, let silentAt = drawing.silentAt else { return false }
+        return now < silentAt
     }
 
     /// When the next request is due, if something waits; `nil` when it does not draw.

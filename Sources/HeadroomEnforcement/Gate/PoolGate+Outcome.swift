@@ -86,7 +86,9 @@ extension PoolGate {
     mutating func charge(_ work: Work, account index: Int, grant: CallRight, at now: Timestamp) {
         guard let capacity = allocation?.capacity else { return }
         switch grant {
-        case .assured, .lent, .unlisted: budget.charge(work, at: now)
+        case .assured, .lent, .unlisted:
+            budget.charge(work, at: now)
+            if drawing?.isYielding == true { budget.payDebt(at: now) }
         case .drawn: drawing?.used += work
         case .unlimited: break
         }

@@ -12,14 +12,14 @@ extension PoolGate {
         let seconds = allocation.burstSeconds
         let isDrawing = isDrawing
         // The rest of a drawing gate's part is in the float; a call larger than the burst goes in any case.
-        let burstSeconds = isDrawing ? DrawRequest.localBurstSeconds(of: seconds) : seconds
+        let burstSeconds = isDrawing ? drawingBurstSeconds(of: seconds) : seconds
         let leastBurst = isDrawing ? .zero : meanRequest
         if let wasDrawing = drawing?.isReturning, wasDrawing != isDrawing {
-            // Overflow from before belonged to nobody.
-            _ = budget.takeOverflow(at: now)
             drawing?.isReturning = isDrawing
             // The overflow of the small bucket was returned: a large one does not begin with it.
             budget.resize(burstSeconds: burstSeconds, atLeast: leastBurst, at: now)
+            // Overflow from before belonged to nobody.
+            _ = budget.takeOverflow(at: now)
         }
         let rates = budgetRates(of: allocation)
         reserve = rates.work(overSeconds: ServiceOrder.reserveSeconds(burstSeconds: seconds))

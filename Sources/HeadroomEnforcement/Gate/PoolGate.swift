@@ -4,7 +4,7 @@ import HeadroomModel
 ///
 /// Assured work goes first. What is left of the budget is lent at once to other waiting calls: by criticality, then to
 /// the tenant with the least service clock, up to its ceiling (Model §5.8). So no budget is idle while a call waits
-/// that may have it. A gate that draws leaves the lending to the float, as long as the float answers. Without an
+/// that may have it. A gate that draws leaves the lending to the float, while calls wait for it and it answers. Without an
 /// allocation, or with one that does not enforce, everything passes and is counted. The caller provides time, random
 /// numbers and the network: it enqueues calls, asks for dispatches at ``nextWake(after:)`` or at regular times, and
 /// says how each ended.
@@ -15,11 +15,14 @@ public struct PoolGate: Sendable {
     public private(set) var allocation: PoolAllocation? {
         didSet {
             isEnforcing = allocation?.enforce ?? false
+            isAlone = allocation?.gateways == 1
             canFailOver = isEnforcing && allocation?.failover.isEmpty == false
         }
     }
     /// False: everything passes and is counted.
     private(set) var isEnforcing = false
+    /// No other gateway has a part of the pool: there is nobody to draw from, and nobody to return anything for.
+    private(set) var isAlone = false
     /// False: breakers keep nothing back. Alone, a breaker gains nothing.
     private(set) var canFailOver = false
     /// Open or half-open; `nil` while it is closed.
@@ -319,8 +322,10 @@ public struct PoolGate: Sendable {
                 if let probe = nextProbe(after: now) { wake = min(wake, max(probe, heldUntil)) }
             } else if isEnforcing {
                 if let draw = nextDrawTime { wake = min(wake, max(draw, heldUntil)) }
-                // Work that waits while the float answers waits for the float.
-                if !floatAnswers(at: now), let admission = nextAdmission(after: now) {
+                // Work that waits while the float decides waits for the float, or for its silence.
+                if goesByFloat(at: now) {
+                    if let silentAt = drawing?.silentAt { wake = min(wake, max(silentAt, heldUntil)) }
+                } else if let admission = nextAdmission(after: now) {
                     wake = min(wake, max(admission, heldUntil))
                 }
             } else {

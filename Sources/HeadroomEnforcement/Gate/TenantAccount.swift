@@ -80,6 +80,8 @@ struct TenantAccount: Sendable {
         spent += work
         guard grant != .unlimited else { return }
         ceiling.charge(work, at: now)
+        // Who is served by the float has that much less of a claim to go before it; lent work is no such service.
+        if grant == .drawn, sign > 0 { own.drain(work, at: now) }
         if grant == .assured || grant == .unlisted {
             own.charge(work, at: now)
             assuredPass += sign * (work * sign).seconds(of: own.rates)

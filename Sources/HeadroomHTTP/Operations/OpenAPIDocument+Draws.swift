@@ -46,7 +46,7 @@ extension OpenAPIDocument {
             "input_tokens": {"type": "number", "minimum": 0},
             "output_tokens": {"type": "number", "minimum": 0},
             "criticality": {"enum": ["interactive", "near_real_time", "batch"], "description": "interactive where it is absent"},
-            "waited_ms": {"type": "number", "minimum": 0, "description": "Since it arrived"},
+            "waited_ms": {"type": "number", "minimum": 0, "description": "Since it arrived. Absent: since its gateway first told of it"},
             "patience_ms": {
               "type": "number", "minimum": 0,
               "description": "Until its caller gives up. In its last two seconds a call goes a little earlier; absent: never"
@@ -88,6 +88,10 @@ extension OpenAPIDocument {
               "type": "object",
               "description": "By tenant: the heads of its queue, in the order in which they would go. At most 64 are looked at",
               "additionalProperties": {"type": "array", "items": {"$ref": "#/components/schemas/WaitingCall"}}
+            },
+            "holds": {
+              "type": "boolean",
+              "description": "Whether the gateway keeps its budget for now, as an ample answer lets it. Absent: it never does, and no answer is ample"
             }
           }
         },
@@ -108,7 +112,11 @@ extension OpenAPIDocument {
               "type": "object", "description": "Of the tenants in the draw: newer ones than the snapshot's",
               "additionalProperties": {"type": "number"}
             },
-            "wait_ms": {"type": "integer", "minimum": 0, "description": "What still waits may draw again after so long"}
+            "wait_ms": {"type": "integer", "minimum": 0, "description": "What still waits may draw again after so long"},
+            "ample": {
+              "type": "boolean",
+              "description": "Only true, and only in answer to a draw with holds: no call has been left waiting for five seconds, and the gateway may keep its budget, up to half of the burst, and lend"
+            }
           }
         }
         """#)

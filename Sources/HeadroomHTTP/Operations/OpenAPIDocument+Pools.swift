@@ -140,6 +140,18 @@ extension OpenAPIDocument {
                                   }
                                 }
                               },
+                              "draws": {
+                                "type": "array",
+                                "description": "Of the float's grants in the last five to ten minutes: how many calls it was granted, and how many of them it did not send. What is granted and not used was kept from others meanwhile",
+                                "items": {
+                                  "type": "object",
+                                  "properties": {
+                                    "pool": {"type": "string"},
+                                    "granted": {"type": "number"},
+                                    "unused": {"type": "number"}
+                                  }
+                                }
+                              },
                               "withheld": {
                                 "type": "array",
                                 "description": "What the others are not given, as it may still be using it",

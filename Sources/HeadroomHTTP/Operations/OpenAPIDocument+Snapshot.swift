@@ -91,6 +91,10 @@ extension OpenAPIDocument {
               "allOf": [{"$ref": "#/components/schemas/LimitRates"}],
               "description": "The budget once the lease has run out"
             },
+            "gateways": {
+              "type": "integer",
+              "description": "How many gateways have a part of the budget. One that is alone does not draw. Only with gateway="
+            },
             "burst_seconds": {"type": "number", "description": "Seconds of the budget that may be spent at once"},
             "failover": {
               "type": "array", "items": {"$ref": "#/components/schemas/Identifier"},

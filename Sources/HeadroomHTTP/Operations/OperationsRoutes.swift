@@ -58,6 +58,12 @@ struct OperationsRoutes: Sendable {
                 "pool \(pool.pool): \(pool.gateways.lending) gateways do not draw, \(pool.gateways.drawing) do; more than "
                     + "\(GatewayCounts.mostLending) without draws leave budget where no work waits: let them draw")
         }
+        for use in report?.grantUses ?? [] where use.isWasteful {
+            warnings.append(
+                "pool \(use.pool): gateway \(use.gateway) did not send \(Int(use.unused)) of \(Int(use.granted)) calls that it was "
+                    + "granted from the float in the last minutes; it asks for calls that it does not send, or answers reach it late"
+            )
+        }
         for pool in report?.pools ?? [] {
             guard let last = pool.untracked.last, now.seconds(since: last.at) < Self.untrackedSeconds else { continue }
             warnings.append(

@@ -44,11 +44,14 @@ struct GatewayRoutes: Sendable {
     private func list() -> [GatewayAnswer] {
         let published = board.current
         var withheld = Dictionary(grouping: board.loop.newest?.withheld ?? [], by: \.gateway)
+        let uses = Dictionary(grouping: board.loop.newest?.grantUses ?? [], by: \.gateway)
         let known = board.drifts().map { presence, drift in
-            GatewayAnswer(
+            var answer = GatewayAnswer(
                 presence, driftSeconds: drift, newest: published?.version,
                 withheld: withheld.removeValue(forKey: presence.gateway) ?? [],
                 parts: published?.parts(of: presence.gateway) ?? [])
+            answer.grantUses = uses[presence.gateway] ?? []
+            return answer
         }
         return known + withheld.sorted { $0.key < $1.key }.map { GatewayAnswer(gateway: $0.key, withheld: $0.value) }
     }

@@ -32,13 +32,13 @@ public struct DrawRequest: Equatable, Sendable {
     public struct Head: Equatable, Sendable {
         public var estimate: Work
         public var criticality: Criticality
-        /// Since it arrived.
-        public var waitedSeconds: Double
+        /// Since it arrived; `nil`: its gateway does not say.
+        public var waitedSeconds: Double?
         /// Until its caller gives up.
         public var patienceSeconds: Double
 
         public init(
-            estimate: Work, criticality: Criticality = .interactive, waitedSeconds: Double = 0,
+            estimate: Work, criticality: Criticality = .interactive, waitedSeconds: Double? = nil,
             patienceSeconds: Double = .infinity
         ) {
             self.estimate = estimate
@@ -71,10 +71,12 @@ public struct DrawRequest: Equatable, Sendable {
     public var totals: Totals
     /// Ascending by tenant.
     public var waiting: [Queue]
+    /// Whether the gateway keeps its budget for now, as an ample answer lets it; `nil`: it never does.
+    public var holds: Bool?
 
     public init(
         gateway: GatewayID, member: String? = nil, boot: String, sequence: Int64, pool: PoolID, epoch: Int64,
-        totals: Totals = Totals(), waiting: [Queue] = []
+        totals: Totals = Totals(), waiting: [Queue] = [], holds: Bool? = nil
     ) {
         self.gateway = gateway
         self.member = member
@@ -84,6 +86,7 @@ public struct DrawRequest: Equatable, Sendable {
         self.epoch = epoch
         self.totals = totals
         self.waiting = waiting
+        self.holds = holds
     }
 
     /// Heads beyond so many a tenant are not looked at.
@@ -124,16 +127,19 @@ public struct DrawAnswer: Equatable, Sendable {
     public var serviceClocks: [Clock]
     /// For what still waits: not before.
     public var waitMilliseconds: Int64
+    /// No call has waited for the float lately: who asks keeps its budget, and lends.
+    public var isAmple: Bool
 
     public init(
         sequence: Int64, granted: [Granted] = [], grantedTotal: Work = .zero, serviceClocks: [Clock] = [],
-        waitMilliseconds: Int64
+        waitMilliseconds: Int64, isAmple: Bool = false
     ) {
         self.sequence = sequence
         self.granted = granted
         self.grantedTotal = grantedTotal
         self.serviceClocks = serviceClocks
         self.waitMilliseconds = waitMilliseconds
+        self.isAmple = isAmple
     }
 }
 

@@ -33,6 +33,8 @@ public struct LoopReport: Sendable {
     public var hasBacklog: Bool
     /// Budgets that vanished gateways may still be using; ascending by pool, then gateway.
     public var withheld: [WithheldBudget] = []
+    /// What gateways that draw have made of their grants lately; ascending by pool, then gateway.
+    public var grantUses: [GrantUse] = []
     /// What tenants whose use is priced may still spend.
     public var allowances: [TenantID: CostAllowance] = [:]
     /// Those whose spending is near its ceiling or beyond (``CostBreakerPolicy``); ascending by subject.

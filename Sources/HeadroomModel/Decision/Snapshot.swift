@@ -175,6 +175,8 @@ public struct PoolAllocation: Equatable, Sendable {
     public var float: Rates
     /// The budget once the lease has run out.
     public var fallback: Rates
+    /// Those that have a part of the budget; `nil` where the snapshot does not say. One that is alone has nobody to draw from.
+    public var gateways: Int?
     /// Seconds of the budget that may be spent at once.
     public var burstSeconds: Double
     public var failover: [PoolID]

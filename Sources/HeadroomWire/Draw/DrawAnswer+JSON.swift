@@ -31,6 +31,7 @@ extension DrawAnswer {
         }
         writer.endObject()
         writer.field("wait_ms", waitMilliseconds)
+        if isAmple { writer.field("ample", true) }
         writer.endObject()
         return writer.bytes
     }
@@ -45,7 +46,8 @@ extension DrawAnswer {
         guard let sequence = whole(document["sequence"]), let wait = whole(document["wait_ms"]), wait >= 0 else {
             throw WireError(.unreadable, "an answer to a draw has sequence and wait_ms, whole numbers")
         }
-        var answer = DrawAnswer(sequence: sequence, waitMilliseconds: wait)
+        var answer = DrawAnswer(
+            sequence: sequence, waitMilliseconds: wait, isAmple: document["ample"]?.value == .bool(true))
         for member in document["granted"]?.members ?? [] {
             guard let tenant = TenantID(member.key), let calls = whole(member.value), calls >= 0 else {
                 throw WireError(.unreadable, "granted: \(member.key) has no number of calls")

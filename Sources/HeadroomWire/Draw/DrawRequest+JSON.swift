@@ -35,6 +35,7 @@ extension DrawRequest {
             writer.endArray()
         }
         writer.endObject()
+        if let holds { writer.field("holds", holds) }
         writer.endObject()
         return writer.bytes
     }
@@ -61,7 +62,7 @@ extension JSONWriter {
         if head.estimate[.requests] != 1 { field("requests", head.estimate[.requests]) }
         appendTokens(of: head.estimate)
         field("criticality", head.criticality.name)
-        if head.waitedSeconds != 0 { field("waited_ms", (head.waitedSeconds * 1000).rounded()) }
+        if let waited = head.waitedSeconds { field("waited_ms", (waited * 1000).rounded()) }
         if head.patienceSeconds < .infinity { field("patience_ms", (head.patienceSeconds * 1000).rounded()) }
         endObject()
     }
@@ -85,7 +86,7 @@ private struct DrawReader {
     }
 
     private enum HeadField: String, CaseIterable {
-        case gateway, member, boot, sequence, pool, epoch, totals, waiting
+        case gateway, member, boot, sequence, pool, epoch, totals, waiting, holds
     }
 
     private static let headFields = WireFields(HeadField.self)
@@ -99,6 +100,7 @@ private struct DrawReader {
         var epoch: Int64?
         var totals = DrawRequest.Totals()
         var waiting: [DrawRequest.Queue] = []
+        var holds: Bool?
         var cursor = FieldCursor()
         try reader.beginObject()
         let fields = DrawReader.headFields
@@ -114,6 +116,7 @@ private struct DrawReader {
             case .epoch: epoch = try whole()
             case .totals: totals = try self.totals()
             case .waiting: waiting = try self.waiting()
+            case .holds: holds = try reader.readBool()
             }
         }
         path = []
@@ -125,7 +128,7 @@ private struct DrawReader {
         guard let epoch else { throw missing("epoch", "that of the snapshot in force at the gateway") }
         return DrawRequest(
             gateway: gateway, member: member?.text, boot: boot.text, sequence: sequence, pool: pool, epoch: epoch,
-            totals: totals, waiting: waiting)
+            totals: totals, waiting: waiting, holds: holds)
     }
 
     private enum TotalField: String, CaseIterable {

@@ -30,6 +30,8 @@ package struct GatewayAnswer: Sendable {
     package var withheld: [WithheldBudget]
     /// In the newest generation, ascending by pool; empty before it has a part.
     package var parts: [Part] = []
+    /// What it has made of the float's grants lately, ascending by pool; pools that it was granted nothing in are left out.
+    package var grantUses: [GrantUse] = []
 
     package init(gateway: GatewayID, withheld: [WithheldBudget]) {
         self.gateway = gateway
@@ -66,6 +68,13 @@ extension JSONWriter {
             writer.field("pool", part.pool.text)
             writer.field("budget", part.budget)
             writer.field("fallback", part.fallback)
+            writer.endObject()
+        }
+        field("draws", each: gateway.grantUses) { writer, use in
+            writer.beginObject()
+            writer.field("pool", use.pool.text)
+            writer.field("granted", use.granted)
+            writer.field("unused", use.unused)
             writer.endObject()
         }
         field("withheld", each: gateway.withheld) { writer, part in

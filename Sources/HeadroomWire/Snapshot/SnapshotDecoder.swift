@@ -89,8 +89,9 @@ private struct SnapshotReader {
     }
 
     private enum PoolField: String, CaseIterable {
-        case state, models, mode, enforce, level, capacity, nominal, budget, float, fallback, failover, breaker, retry
-        case tenants, unlisted
+        case state, models, mode, enforce, level, capacity, nominal, budget, float, fallback, gateways, failover,
+            breaker
+        case retry, tenants, unlisted
         case capacityReason = "capacity_reason"
         case burstSeconds = "burst_seconds"
         case probesPerSecond = "probes_per_second"
@@ -123,6 +124,7 @@ private struct SnapshotReader {
                 hasBudget = true
             case .float: pool.float = try rates()
             case .fallback: pool.fallback = try rates()
+            case .gateways: pool.gateways = Int(exactly: try reader.readInt64())
             case .burstSeconds: pool.burstSeconds = try reader.readDouble()
             case .failover: pool.failover = try identifiers()
             case .breaker: pool.breaker = try breaker()

@@ -93,6 +93,7 @@ extension JSONWriter {
         field("budget", pool.budget)
         field("float", pool.float)
         field("fallback", pool.fallback)
+        if let gateways = pool.gateways { field("gateways", gateways) }
         field("burst_seconds", pool.burstSeconds)
         field("failover", pool.failover.map(\.text))
         if pool.state == .halfOpen {
