@@ -1,18 +1,21 @@
 /// `headroom conformance`: what a gateway must do, as JSON that any language can read, or asked of a gate over HTTP.
 enum ConformanceCommand {
     static let help = """
-        usage: headroom conformance URL
-               headroom conformance vectors
+        usage: headroom conformance URL [--profile lending|drawing|all]
+               headroom conformance vectors [--profile lending|drawing|all]
 
         With the address of a gate, plays stories to it and compares what it decides with what Headroom's own gate does.
         Each story is one POST: its lines as below, without "expect". The gate answers 200 and a line of JSON for each line
-        but the first: what came of the step, or null where nothing is asked. Numbers may differ by a billionth, members may
-        have any order. For each story the first step that differs is printed; the exit status is 1 when there is one.
+        but the first: what came of the step, or null where nothing is asked. What is law is compared: numbers may differ
+        by a billionth, members may have any order, and so may the calls of expire, and those that go where nothing is
+        enforced. For each story the first step that differs is printed with the rule that it breaks (the article
+        GatewayRules); the exit status is 1 when there is one.
 
-        "vectors" writes the test vectors for gateways: stories of snapshots, calls and answers, each with what Headroom's own
-        gate does.
-        Play them against a gate in another language; it must decide the same. They are the same in every run, and stand
-        in Sources/Adapters/tests/vectors.jsonl.
+          --profile P  lending: buckets, order of service, settlement, refusals, the lease; drawing: the float besides; all:
+                       breakers and kinds of tasks besides (all)
+
+        "vectors" writes the same stories for a player of your own, each step with what Headroom's own gate does. They are
+        the same in every run.
 
         One JSON object a line. {"story":NAME} begins a new gate at the instant 0. Every other line is one step: "at" is
         the instant in milliseconds, "do" the operation, "expect" what comes of it:
@@ -23,7 +26,6 @@ enum ConformanceCommand {
           kind       a call for a task of "kind" asks, whose caller waits for "patience" seconds; "expect": the seconds until
                      it may go, null while its kind is paused. One that would wait for longer does not go
           dispatch   "expect": the calls that go, in order, each with the right it goes on
-          wake       "expect": when something may change by itself, null for never
           expire     "expect": the calls whose patience has ended
           divert     "expect": the calls that only the breaker keeps back
           settle     the call "id" has ended and cost "actual"
@@ -36,10 +38,16 @@ enum ConformanceCommand {
         """
 
     static func run(_ arguments: [String]) async throws -> Int32 {
-        let named = try Arguments(arguments, maxPositionals: 1).positionals
-        guard let what = named.first else { throw UsageError("say what: the address of a gate, or vectors") }
-        guard what == "vectors" else { return try await ConformanceCheck(what).run() == 0 ? 0 : 1 }
-        Terminal.print(bytes: VectorStory.all.flatMap { $0.played() })
+        let arguments = try Arguments(arguments, options: ["--profile": "NAME"], maxPositionals: 1)
+        let name = arguments["--profile"] ?? "all"
+        guard let profile = VectorStory.Profile(rawValue: name) else {
+            throw UsageError("--profile \"\(name)\": must be lending, drawing or all")
+        }
+        guard let what = arguments.positionals.first else {
+            throw UsageError("say what: the address of a gate, or vectors")
+        }
+        guard what == "vectors" else { return try await ConformanceCheck(what, profile).run() == 0 ? 0 : 1 }
+        Terminal.print(bytes: VectorStory.stories(of: profile).flatMap { $0.played() })
         return 0
     }
 }

@@ -122,11 +122,6 @@ struct VectorPlayer {
         onTheirWay = (onTheirWay + sent.map(\.call.id)).sorted()
     }
 
-    mutating func wake() {
-        let wake = gate.nextWake(after: instant)
-        note("wake") { $0.field("expect", wake?.milliseconds) }
-    }
-
     mutating func expire() {
         let denied = gate.expire(at: instant)
         note("expire") { $0.field("expect", each: denied.map(\.id)) { $0.integer($1) } }
@@ -227,6 +222,7 @@ struct VectorPlayer {
             }
             writer.endObject()
             writer.field("wait_ms", answer.waitMilliseconds)
+            if answer.isAmple { writer.field("ample", true) }
             writer.field("expect", sent)
         }
         send(sent)

@@ -26,6 +26,24 @@ struct VectorStory {
         case kinds
     }
 
+    /// What a gateway is asked for: whoever writes one passes the first before the next.
+    enum Profile: String, CaseIterable {
+        /// Buckets, order of service, settlement, refusals, the lease. Nothing of breakers, kinds of tasks, or draws.
+        case lending
+        /// The float besides.
+        case drawing
+        case all
+    }
+
+    /// Of a profile, in the order in which they are played.
+    static func stories(of profile: Profile) -> [VectorStory] {
+        switch profile {
+        case .lending: all.filter { $0.happens.isDisjoint(with: [.draws, .breaker, .kinds]) }
+        case .drawing: all.filter { $0.happens.isDisjoint(with: [.breaker, .kinds]) }
+        case .all: all
+        }
+    }
+
     static let all = [
         VectorStory("lends what is left", seed: 1, [.changes]),
         VectorStory("tenants come and go", seed: 2, [.changes, .entries]),
@@ -74,7 +92,6 @@ struct VectorStory {
             player.expire()
             player.dispatch()
             if happens.contains(.breaker) { player.divert() }
-            player.wake()
             if happens.contains(.draws) { ask(&player, isHeard: isHeard) }
             end(&player)
             if happensOnce(in: 12) { player.queues() }
@@ -182,7 +199,8 @@ struct VectorStory {
     private mutating func ask(_ player: inout VectorPlayer, isHeard: Bool) {
         guard let request = player.nextDraw(), isHeard, !happensOnce(in: 8) else { return }
         player.now += Int64(draw(1...40))
-        var answer = DrawAnswer(sequence: request.sequence, waitMilliseconds: Int64(draw(40...250)))
+        var answer = DrawAnswer(
+            sequence: request.sequence, waitMilliseconds: Int64(draw(40...250)), isAmple: happensOnce(in: 4))
         for queue in request.waiting {
             let calls = draw(0...queue.heads.count)
             if calls > 0 { answer.granted.append(DrawAnswer.Granted(tenant: queue.tenant, calls: calls)) }
