@@ -482,10 +482,12 @@ class LiteLLMGateway(CustomLogger):
             for name, value in dict(kwargs.get("response_headers") or {}).items()}
         usage = (record.get("metadata") or {}).get("usage_object") or {}
         details = usage.get("prompt_tokens_details") or {}
-        # LiteLLM counts as OpenAI does, whoever answered: cached tokens are part of the input.
+        # LiteLLM counts as OpenAI does, whoever answered: cached tokens are part of the input. So they are told as OpenAI
+        # spells them; plain numbers would be taken in the provider's own sense.
         await work.end({
-            "status": 200, "headers": headers, "input_tokens": record.get("prompt_tokens"),
-            "output_tokens": record.get("completion_tokens"), "cached_input_tokens": details.get("cached_tokens")})
+            "status": 200, "headers": headers, "body": {"usage": {
+                "prompt_tokens": record.get("prompt_tokens"), "completion_tokens": record.get("completion_tokens"),
+                "prompt_tokens_details": {"cached_tokens": details.get("cached_tokens")}}}})
 
     async def async_post_call_failure_hook(self, request_data, original_exception, user_api_key_dict, traceback_str=None):
         """The client gets an error: nothing more will be tried."""

@@ -47,17 +47,28 @@ enum GateBenchmark {
             try manager(), defaults: GateDefaults(), boot: "bench",
             time: .anchored(atMillisecondsSince1970: 1_793_000_000_000))
         let address = try gate.start(ListenAddress(host: "127.0.0.1", port: 0))
-        let body = #"{"tenant":"t1","pool":"pool","tokens":10,"request":"r-1","max_wait_ms":1000}"#
-        let before = ownProcessorSeconds()
-        let numbers = try LoadProcess.numbers(
-            [
-                PollBenchmark.clientArgument, "\(address.port)", "\(connections)", "\(seconds)", "200",
-                "POST /v1/slots HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
-            ], count: 3)
-        let cpu = (ownProcessorSeconds() - before) / numbers[0] * 1_000_000
-        print(
-            "\(Int(numbers[0] / numbers[1])) slots a second taken and ended over HTTP, p99 \(numbers[2]) ms, \(Int(cpu)) µs of processor each, "
-                + "\(connections) connections")
+        let slot = #"{"tenant":"t1","pool":"pool","tokens":10,"request":"r-1","max_wait_ms":1000}"#
+        let text = String(repeating: "What is the weather like in the city by the sea? ", count: 20)
+        let chat =
+            #"{"model":"m","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"\#(text)"}]}"#
+        for (what, head, body) in [
+            ("slots", "POST /v1/slots HTTP/1.1", slot),
+            (
+                "checks of a chat of 1 KB",
+                "POST /check/v1/chat/completions HTTP/1.1\r\nx-headroom-tenant: t1\r\nx-headroom-pool: pool", chat
+            ),
+        ] {
+            let before = ownProcessorSeconds()
+            let numbers = try LoadProcess.numbers(
+                [
+                    PollBenchmark.clientArgument, "\(address.port)", "\(connections)", "\(seconds)", "200",
+                    "\(head)\r\nHost: 127.0.0.1\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
+                ], count: 4)
+            let cpu = (ownProcessorSeconds() - before) / numbers[0] * 1_000_000
+            print(
+                "\(Int(numbers[0] / numbers[1])) \(what) a second taken and ended over HTTP, p50 \(numbers[3]) ms, "
+                    + "p99 \(numbers[2]) ms, \(Int(cpu)) µs of processor each, \(connections) connections")
+        }
     }
 
     private static func manager() throws -> BudgetManager {

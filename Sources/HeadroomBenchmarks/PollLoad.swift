@@ -36,7 +36,7 @@ enum PollLoad {
                 [
                     PollBenchmark.clientArgument, "\(subject.port)", "\(connections)", "\(seconds)", "\(status)",
                     request,
-                ], count: 3)
+                ], count: 4)
             return (numbers[0], numbers[1])
         case .wrk(let program):
             let text = try LoadProcess.output(of: program, ["-t1", "-c\(connections)", "-d\(seconds)s"] + options)

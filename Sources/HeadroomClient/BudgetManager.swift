@@ -36,6 +36,13 @@ public final class BudgetManager: Sendable {
         public var prices: [PoolID: TokenPrice] = [:]
         /// Answers are kept and used again; `nil`: none are. They outlive the process where there is a directory.
         public var cache: AnswerCache.Settings?
+        /// What becomes of calls for a pool that the snapshot does not name.
+        public var unknownPools = UnlimitedCalls.refuse
+        /// What becomes of calls before the first snapshot.
+        public var beforeAllocations = UnlimitedCalls.pass
+        /// Of an answer without a bound, as long as neither the tenant's own answers nor Headroom say more. Means of five
+        /// recorded workloads of chat and code are 28 to 346; models that reason at length give thousands.
+        public var defaultOutputTokens = 300
         /// Calls that wait or are on their way, per pool.
         public var maxCalls = 100_000
 
@@ -45,6 +52,13 @@ public final class BudgetManager: Sendable {
             self.token = token
             self.directory = directory
         }
+    }
+
+    /// What becomes of calls that nothing limits.
+    public enum UnlimitedCalls: String, CaseIterable, Sendable {
+        case refuse
+        /// They pass, with a warning, and are counted.
+        case pass
     }
 
     /// Settings that cannot be used; says what would be right.
@@ -287,6 +301,8 @@ public final class BudgetManager: Sendable {
         /// Lines of telemetry: that Headroom has, that it refused, and that there was no room for while it was away.
         public var reported: Int
         public var rejected: Int
+        /// Calls since the start for pools that the snapshot did not name.
+        public var unknownPoolCalls: Int
         public var dropped: Int
         /// Tasks that have used up their budgets, the last hundred, oldest first: a person should look at them.
         public var escalations: [Escalation]
@@ -304,7 +320,8 @@ public final class BudgetManager: Sendable {
         return State(
             version: feed.version?.description, lease: lease,
             problem: link.problem ?? reporter.faults.last.map { "refused telemetry: \($0.detail)" },
-            reported: counts.accepted, rejected: counts.rejected, dropped: counts.dropped,
+            reported: counts.accepted, rejected: counts.rejected,
+            unknownPoolCalls: pools.unknownCalls, dropped: counts.dropped,
             escalations: tasks?.escalations ?? [])
     }
 
@@ -312,6 +329,9 @@ public final class BudgetManager: Sendable {
     package var poolStates: [(pool: PoolID, status: PoolBudget.Status)] {
         pools.all.map { ($0.pool, $0.status()) }
     }
+
+    /// Why nothing limits the calls of a pool; `nil` where Headroom names it.
+    package func warning(of budget: PoolBudget) -> String? { pools.warning(of: budget.pool) }
 
     package func pool(_ id: PoolID) throws(Refusal) -> PoolBudget { try pools.pool(for: id) }
 

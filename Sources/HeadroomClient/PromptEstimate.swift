@@ -9,7 +9,10 @@ public enum PromptEstimate {
     public static let tokensPerMessage = 4
 
     /// Of a request of which only the size is known.
-    public static func tokens(ofBytes count: Int) -> Int { (max(0, count) + 3) / 4 }
+    public static func tokens(ofBytes count: Int) -> Int {
+        let count = max(0, count)
+        return count / 4 + (count % 4 == 0 ? 0 : 1)
+    }
 
     public static func tokens(of text: String) -> Int {
         var text = text

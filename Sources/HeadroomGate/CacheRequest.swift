@@ -40,8 +40,8 @@ struct CacheRequest {
             throw HTTPError(.badRequest, "answer is missing: any JSON, which a hit gives back")
         }
         let isKept = manager.cache?.keep(
-            answer.encoded(), to: request.question, inputTokens: try request.fields.whole("input_tokens") ?? 0,
-            outputTokens: try request.fields.whole("output_tokens") ?? 0)
+            answer.encoded(), to: request.question, inputTokens: try request.fields.count("input_tokens") ?? 0,
+            outputTokens: try request.fields.count("output_tokens") ?? 0)
         var writer = JSONWriter()
         writer.beginObject()
         writer.field("kept", isKept ?? false)

@@ -24,27 +24,38 @@ struct CallerHeaders {
         return members
     }
 
-    private func first(_ names: [StaticString], baggage key: Substring? = nil) -> String? {
-        if let own = names.first.flatMap({ request.header($0) }), !own.isEmpty { return own }
-        if let key, let value = baggage[key] { return String(value) }
-        return names.dropFirst().lazy.compactMap { request.header($0) }.first { !$0.isEmpty }
+    /// The first that is not empty: our own header, our member of `baggage`, the headers of others.
+    private func first(
+        own: StaticString? = nil, baggage key: Substring? = nil, _ others: [StaticString] = []
+    ) -> String? {
+        if let own, let value = self.own(own) { return value }
+        if let key, let value = baggage[key], !value.isEmpty { return String(value) }
+        return others.lazy.compactMap { self.own($0) }.first
     }
 
-    var tenant: String? {
-        first(
-            ["x-headroom-tenant", "x-llm-d-inference-fairness-id", "x-gateway-inference-fairness-id"],
-            baggage: "headroom.tenant")
+    /// An empty header is none.
+    private func own(_ name: StaticString) -> String? {
+        request.header(name).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    var pool: String? { first(["x-headroom-pool"], baggage: "headroom.pool") }
+    /// By the proxy. ``callersTenant`` has what the caller itself says.
+    var tenant: String? { own("x-headroom-tenant") }
+    var pool: String? { own("x-headroom-pool") }
+
+    /// Anybody can write these: they count only where the operator trusts all callers.
+    var callersTenant: String? {
+        first(baggage: "headroom.tenant", ["x-llm-d-inference-fairness-id", "x-gateway-inference-fairness-id"])
+    }
+    var callersPool: String? { first(baggage: "headroom.pool") }
 
     var task: String? {
         first(
+            own: "x-headroom-task", baggage: "headroom.task",
             [
-                "x-headroom-task", "x-litellm-trace-id", "x-litellm-session-id", "x-claude-code-session-id",
+                "x-litellm-trace-id", "x-litellm-session-id", "x-claude-code-session-id",
                 "session-id",
                 "thread-id", "x-session-id",
-            ], baggage: "headroom.task") ?? baggage["session.id"].map(String.init) ?? traceID
+            ]) ?? baggage["session.id"].map(String.init) ?? traceID
     }
 
     /// `VERSION-TRACE-PARENT-FLAGS` (W3C Trace Context §3.2).
@@ -53,26 +64,48 @@ struct CallerHeaders {
         return String(parts[1])
     }
 
-    var parent: String? { first(["x-headroom-parent", "x-parent-session-id"], baggage: "headroom.parent") }
+    var parent: String? { first(own: "x-headroom-parent", baggage: "headroom.parent", ["x-parent-session-id"]) }
 
     var taskKind: String? {
-        first(["x-headroom-task-kind"], baggage: "headroom.task-kind").flatMap {
-            $0.utf8.count <= 256 ? $0 : nil
-        }
+        first(own: "x-headroom-task-kind", baggage: "headroom.task-kind")
     }
 
-    var criticality: Criticality? {
-        if let name = first(["x-headroom-criticality"], baggage: "headroom.criticality") {
-            return Criticality(name: name)
+    func criticality() throws(HTTPError) -> Criticality? {
+        if let name = own("x-headroom-criticality") {
+            guard let criticality = Criticality(name: name) else {
+                throw HTTPError(
+                    .badRequest,
+                    "the header x-headroom-criticality: \"\(name.prefix(40))\" must be interactive, near_real_time or batch"
+                )
+            }
+            return criticality
+        }
+        if let name = baggage["headroom.criticality"], let criticality = Criticality(name: String(name)) {
+            return criticality
         }
         // NVIDIA Dynamo: a larger number is more urgent.
         guard let priority = request.header("x-dynamo-request-priority").flatMap({ Double($0) }) else { return nil }
         return priority > 0 ? .interactive : priority < 0 ? .batch : .nearRealTime
     }
 
-    /// How long the call may wait here, in seconds, if the caller says so.
-    var maxWaitSeconds: Double? {
-        milliseconds(first(["x-headroom-max-wait-ms", "x-llm-d-slo-ttft-ms"], baggage: "headroom.max-wait-ms"))
+    /// How long the call may wait here, in seconds, if the proxy or the caller says so.
+    func maxWaitSeconds() throws(HTTPError) -> Double? {
+        if let text = own("x-headroom-max-wait-ms") {
+            return Double(try CallNumber.whole("x-headroom-max-wait-ms", text: text, in: 0...86_400_000)) / 1000
+        }
+        return milliseconds(first(baggage: "headroom.max-wait-ms", ["x-llm-d-slo-ttft-ms"]))
+    }
+
+    /// The size of the prompt, by the proxy.
+    func tokens() throws(HTTPError) -> Int? {
+        guard let text = own("x-headroom-tokens") else { return nil }
+        return try CallNumber.whole("x-headroom-tokens", text: text, in: CallBounds.tokens)
+    }
+
+    /// The size of a body that the proxy has not read when it asks.
+    func bytes() throws(HTTPError) -> Int? {
+        guard let text = own("x-headroom-bytes") else { return nil }
+        return try CallNumber.whole("x-headroom-bytes", text: text, in: CallBounds.bytes)
     }
 
     /// When its SDK gives up, in seconds.
@@ -92,7 +125,7 @@ struct CallerHeaders {
 
     /// The same for all attempts.
     var requestID: String? {
-        first(["x-headroom-request", "idempotency-key"]).flatMap { $0.utf8.count <= 128 ? $0 : nil }
+        first(own: "x-headroom-request", ["idempotency-key"]).flatMap { $0.utf8.count <= 128 ? $0 : nil }
     }
 
     private func milliseconds(_ text: String?) -> Double? {
@@ -111,15 +144,27 @@ extension Substring {
 
 extension SlotRequest {
     /// `/check`: by headers, and by the body where the proxy sends it along.
+    ///
+    /// The proxy's own headers win. The query counts only on the path `/check` itself: behind any other path it is what the
+    /// proxy's client has written.
     init(check request: LocalServer.Request, _ defaults: GateDefaults) throws(HTTPError) {
         let headers = CallerHeaders(request)
-        let tenantText = try request.parameter("tenant") ?? headers.tenant
+        let isExact = request.target.path == "/check"
+        var tenantText = headers.tenant
+        var poolText = headers.pool
+        if isExact {
+            if tenantText == nil { tenantText = try request.parameter("tenant") }
+            if poolText == nil { poolText = try request.parameter("pool") }
+        }
+        if defaults.trustsCallers {
+            tenantText = tenantText ?? headers.callersTenant
+            poolText = poolText ?? headers.callersPool
+        }
         guard let tenant = try Self.name("tenant", tenantText) ?? defaults.tenant else {
             throw HTTPError(
                 .badRequest,
                 "the tenant is missing: let the proxy set x-headroom-tenant, or start the gate with --tenant")
         }
-        let poolText = try request.parameter("pool") ?? headers.pool
         guard let pool = try Self.name("pool", poolText) ?? defaults.pool else {
             throw HTTPError(
                 .badRequest, "the pool is missing: let the proxy set x-headroom-pool, or start the gate with --pool")
@@ -127,34 +172,35 @@ extension SlotRequest {
         var call = Call(tenant: tenant, pool: pool, inputTokens: Self.unknownTokens)
         let body = request.takeBody()
         var tier: String?
-        if !body.isEmpty, let document = try? JSONNode.parse(body), document.members != nil {
-            call.inputTokens = PromptText.tokens(ofRequest: document)
-            let bound = document["max_completion_tokens"] ?? document["max_tokens"] ?? document["max_output_tokens"]
-            call.maxOutputTokens = bound?.number.flatMap { Int(exactly: $0) }
-            call.model = document["model"]?.string
-            tier = document["service_tier"]?.string
+        if !body.isEmpty {
+            // A body that is cut off, or that only its provider understands, is at least as long as it is.
+            call.inputTokens = PromptEstimate.tokens(ofBytes: body.count)
+            if let document = try? JSONNode.parse(body), document.members != nil {
+                call.inputTokens = PromptText.tokens(ofRequest: document)
+                call.maxOutputTokens = PromptText.answerBound(ofRequest: document)
+                call.model = document["model"]?.string
+                tier = document["service_tier"]?.string
+            }
         }
-        if let tokens = request.header("x-headroom-tokens").flatMap({ Int($0) }), tokens >= 0 {
+        if let tokens = try headers.tokens() {
             call.inputTokens = tokens
-        } else if body.isEmpty, let bytes = request.header("x-headroom-bytes").flatMap({ Int($0) }), bytes >= 0 {
-            // nginx has not read the body when it asks.
+        } else if let bytes = try headers.bytes(), body.isEmpty {
             call.inputTokens = PromptEstimate.tokens(ofBytes: bytes)
         }
-        call.criticality =
-            headers.criticality ?? (tier == "flex" ? .batch : .interactive)
+        call.criticality = try headers.criticality() ?? (tier == "flex" ? .batch : .interactive)
         call.task = headers.task
         call.parent = headers.parent
         call.taskKind = headers.taskKind
         call.request = headers.requestID
         self.init(
-            call: call, wait: headers.maxWaitSeconds ?? Self.defaultWaitSeconds, left: headers.timeoutSeconds)
+            call: call, wait: try headers.maxWaitSeconds() ?? Self.defaultWaitSeconds, left: headers.timeoutSeconds)
         attempt = headers.attempt
     }
 
     private static func name<Kind>(_ what: String, _ text: String?) throws(HTTPError) -> Identifier<Kind>? {
         guard let text, !text.isEmpty else { return nil }
         guard let name = Identifier<Kind>(text) else {
-            throw HTTPError(.badRequest, "\(what): \"\(text)\" is no name; one is \(Identifier<Kind>.rule)")
+            throw HTTPError(.badRequest, "\(what): \"\(text.prefix(140))\" is no name; one is \(Identifier<Kind>.rule)")
         }
         return name
     }

@@ -25,6 +25,8 @@ package final class Gate: Sendable {
     /// A place in the queue is kept for a refused call at least so long, or the caller's patience.
     private static let placeSeconds = 60.0
     private static let maxBodyBytes = 1 << 20
+    /// What a provider answered, for the usage that it tells.
+    private static let maxAnswerBytes = 4 << 20
     /// A question, its answer and a vector in decimals.
     private static let maxCacheBytes = 4 << 20
 
@@ -88,22 +90,29 @@ package final class Gate: Sendable {
             // Envoy asks with the path and the method of the request in hand.
             let pattern = "/check" + String(repeating: "/{segment}", count: count)
             return [HTTPMethod.get, .post].map { method in
-                Call(method, pattern, bodyLimit: Self.maxBodyBytes, isForProxies: true) {
+                Call(method, pattern, bodyLimit: Self.maxBodyBytes, callers: .clientsOfProxies) {
                     [self] request throws(HTTPError) in try self.check(request)
                 }
             }
         }
         return check + [
-            Call(.post, "/v1/slots", bodyLimit: Self.maxBodyBytes) { [self] request throws(HTTPError) in
+            Call(.post, "/v1/slots", bodyLimit: Self.maxBodyBytes, callers: .proxies) {
+                [self] request throws(HTTPError) in
                 try take(request)
             },
-            Call(.post, "/v1/slots/{id}/done", bodyLimit: Self.maxBodyBytes) { [self] request throws(HTTPError) in
+            // Nobody can guess the name of a slot.
+            Call(.post, "/v1/slots/{id}/done", bodyLimit: Self.maxAnswerBytes, callers: .clientsOfProxies) {
+                [self] request throws(HTTPError) in
                 .now(LocalServer.Reply(try end(request)))
             },
-            Call(.delete, "/v1/slots/{id}") { [self] request throws(HTTPError) in
+            Call(.delete, "/v1/slots/{id}", callers: .clientsOfProxies) { [self] request throws(HTTPError) in
                 let slot = try slot(named: request.segment(2))
                 slot.budget.withdraw(slot.id)
                 return .now(LocalServer.Reply(HTTPResponse(status: 204, type: "application/json", body: [])))
+            },
+            Call(.post, "/v1/missed", bodyLimit: Self.maxBodyBytes, callers: .proxies) {
+                [self] request throws(HTTPError) in
+                .now(LocalServer.Reply(try MissedCalls(request.takeBody(), defaults).note(in: manager)))
             },
             Call(.post, "/v1/cache/lookup", bodyLimit: Self.maxCacheBytes) { [self] request throws(HTTPError) in
                 .now(LocalServer.Reply(try CacheRequest.lookup(request.takeBody(), defaults, manager)))
@@ -126,24 +135,31 @@ package final class Gate: Sendable {
     /// `POST /v1/slots`.
     private func take(_ request: LocalServer.Request) throws(HTTPError) -> LocalServer.Answer {
         let wanted = try SlotRequest(request.takeBody(), defaults, at: time.now(), wall: time.wall())
-        return try begin(wanted, seconds: Self.slotSeconds, Style(status: 429, path: nil))
+        return begin(wanted, seconds: Self.slotSeconds, Style(status: 429, path: nil))
     }
 
     /// `/check`: 200, or 429; `?deny=403` for nginx, which knows no other refusals.
     private func check(_ request: LocalServer.Request) throws(HTTPError) -> LocalServer.Answer {
-        let status = try request.parameter("deny")
+        // Behind another path the query is the client's, and says nothing to us.
+        let isExact = request.target.path == "/check"
+        let status = isExact ? try request.parameter("deny") : nil
         guard status == nil || status == "403" || status == "429" else {
             throw HTTPError(
                 .badRequest, "deny=\(status ?? "") is no status that a proxy takes for a refusal: 403 or 429")
         }
-        let wanted = try SlotRequest(check: request, defaults)
-        let path = request.header("x-original-uri") ?? request.header("x-forwarded-uri") ?? request.target.path
-        let expires = try request.parameter("expires_ms")
-        guard let seconds = expires.map({ Double($0).map { $0 / 1000 } }) ?? Self.checkSeconds,
-            (0.001...3600).contains(seconds)
-        else { throw HTTPError(.badRequest, "expires_ms=\(expires ?? ""): must be 1 to 3600000 milliseconds") }
-        return try begin(
-            wanted, seconds: seconds, Style(status: status == "403" ? 403 : 429, path: path))
+        do throws(HTTPError) {
+            let wanted = try SlotRequest(check: request, defaults)
+            let path = request.header("x-original-uri") ?? request.header("x-forwarded-uri") ?? request.target.path
+            let expires = isExact ? try request.parameter("expires_ms") : nil
+            guard let seconds = expires.map({ Double($0).map { $0 / 1000 } }) ?? Self.checkSeconds,
+                (0.001...3600).contains(seconds)
+            else { throw HTTPError(.badRequest, "expires_ms=\(expires ?? ""): must be 1 to 3600000 milliseconds") }
+            return begin(wanted, seconds: seconds, Style(status: status == "403" ? 403 : 429, path: path))
+        } catch {
+            // nginx lets pass what it takes for a failure of the gate, and a 400 is one to it.
+            guard status == "403", error.code == .badRequest else { throw error }
+            throw HTTPError(.forbidden, error.message)
+        }
     }
 
     /// How a refusal is put.
@@ -153,9 +169,11 @@ package final class Gate: Sendable {
         let path: String?
     }
 
-    private func begin(_ wanted: SlotRequest, seconds: Double, _ style: Style) throws(HTTPError) -> LocalServer.Answer {
+    private func begin(_ wanted: SlotRequest, seconds: Double, _ style: Style) -> LocalServer.Answer {
         var budget: PoolBudget
-        do { budget = try manager.pool(wanted.call.pool) } catch { throw HTTPError(.badRequest, error.description) }
+        do { budget = try manager.pool(wanted.call.pool) } catch {
+            return .now(LocalServer.Reply(Self.answer(error, style, perMinute: nil)))
+        }
         var begun: PoolBudget.Begun?
         // Callers without a name for their work are one as good as another: who comes takes the place of one who was sent
         // away, so that nobody's retries fill the queue.
@@ -167,7 +185,10 @@ package final class Gate: Sendable {
         while true {
             switch begun ?? budget.begin(wanted.call, held: wanted.heldSeconds, isAwaited: true) {
             case .waits(let id):
-                return .later { [budget] in await self.wait(for: id, of: budget, wanted, seconds, style) }
+                let place = WaitingPlace(budget, id)
+                return .later(left: { place.giveUp() }) {
+                    await self.wait(at: place, wanted, seconds, style)
+                }
             case .answered(.diverted(let way), _) where turns < PoolBudget.maxDiversions:
                 turns += 1
                 begun = nil
@@ -179,19 +200,54 @@ package final class Gate: Sendable {
     }
 
     private func wait(
-        for id: Int, of budget: PoolBudget, _ wanted: SlotRequest, _ seconds: Double, _ style: Style
+        at place: WaitingPlace, _ wanted: SlotRequest, _ seconds: Double, _ style: Style
     ) async -> LocalServer.Reply {
-        var (id, budget) = (id, budget)
+        var (budget, id) = place.now
         var answer = await budget.wait(for: id)
         for _ in 0..<PoolBudget.maxDiversions {
             guard case .diverted(let way) = answer else { break }
             budget = way.budget
             switch budget.begin(wanted.call, held: wanted.heldSeconds, isAwaited: true) {
             case .answered(let found, let next): (id, answer) = (next, found)
-            case .waits(let next): (id, answer) = (next, await budget.wait(for: next))
+            case .waits(let next):
+                place.move(to: budget, next)
+                (id, answer) = (next, await budget.wait(for: next))
             }
         }
         return reply(to: answer, id, of: budget, wanted, seconds, style)
+    }
+
+    /// Where a caller waits just now, so that its place can be given up when it leaves.
+    private final class WaitingPlace: Sendable {
+        private struct State {
+            var budget: PoolBudget
+            var id: Int
+            var hasLeft = false
+        }
+
+        private let state: Mutex<State>
+
+        init(_ budget: PoolBudget, _ id: Int) {
+            state = Mutex(State(budget: budget, id: id))
+        }
+
+        var now: (PoolBudget, Int) { state.withLock { ($0.budget, $0.id) } }
+
+        func move(to budget: PoolBudget, _ id: Int) {
+            let hasLeft = state.withLock { state in
+                (state.budget, state.id) = (budget, id)
+                return state.hasLeft
+            }
+            if hasLeft { budget.cancel(id) }
+        }
+
+        func giveUp() {
+            let (budget, id) = state.withLock { state in
+                state.hasLeft = true
+                return (state.budget, state.id)
+            }
+            budget.cancel(id)
+        }
     }
 
     private func reply(
@@ -206,8 +262,9 @@ package final class Gate: Sendable {
                 budget: budget, id: turn.id, placeKey: wanted.placeKey, heldSeconds: wanted.heldSeconds)
             let number = slots.add(slot, seconds: seconds, at: now)
             let response = SlotAnswer.slot(
-                turn, name: "\(boot).\(number)", model: budget.pool == wanted.call.pool ? wanted.call.model : nil,
-                expiresInSeconds: seconds)
+                turn, name: "\(boot).\(number)", tenant: wanted.call.tenant,
+                model: budget.pool == wanted.call.pool ? wanted.call.model : nil,
+                expiresInSeconds: seconds, warning: manager.warning(of: budget))
             return LocalServer.Reply(response) { [slots] in
                 if let slot = slots.take(number) { slot.budget.withdraw(slot.id) }
             }
@@ -220,17 +277,20 @@ package final class Gate: Sendable {
                 under: wanted.placeKey)
         }
         let perMinute = budget.status().allocation?.budget[refusal.exhausted == .tokens ? .tokens : .requests]
-        let quota = perMinute.map { Int64($0) }
-        return LocalServer.Reply(
-            SlotAnswer.refusal(
-                refusal, status: style.status,
-                body: style.path.map { SlotAnswer.Body(path: $0, perMinute: quota) }
-                    ?? SlotAnswer.Body(.own, perMinute: quota)))
+        let quota = perMinute.map { Int64(saturating: $0) }
+        return LocalServer.Reply(Self.answer(refusal, style, perMinute: quota))
+    }
+
+    private static func answer(_ refusal: Refusal, _ style: Style, perMinute quota: Int64?) -> HTTPResponse {
+        SlotAnswer.refusal(
+            refusal, status: style.status,
+            body: style.path.map { SlotAnswer.Body(path: $0, perMinute: quota) }
+                ?? SlotAnswer.Body(.own, perMinute: quota))
     }
 
     /// `POST /v1/slots/{id}/done`.
     private func end(_ request: LocalServer.Request) throws(HTTPError) -> HTTPResponse {
-        let end = try EndReport.read(request.takeBody())
+        let end = try EndReport.read(request)
         let slot = try slot(named: request.segment(2))
         let advice = slot.budget.finish(slot.id, end)
         if case .after = advice.retry {

@@ -27,6 +27,7 @@ enum GateStatus {
         }
         writer.field("problem", state.problem)
         writer.field("open_slots", gate.openSlots)
+        writer.field("unknown_pool_calls", state.unknownPoolCalls)
         writer.field("escalations", state.escalations.map(\.description))
         writer.key("telemetry")
         writer.beginObject()
@@ -77,6 +78,9 @@ enum GateStatus {
             return "nothing: no snapshot names the pool, so everything passes"
         }
         guard allocation.enforce else { return "nothing: the pool is not enforced, calls pass and are counted" }
+        if status.isClosed {
+            return "nothing passes: Headroom has not answered for so long that the policy closes the pool"
+        }
         return status.isOnFallback
             ? "fallback: Headroom has not answered for the length of the lease" : "budget: the snapshot's"
     }
@@ -86,7 +90,8 @@ enum GateStatus {
         return [
             ("assured", counts.assured), ("lent", counts.lent), ("drawn", counts.drawn), ("unlisted", counts.unlisted),
             ("unlimited", counts.unlimited), ("refused", counts.refused), ("given_up", counts.givenUp),
-            ("denied", counts.denied),
+            ("denied", counts.denied), ("too_large", status.tooLarge),
+            ("missed", status.missed),
         ]
     }
 
@@ -119,6 +124,10 @@ enum GateStatus {
         family(
             "headroom_gate_escalations", "gauge", "Agent tasks that have used up their budgets, a hundred at most.",
             [("", state.escalations.count)])
+        family(
+            "headroom_gate_unknown_pool_calls_total", "counter",
+            "Calls for pools that the allocations do not name: --unknown-pools says what becomes of them.",
+            [("", state.unknownPoolCalls)])
         family("headroom_gate_slots", "gauge", "Slots that are out.", [("", gate.openSlots)])
         family(
             "headroom_gate_lease_live", "gauge", "1 while Headroom's word holds, 0 on the fallback or before it.",

@@ -5,8 +5,11 @@ import HeadroomModel
 
 /// Answers of the gate, as callers and their SDKs obey them.
 enum SlotAnswer {
+    /// What it gives stands in the headers too, for proxies that read no bodies.
+    /// - Parameter warning: why nothing limits the call, where nothing does.
     static func slot(
-        _ turn: PoolBudget.Turn, name: String, model: String?, expiresInSeconds seconds: Double
+        _ turn: PoolBudget.Turn, name: String, tenant: TenantID, model: String?, expiresInSeconds seconds: Double,
+        warning: String?
     ) -> HTTPResponse {
         var writer = JSONWriter(capacity: 192)
         writer.beginObject()
@@ -16,22 +19,27 @@ enum SlotAnswer {
         writer.field("waited_ms", turn.waitedMilliseconds)
         writer.field("expires_in_ms", Int64(seconds * 1000))
         writer.field("estimated_tokens", turn.estimatedTokens)
+        if let warning { writer.field("warning", warning) }
         writer.endObject()
-        return HTTPResponse(
-            type: "application/json",
-            headers: [("Headroom-Slot", name), ("Headroom-Pool", turn.budget.pool.text)], body: writer.bytes)
+        var headers: [(name: String, value: String)] = [
+            ("x-headroom-slot", name), ("x-headroom-tenant", tenant.text),
+            ("x-headroom-pool", turn.budget.pool.text), ("x-headroom-waited-ms", String(turn.waitedMilliseconds)),
+        ]
+        if let warning { headers.append(("x-headroom-warning", warning)) }
+        return HTTPResponse(type: "application/json", headers: headers, body: writer.bytes)
     }
 
     /// 429 with what to do. The SDKs of OpenAI and Anthropic wait for `retry-after-ms` to the millisecond and add no jitter
     /// of their own: the stagger is in the number, since each call that has to wait counts those before it.
     static func refusal(_ refusal: Refusal, status: Int = 429, body: Body) -> HTTPResponse {
-        let wait = refusal.retryAfter.map { max(1, Int64(($0.inSeconds * 1000).rounded(.up))) }
+        let wait = refusal.retryAfter.map { max(1, Int64(saturating: ($0.inSeconds * 1000).rounded(.up))) }
         var headers = [("x-should-retry", refusal.decision == .wait ? "true" : "false")]
         if let wait {
+            let seconds = wait / 1000 + (wait % 1000 == 0 ? 0 : 1)
             headers.append(("retry-after-ms", String(wait)))
-            headers.append(("Retry-After", String(max(1, (wait + 999) / 1000))))
+            headers.append(("Retry-After", String(seconds)))
             let resource = (refusal.exhausted ?? .requests).rawValue
-            headers.append(("RateLimit", "\"\(resource)\";r=0;t=\(max(1, (wait + 999) / 1000))"))
+            headers.append(("RateLimit", "\"\(resource)\";r=0;t=\(seconds)"))
             if let perMinute = body.perMinute {
                 headers.append(("RateLimit-Policy", "\"\(resource)\";q=\(perMinute);w=60"))
             }
@@ -98,7 +106,7 @@ enum SlotAnswer {
             writer.field("retry", "never")
             writer.field("retry_after_ms", nil as Int64?)
         case .after(let wait):
-            let milliseconds = Int64((wait.inSeconds * 1000).rounded(.up))
+            let milliseconds = Int64(saturating: (wait.inSeconds * 1000).rounded(.up))
             writer.field("retry", milliseconds > 0 ? "after" : "now")
             writer.field("retry_after_ms", milliseconds)
         }

@@ -48,7 +48,7 @@ struct SlotRequest: Sendable {
         var call = Call(tenant: tenant, pool: pool, inputTokens: 0)
         call.criticality = try fields.criticality() ?? .interactive
         call.inputTokens = try fields.tokens() ?? Self.unknownTokens
-        call.maxOutputTokens = try fields.whole("max_output_tokens")
+        call.maxOutputTokens = try fields.count("max_output_tokens")
         call.request = try fields.text("request")
         call.task = try fields.text("task")
         call.parent = try fields.text("parent")
@@ -61,7 +61,7 @@ struct SlotRequest: Sendable {
         call.fallback = try fields.fallback()
         let wait = try fields.number("max_wait_ms").map { $0 / 1000 } ?? Self.defaultWaitSeconds
         self.init(call: call, wait: wait, left: try fields.instant("deadline").map { $0.seconds(since: wall) })
-        attempt = try fields.whole("attempt") ?? 1
+        attempt = try fields.whole("attempt", in: 0...1_000_000) ?? 1
     }
 
     /// - Parameters:
@@ -120,12 +120,18 @@ struct SlotRequest: Sendable {
             return number
         }
 
-        func whole(_ key: String) throws(HTTPError) -> Int? {
-            guard let number = try number(key) else { return nil }
-            guard let whole = Int(exactly: number) else {
-                throw HTTPError(.badRequest, "\(key): must be a whole number")
-            }
-            return whole
+        /// Tokens.
+        func count(_ key: String) throws(HTTPError) -> Int? { try whole(key, in: CallBounds.tokens) }
+
+        func whole(_ key: String, in range: ClosedRange<Int>) throws(HTTPError) -> Int? {
+            guard let node = node(key) else { return nil }
+            return try CallNumber.whole(key, node.number, in: range)
+        }
+
+        func flag(_ key: String) throws(HTTPError) -> Bool? {
+            guard let node = node(key) else { return nil }
+            guard let flag = node.bool else { throw HTTPError(.badRequest, "\(key): must be true or false") }
+            return flag
         }
 
         func criticality() throws(HTTPError) -> Criticality? {
@@ -160,31 +166,10 @@ struct SlotRequest: Sendable {
         }
 
         func tokens() throws(HTTPError) -> Int? {
-            if let tokens = try whole("tokens") { return tokens }
+            if let tokens = try count("tokens") { return tokens }
             if let text = node("text")?.string { return PromptEstimate.tokens(of: text) }
             return node("messages").map { PromptText.tokens(ofMessages: $0) }
         }
-    }
-}
-
-/// The text of a request to a model, as OpenAI and Anthropic spell it.
-enum PromptText {
-    /// Of `messages`: each has a `content` that is a text, or a list of parts of which some have a `text`.
-    static func tokens(ofMessages node: JSONNode) -> Int {
-        (node.array ?? []).reduce(0) { sum, message in
-            let content = message["content"]
-            let texts = content?.string.map { [$0] } ?? (content?.array ?? []).compactMap { $0["text"]?.string }
-            return texts.reduce(sum + PromptEstimate.tokensPerMessage) { $0 + PromptEstimate.tokens(of: $1) }
-        }
-    }
-
-    /// Of a whole request: `messages` with `system`, `input` or `prompt`.
-    static func tokens(ofRequest node: JSONNode) -> Int {
-        var sum = node["messages"].map(tokens(ofMessages:)) ?? 0
-        for key in ["system", "input", "prompt", "instructions"] {
-            if let text = node[key]?.string { sum += PromptEstimate.tokens(of: text) }
-        }
-        return sum
     }
 }
 
@@ -192,9 +177,12 @@ enum PromptText {
 package struct GateDefaults: Sendable {
     package var tenant: TenantID?
     package var pool: PoolID?
+    /// Tenant and pool may also be what the caller itself writes, in `baggage` and in the fairness IDs of others.
+    package var trustsCallers: Bool
 
-    package init(tenant: TenantID? = nil, pool: PoolID? = nil) {
+    package init(tenant: TenantID? = nil, pool: PoolID? = nil, trustsCallers: Bool = false) {
         self.tenant = tenant
         self.pool = pool
+        self.trustsCallers = trustsCallers
     }
 }

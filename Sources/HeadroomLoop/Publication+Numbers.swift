@@ -41,6 +41,7 @@ extension PoolAllocation {
         theirs.tenants = []
         mine.level = theirs.level
         mine.capacity = theirs.capacity
+        mine.meanOutputTokens = theirs.meanOutputTokens
         guard mine == theirs else { return false }
         for row in rows.indices {
             var mine = rows[row]

@@ -123,6 +123,7 @@ extension PoolPolicy {
             .map { PoolID(unchecked: section.word($0.node, key: $0.key) ?? "") }
         let countsRefused = section.bool("counts_refused")
         let acceptAboveContract = section.bool("accept_above_contract")
+        let closedAfter = section.optionalNumber("closed_after_seconds", in: 0...86400, unit: "seconds")
         let prices = PoolPolicy.prices(&section)
         section.end()
         guard let pool else { return nil }
@@ -133,6 +134,7 @@ extension PoolPolicy {
         if let failover { self.failover = failover }
         if let countsRefused { self.countsRefused = countsRefused }
         if let acceptAboveContract { self.acceptAboveContract = acceptAboveContract }
+        if let closedAfter { closedAfterSeconds = closedAfter }
         self.prices = prices
     }
 

@@ -121,6 +121,8 @@ extension PoolPolicy {
         writer.endArray()
         writer.field("counts_refused", countsRefused)
         writer.field("accept_above_contract", acceptAboveContract)
+        writer.key("closed_after_seconds")
+        if let closedAfterSeconds { writer.number(closedAfterSeconds) } else { writer.null() }
         writer.field("prices", each: prices) { $0.price($1) }
         writer.endObject()
         return writer.bytes

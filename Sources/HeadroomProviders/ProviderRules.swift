@@ -13,6 +13,10 @@ struct ProviderRules: Sendable {
     var windowSeconds: @Sendable (QuotaWindow) -> Double? = { _ in nil }
     /// The unit of a reset that comes without one, in milliseconds. Called once per response, with all of its limits.
     var bareResetMilliseconds: @Sendable ([LimitReading]) -> Double = { _ in 1000 }
+    /// Its tokens from and for a cache stand beside its input tokens, and are no part of them.
+    var cachesBesideInput = false
+    /// Its limits count input that was read from a cache like any other.
+    var countsCachedInput = true
     /// Resources that the message of a refusal names in the provider's own way.
     var exhausted: @Sendable (ErrorReport) -> ResourceSet = { _ in [] }
 

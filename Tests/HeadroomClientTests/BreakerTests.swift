@@ -58,7 +58,7 @@ import Testing
         let fixture = try fixture(rich("x", failover: ["y"]), rich("y"))
         let failing = try (0..<20).map { _ in try fixture.manager.tryAdmit(call(pool: "x", tokens: 1)) }
         // The budget of the pool is in debt.
-        let large = try fixture.manager.tryAdmit(call(pool: "x", tokens: 10_000_000))
+        let large = try fixture.manager.tryAdmit(call(pool: "x", tokens: 6_000_000))
         async let first = fixture.manager.slot(for: call(pool: "x"))
         async let second = fixture.manager.slot(for: call(pool: "x"))
         await fixture.hasWaiting(2)
@@ -88,7 +88,7 @@ import Testing
         async let patient = fixture.manager.slot(for: call(pool: "y"))
         #expect(try await patient.pool == "x")
         let failing = try (0..<20).map { _ in try fixture.manager.tryAdmit(call(pool: "x", tokens: 1)) }
-        let large = try fixture.manager.tryAdmit(call(pool: "x", tokens: 10_000_000))
+        let large = try fixture.manager.tryAdmit(call(pool: "x", tokens: 6_000_000))
         var cached = call(pool: "x")
         cached.fallback = .cached
         async let waiting = fixture.manager.slot(for: cached)

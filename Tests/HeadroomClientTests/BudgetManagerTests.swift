@@ -182,6 +182,66 @@ import Testing
         #expect((10...12).contains(admitted(seconds: 10)))
     }
 
+    @Test
+    func `a pool that the policy closes lets nothing pass so long after the lease, and again once Headroom is back`()
+        throws
+    {
+        let fixture = try Fixture()
+        var closing = pool(fallback: Rates(rpm: 600, tpm: 600_000), tenants: [tenant("a", rpm: 600, tpm: 600_000)])
+        closing.closedAfterSeconds = 60
+        fixture.load(closing, leaseSeconds: 15)
+        fixture.advance(seconds: 74)
+        try fixture.manager.tryAdmit(call()).giveBack()
+        fixture.advance(seconds: 1)
+        do throws(Refusal) { _ = try fixture.manager.tryAdmit(call()) } catch {
+            #expect(error.decision == .fail && error.description.contains("the policy closes pool"))
+        }
+        #expect(fixture.manager.poolStates.first?.status.isClosed == true)
+        fixture.load(closing, generation: 2)
+        try fixture.manager.tryAdmit(call()).giveBack()
+    }
+
+    @Test func `before the first snapshot nothing passes where the settings say so`() throws {
+        let fixture = try Fixture { $0.beforeAllocations = .refuse }
+        do throws(Refusal) { _ = try fixture.manager.tryAdmit(call()) } catch { #expect(error.decision == .wait) }
+        fixture.load(pool(tenants: [tenant("a", rpm: 600, tpm: 600_000)]))
+        try fixture.manager.tryAdmit(call()).giveBack()
+    }
+
+    @Test func `an answer without a bound is expected as Headroom says, and before that as the settings do`() throws {
+        let fixture = try Fixture { $0.defaultOutputTokens = 300 }
+        var known = pool(tpm: 6e6, tenants: [tenant("a", rpm: 600, tpm: 6e6)])
+        fixture.load(known)
+        #expect(try fixture.manager.tryAdmit(call()).estimatedTokens == 400)
+        known.meanOutputTokens = 1000
+        fixture.load(known, generation: 2)
+        let slot = try fixture.manager.tryAdmit(call())
+        #expect(slot.estimatedTokens == 1100)
+        // One answer does not stand for all.
+        slot.finish(.outcome(.ok, inputTokens: 100, outputTokens: 10))
+        #expect(try fixture.manager.tryAdmit(call()).estimatedTokens == 100 + 666)
+    }
+
+    @Test func `numbers of a caller that are passed on are cut, and end nothing`() throws {
+        let fixture = try Fixture()
+        fixture.load(pool(tpm: 6e6, tenants: [tenant("a", rpm: 600, tpm: 6e6)]))
+        for number in [Int.max, .min, -1, 1 << 62] {
+            var wild = call(tokens: number)
+            wild.maxOutputTokens = number
+            for seconds in [Int64.max, .min] {
+                wild.age = .seconds(seconds)
+                wild.maxWait = .seconds(seconds)
+                let slot = try? fixture.manager.tryAdmit(wild)
+                slot?.finish(
+                    .outcome(
+                        .ok, inputTokens: number, outputTokens: number, cachedInputTokens: number,
+                        latency: .seconds(seconds)))
+                fixture.advance(seconds: 3600)
+            }
+        }
+        #expect(try fixture.manager.tryAdmit(call()).estimatedTokens >= 100)
+    }
+
     @Test func `a gateway that starts without Headroom begins with the fallback of its last snapshot`() throws {
         let directory = try TemporaryDirectory()
         let saved = """

@@ -15,7 +15,8 @@ final class Fixture: Sendable {
     private let clock: Clock
 
     init(
-        directory: URL? = nil, taskLimits: TaskLimits? = nil, prices: [PoolID: TokenPrice] = [:]
+        directory: URL? = nil, taskLimits: TaskLimits? = nil, prices: [PoolID: TokenPrice] = [:],
+        settings change: (inout BudgetManager.Settings) -> Void = { _ in }
     ) throws {
         let clock = Clock()
         self.clock = clock
@@ -25,6 +26,9 @@ final class Fixture: Sendable {
         settings.taskLimits = taskLimits
         settings.prices = prices
         settings.draws = false
+        // A call costs what it says.
+        settings.defaultOutputTokens = 0
+        change(&settings)
         manager = try BudgetManager(settings, time: TimeSource { clock.now.withLock { $0 } }, seed: 1)
     }
 

@@ -57,6 +57,16 @@ import Testing
         #expect(decide([tenant("a", interactive: 100)], policy: policy).allocation.breaker == policy.breaker)
     }
 
+    @Test func `a mean answer is that of all calls, and nothing where no answer is known`() {
+        var (many, few) = (tenant("a", interactive: 1000), tenant("b", interactive: 1000))
+        #expect(decide([many, few]).allocation.meanOutputTokens == nil)
+        many.consumed = Rates(rpm: 90, tpm: 0)
+        many.shape = Work(requests: 1, tokens: 300, inputTokens: 200, outputTokens: 100)
+        few.consumed = Rates(rpm: 10, tpm: 0)
+        few.shape = Work(requests: 1, tokens: 2300, inputTokens: 200, outputTokens: 2100)
+        #expect(decide([many, few]).allocation.meanOutputTokens == 300)
+    }
+
     @Test func `plain is six times what is assured or what an idle tenant starts with, up to the ceiling`() throws {
         let allocation = decide(
             [tenant("a", interactive: 100_000), tenant("b", interactive: 100), tenant("c", interactive: 100_000)],

@@ -42,4 +42,29 @@ import Testing
         estimator.learn(from: "a", outputTokens: 900, maxTokens: nil)
         #expect(abs(estimator.correction(for: "a") - 0.2) < 1e-12)
     }
+
+    @Test func `what is expected fades as answers come, and each model has its own`() {
+        var estimator = TokenEstimator(expectedOutputTokens: 300)
+        func output(_ tenant: TenantID, _ model: String?) -> Double {
+            estimator.estimate(for: tenant, model: model, inputTokens: 5, maxTokens: nil)[.outputTokens]
+        }
+        #expect(output("a", "large") == 300)
+        estimator.learn(from: "a", model: "large", outputTokens: 10, maxTokens: nil)
+        #expect((200...210).contains(output("a", "large")))
+        for _ in 0..<400 {
+            estimator.learn(from: "a", model: "large", outputTokens: 10, maxTokens: nil)
+            estimator.learn(from: "a", model: "small", outputTokens: 1000, maxTokens: nil)
+        }
+        #expect(abs(output("a", "large") - 10) < 0.2 && abs(output("a", "small") - 1000) < 1)
+        // A model that was not asked before is expected as the tenant's others, a tenant that was not as all others.
+        #expect((480...530).contains(output("a", "new")) && (480...530).contains(output("b", nil)))
+        estimator.expectedOutputTokens = 5000
+        #expect(abs(output("a", "large") - 10) < 5)
+    }
+
+    @Test func `no answer is expected to be longer than its bound`() {
+        var estimator = TokenEstimator()
+        estimator.learn(from: "a", outputTokens: 1e12, maxTokens: 1)
+        #expect(estimator.estimate(for: "a", inputTokens: 0, maxTokens: 100)[.outputTokens] == 100)
+    }
 }

@@ -19,13 +19,14 @@ final class GateFixture: Sendable {
     let base: URL
     private let clock: Clock
 
-    static func run(_ pools: PoolAllocation..., body: (GateFixture) async throws -> Void) async throws {
-        let fixture = try GateFixture()
-        fixture.gate.manager.load(
-            Snapshot(
-                version: SnapshotVersion(epoch: 1, generation: 1), issuedAt: start, leaseSeconds: 1e6,
-                policy: "default@0", pools: pools),
-            leaseUntil: start.adding(seconds: 1e6))
+    /// Without pools there is no snapshot.
+    static func run(
+        _ pools: PoolAllocation..., defaults: GateDefaults = GateDefaults(pool: "pool"),
+        settings change: (inout BudgetManager.Settings) -> Void = { _ in },
+        body: (GateFixture) async throws -> Void
+    ) async throws {
+        let fixture = try GateFixture(defaults, change)
+        if !pools.isEmpty { fixture.load(pools) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await fixture.gate.serve() }
             let result: Result<Void, any Error>
@@ -35,7 +36,15 @@ final class GateFixture: Sendable {
         }
     }
 
-    private init() throws {
+    func load(_ pools: [PoolAllocation], generation: Int64 = 1) {
+        gate.manager.load(
+            Snapshot(
+                version: SnapshotVersion(epoch: 1, generation: generation), issuedAt: start, leaseSeconds: 1e6,
+                policy: "default@0", pools: pools),
+            leaseUntil: start.adding(seconds: 1e6))
+    }
+
+    private init(_ defaults: GateDefaults, _ change: (inout BudgetManager.Settings) -> Void) throws {
         let clock = Clock()
         self.clock = clock
         let time = TimeSource { clock.now.withLock { $0 } }
@@ -43,8 +52,11 @@ final class GateFixture: Sendable {
         var settings = BudgetManager.Settings(gateway: "gw-1", addresses: [URL(string: "http://127.0.0.1:1")!])
         settings.draws = false
         settings.cache = AnswerCache.Settings()
+        // A call costs what it says.
+        settings.defaultOutputTokens = 0
+        change(&settings)
         gate = Gate(
-            try BudgetManager(settings, time: time, seed: 1), defaults: GateDefaults(pool: "pool"), boot: "b",
+            try BudgetManager(settings, time: time, seed: 1), defaults: defaults, boot: "b",
             time: time)
         let address = try gate.start(ListenAddress(host: "127.0.0.1", port: 0))
         base = URL(string: "http://\(address)")!
@@ -102,10 +114,14 @@ final class GateFixture: Sendable {
     }
 }
 
-func pool(rpm: Double = 60, tpm: Double = 600_000, burstSeconds: Double = 1) -> PoolAllocation {
+func pool(
+    _ id: PoolID = "pool", rpm: Double = 60, tpm: Double = 600_000, burstSeconds: Double = 1,
+    tenants: [TenantAllocation] = []
+) -> PoolAllocation {
     let budget = Rates(rpm: rpm, tpm: tpm)
     return PoolAllocation(
-        pool: "pool", capacity: budget, nominal: budget, budget: budget, burstSeconds: burstSeconds,
+        pool: id, capacity: budget, nominal: budget, budget: budget, burstSeconds: burstSeconds,
         retry: PoolAllocation.Retry(afterMilliseconds: 1000, jitterMilliseconds: 0),
-        tenants: [TenantAllocation(tenant: "a", assured: Rates(rpm: rpm, tpm: tpm))], unlisted: Rates(rpm: 0, tpm: 0))
+        tenants: [TenantAllocation(tenant: "a", assured: Rates(rpm: rpm, tpm: tpm))] + tenants,
+        unlisted: Rates(rpm: 0, tpm: 0))
 }

@@ -12,7 +12,7 @@ import Testing
             #expect(slot["pool"]?.string == "pool")
             #expect(slot["model"]?.string == "gpt-4o")
             #expect(slot["estimated_tokens"]?.number == 100)
-            #expect(slot.header("Headroom-Slot") == slot["slot"]?.string)
+            #expect(slot.header("x-headroom-slot") == slot["slot"]?.string)
             let name = try #require(slot["slot"]?.string)
             let done = try await fixture.ask(
                 "POST", "/v1/slots/\(name)/done", #"{"status":200,"input_tokens":90,"output_tokens":10}"#)
@@ -137,9 +137,10 @@ import Testing
                 to: descriptor)
             await fixture.hasWaiting(1)
             close(descriptor)
+            // Its place is given up before its turn: the clock stands still.
+            await fixture.hasWaiting(0)
+            #expect(fixture.status?.inFlight == 2)
             fixture.advance(seconds: 1.1)
-            // The slot goes to the one that is gone, and comes back whole: the next caller need not wait a second.
-            while fixture.status?.inFlight != 2 || fixture.status?.waiting != 0 { await Task.yield() }
             #expect(try await fixture.slot(#""max_wait_ms":0"#).status == 200)
         }
     }
@@ -174,7 +175,7 @@ import Testing
             let headers = ["x-headroom-tenant": "a", "x-headroom-max-wait-ms": "0"]
             let passed = try await fixture.ask("GET", "/check", headers: headers)
             #expect(passed.status == 200)
-            #expect(passed.header("Headroom-Slot") != nil)
+            #expect(passed.header("x-headroom-slot") != nil)
             let openAI = try await fixture.ask("POST", "/check/v1/chat/completions", "", headers: headers)
             #expect(openAI.status == 429)
             #expect(openAI["error"]?["code"]?.string == "rate_limit_exceeded")
@@ -196,7 +197,7 @@ import Testing
             for (body, words) in [
                 ("{", "no JSON"), ("{}", "tenant is missing"), (#"{"tenant":"a b"}"#, "is no name"),
                 (#"{"tenant":"a","criticality":"urgent"}"#, "must be interactive"),
-                (#"{"tenant":"a","tokens":-1}"#, "tokens: must be a number"),
+                (#"{"tenant":"a","tokens":-1}"#, "tokens: must be a whole number from 0 to 100000000"),
                 (#"{"tenant":"a","fallback":"x"}"#, "must be smaller_model"),
             ] {
                 let reply = try await fixture.ask("POST", "/v1/slots", body)

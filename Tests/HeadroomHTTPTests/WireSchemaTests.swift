@@ -54,6 +54,8 @@ import Testing
                 fallback: rates, failover: ["other"], tenants: tenants, unlisted: rates)
             pool.breaker.openSeconds = 30
             pool.taskKinds = [PoolAllocation.TaskKind(kind: "k", requestsPerMinute: 1.5)]
+            pool.meanOutputTokens = 210
+            pool.closedAfterSeconds = 300
             return pool
         }
         return Snapshot(

@@ -41,4 +41,13 @@ import Testing
         #expect(first.seconds(since: last) < -1e16 && last.seconds(since: first) > 1e16)
         #expect(first.seconds(since: start) < 0 && last.seconds(since: start) > 0)
     }
+
+    @Test func `the whole number of any number is the nearest that there is`() {
+        for (value, whole) in [
+            (0x1p63, Int64.max), (.infinity, .max), (-0x1p63, .min), (-0x1p64, .min), (0x1p62, 1 << 62), (2.5, 3),
+            (-2.5, -3), (.nan, 0),
+        ] {
+            #expect(Int64(saturating: value) == whole)
+        }
+    }
 }

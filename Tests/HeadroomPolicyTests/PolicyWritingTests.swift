@@ -25,7 +25,7 @@ import Testing
             {
               pool: "x:1", provider: "openai", nominal: {rpm: 3, otpm: 70}, mode: "guarded", burst_seconds: 2,
               provider_burst_seconds: 3, failover: ["y"], counts_refused: true, accept_above_contract: true,
-              prices: [
+              closed_after_seconds: 90, prices: [
                 {currency: "USD", input_micros_per_million: 5, until: "2026-11-01T00:00:00Z"},
                 {
                   currency: "EUR", input_micros_per_million: 5, cached_input_micros_per_million: 2,

@@ -82,6 +82,8 @@ enum RandomWire {
             pool.taskKinds = ["a b", "research", "\u{3C0}"].filter { _ in Bool.random(using: &generator) }.map {
                 PoolAllocation.TaskKind(kind: $0, requestsPerMinute: .random(in: 0...100, using: &generator))
             }
+            if Bool.random(using: &generator) { pool.meanOutputTokens = .random(in: 0...1000, using: &generator) }
+            if Bool.random(using: &generator) { pool.closedAfterSeconds = .random(in: 0...1000, using: &generator) }
             return pool
         }
         return Snapshot(

@@ -11,10 +11,13 @@ public struct CallEnd: Sendable {
     }
 
     var what: What
-    /// What the provider counted; `nil`: the estimate stands.
+    /// What the provider counted, in its own sense; `nil`: what the body says, or the estimate stands.
     public var inputTokens: Int?
     public var outputTokens: Int?
+    /// Read from a cache. Of OpenAI, Gemini and most others a part of the input, of Anthropic and Bedrock beside it.
     public var cachedInputTokens: Int?
+    /// Written to a cache, beside the input (Anthropic, Bedrock).
+    public var cacheCreationInputTokens: Int?
     /// From sending the call to the end of its answer. `nil`: the time since the call had its turn.
     public var latency: Duration?
 
@@ -47,24 +50,26 @@ public struct CallEnd: Sendable {
     /// the provider states.
     /// - Parameters:
     ///   - headers: names in any case, in the order received.
-    ///   - body: of failures; that of a success is not read.
+    ///   - body: of a success that does not give its counts, the usage is read from it; a stream's last events are enough.
     public static func answer(
         status: Int, headers: [(name: String, value: String)] = [], body: String? = nil, inputTokens: Int? = nil,
-        outputTokens: Int? = nil, cachedInputTokens: Int? = nil, latency: Duration? = nil
+        outputTokens: Int? = nil, cachedInputTokens: Int? = nil, cacheCreationInputTokens: Int? = nil,
+        latency: Duration? = nil
     ) -> CallEnd {
         CallEnd(
             what: .answer(status: status, headers: headers, body: body), inputTokens: inputTokens,
-            outputTokens: outputTokens, cachedInputTokens: cachedInputTokens, latency: latency)
+            outputTokens: outputTokens, cachedInputTokens: cachedInputTokens,
+            cacheCreationInputTokens: cacheCreationInputTokens, latency: latency)
     }
 
     /// The caller has read the answer itself.
     public static func outcome(
         _ kind: ResponseKind, inputTokens: Int? = nil, outputTokens: Int? = nil, cachedInputTokens: Int? = nil,
-        latency: Duration? = nil
+        cacheCreationInputTokens: Int? = nil, latency: Duration? = nil
     ) -> CallEnd {
         CallEnd(
             what: .outcome(kind), inputTokens: inputTokens, outputTokens: outputTokens,
-            cachedInputTokens: cachedInputTokens, latency: latency)
+            cachedInputTokens: cachedInputTokens, cacheCreationInputTokens: cacheCreationInputTokens, latency: latency)
     }
 }
 

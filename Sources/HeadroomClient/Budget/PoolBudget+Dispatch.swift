@@ -102,13 +102,12 @@ extension PoolBudget {
         if state.gate.keepsBack(model: call.model) {
             return brokenRefusal(of: entry, until: deadline, &state, at: now)
         }
-        let forecast = state.gate.forecast(of: id, tenant: call.tenant, criticality: call.criticality, at: now)
+        let forecast = state.gate.forecast(
+            of: id, tenant: call.tenant, criticality: call.criticality, estimate: entry.estimate, at: now)
         let exhausted = forecast.exhausted.map(Refusal.Exhausted.init)
-        let wait = forecast.at.map {
-            Duration.milliseconds(max(Self.leastWaitMilliseconds, $0.milliseconds - now.milliseconds))
-        }
+        let wait = forecast.at.flatMap { Self.waitToName(until: $0, entry, at: now) }
         let short = exhausted == .requests ? "requests" : "tokens"
-        if let at = forecast.at, deadline.map({ at < $0 }) ?? (call.fallback == .fail) {
+        if let wait, deadline.map({ now.adding(seconds: wait.inSeconds) < $0 }) ?? (call.fallback == .fail) {
             return Refusal(
                 .wait, retryAfter: wait, exhausted: exhausted,
                 "the \(short) of \(pool) are used up for now; come back then")
@@ -129,6 +128,20 @@ extension PoolBudget {
             .fail, retryAfter: wait, exhausted: exhausted,
             "the \(short) of \(pool) are used up for longer than this caller waits")
     }
+
+    /// As long as is foreseen; `nil` for more than a day, which is no time to wait for. A wait that has passed without
+    /// bringing the turn was foreseen badly: the next is twice as long, so that an obedient caller does not ask all the time.
+    private static func waitToName(until at: Timestamp, _ entry: Entry, at now: Timestamp) -> Duration? {
+        let foreseen = at.seconds(since: now)
+        guard foreseen < CallBounds.longest.inSeconds else { return nil }
+        var milliseconds = max(leastWaitMilliseconds, Int64(saturating: (foreseen * 1000).rounded(.up)))
+        if let told = entry.toldWait, entry.answerBy <= now {
+            milliseconds = max(milliseconds, min(longestDoubledMilliseconds, Int64(saturating: told.inSeconds * 2000)))
+        }
+        return .milliseconds(milliseconds)
+    }
+
+    private static let longestDoubledMilliseconds: Int64 = 5000
 
     /// A place that had its turn while its caller was away is kept for so long after the time at which the caller should have come back.
     private static let graceSeconds = 3.0

@@ -7,23 +7,25 @@ extension PoolBudget {
     /// What the call really cost replaces the estimate; a refused call goes back to the head of its queue.
     package func finish(_ id: Int, _ end: CallEnd) -> Advice {
         let now = time.now()
+        let end = end.bounded
         return settle(at: now) { state, resumptions in
             guard let entry = state.entries[id], let sentAt = entry.sentAt else {
                 return Advice(kind: .ok, retry: .never)
             }
             let signal = signal(of: end, entry.call, at: now)
-            report(end, signal, entry, sentAt, &state, at: now)
+            let usage = signal.kind == .ok ? usage(of: end, entry.call) : nil
+            report(end, signal, usage, entry, sentAt, &state, at: now)
             if end.isKnown {
                 state.gate.note(Outcome(signal.kind), of: id, startedAt: sentAt, at: now)
             }
             defer { dispatch(&state, at: now, &resumptions) }
             switch signal.kind {
             case .ok:
-                let actual = actual(end, entry)
+                let actual = actual(usage, entry)
                 state.gate.settle(id, actual: actual, at: now)
-                if end.outputTokens != nil {
+                if usage?.outputTokens != nil {
                     state.estimator.learn(
-                        from: entry.call.tenant, outputTokens: actual[.outputTokens],
+                        from: entry.call.tenant, model: entry.call.model, outputTokens: actual[.outputTokens],
                         maxTokens: entry.call.maxOutputTokens.map(Double.init))
                 }
                 // Limits hold for a while; what remains of them is as old as the call.
@@ -108,9 +110,23 @@ extension PoolBudget {
         if entry.sentAt == nil { state.waiting -= 1 }
     }
 
-    func actual(_ end: CallEnd, _ entry: Entry) -> Work {
-        let input = end.inputTokens.map(Double.init) ?? entry.estimate[.inputTokens]
-        let output = end.outputTokens.map(Double.init) ?? entry.estimate[.outputTokens]
+    /// What the provider counted; the one place in which its numbers come to mean the same as everybody's.
+    private func usage(of end: CallEnd, _ call: Call) -> TokenUsage? {
+        let provider = call.provider ?? pool.text
+        if end.inputTokens == nil, end.outputTokens == nil {
+            guard case .answer(_, _, let body?) = end.what else { return nil }
+            return TokenUsage(body: body, provider: provider)
+        }
+        return TokenUsage(
+            inputTokens: end.inputTokens, outputTokens: end.outputTokens, cachedInputTokens: end.cachedInputTokens,
+            cacheCreationInputTokens: end.cacheCreationInputTokens, provider: provider)
+    }
+
+    /// What counts against the limit.
+    private func actual(_ usage: TokenUsage?, _ entry: Entry) -> Work {
+        let input =
+            usage?.inputTokens.map { Double($0 - (usage?.uncountedTokens ?? 0)) } ?? entry.estimate[.inputTokens]
+        let output = usage?.outputTokens.map(Double.init) ?? entry.estimate[.outputTokens]
         return Work(requests: 1, tokens: input + output, inputTokens: input, outputTokens: output)
     }
 

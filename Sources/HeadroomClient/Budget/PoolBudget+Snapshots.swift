@@ -8,6 +8,7 @@ extension PoolBudget {
         let now = time.now()
         settle(at: now) { state, resumptions in
             state.gate.load(allocation, leaseUntil: leaseUntil, at: now)
+            if let mean = allocation?.meanOutputTokens, mean > 0 { state.estimator.expectedOutputTokens = mean }
             state.kinds.load(allocation?.enforce == true ? allocation?.taskKinds ?? [] : [], at: now)
             if draw != nil, state.epoch == 0, allocation?.enforce == true {
                 state.gate.startDrawing(boot: boot, at: now)
@@ -48,6 +49,11 @@ extension PoolBudget {
         package var counts: PoolGate.Counts
         package var waiting: Int
         package var inFlight: Int
+        /// Calls since the start that were larger than anything that the pool or their tenants have.
+        package var tooLarge: Int
+        /// Calls since the start that came while this process was away.
+        package var missed: Int
+        package var isClosed: Bool
         /// Of the circuit breaker, by the snapshot or by this gateway's own calls; `nil` while it is closed.
         package var breaker: PoolState?
         /// Models whose breakers are open or half-open, ascending.
@@ -60,6 +66,7 @@ extension PoolBudget {
             Status(
                 allocation: state.gate.allocation, isOnFallback: state.gate.isOnFallback(at: now),
                 counts: state.gate.counts, waiting: state.waiting, inFlight: state.entries.count - state.waiting,
+                tooLarge: state.tooLarge, missed: Int(state.missed), isClosed: state.gate.isClosed(at: now),
                 breaker: state.gate.breaker, brokenModels: state.gate.keptBackModels)
         }
     }
@@ -80,6 +87,7 @@ extension PoolBudget {
     func sendAway(_ id: Int, _ refusal: Refusal, _ state: inout State, at now: Timestamp) {
         state.entries[id]?.isAwaited = false
         state.entries[id]?.waiter = nil
+        state.entries[id]?.toldWait = refusal.retryAfter
         state.entries[id]?.answerBy = now.adding(seconds: refusal.retryAfter?.inSeconds ?? 0)
     }
 

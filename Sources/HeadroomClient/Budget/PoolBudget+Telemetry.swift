@@ -1,10 +1,11 @@
 import HeadroomModel
+import HeadroomProviders
 
 /// What Headroom hears of calls.
 extension PoolBudget {
     func report(
-        _ end: CallEnd, _ signal: ProviderSignal, _ entry: Entry, _ sentAt: Timestamp, _ state: inout State,
-        at now: Timestamp
+        _ end: CallEnd, _ signal: ProviderSignal, _ usage: TokenUsage?, _ entry: Entry, _ sentAt: Timestamp,
+        _ state: inout State, at now: Timestamp
     ) {
         var record = record(of: entry, outcome: Outcome(signal.kind), at: now)
         record.attempt = max(1, entry.attempt)
@@ -13,15 +14,21 @@ extension PoolBudget {
             record.at = sentAt
         } else {
             record.latencyMilliseconds =
-                end.latency.map { max(0, $0.inSeconds * 1000) } ?? max(0, 1000 * now.seconds(since: sentAt))
+                Self.milliseconds(end.latency?.inSeconds ?? now.seconds(since: sentAt))
         }
-        record.queuedMilliseconds = max(0, 1000 * sentAt.seconds(since: entry.arrival))
+        record.queuedMilliseconds = Self.milliseconds(sentAt.seconds(since: entry.arrival))
         if signal.kind == .ok {
-            record.inputTokens = end.inputTokens.map(Int64.init) ?? Int64(entry.estimate[.inputTokens])
-            record.outputTokens = end.outputTokens.map(Int64.init) ?? Int64(entry.estimate[.outputTokens])
-            record.cachedInputTokens = end.cachedInputTokens.map(Int64.init)
+            let input = usage?.inputTokens.map(Int64.init) ?? Int64(saturating: entry.estimate[.inputTokens])
+            let output = usage?.outputTokens.map(Int64.init) ?? Int64(saturating: entry.estimate[.outputTokens])
+            record.inputTokens = input
+            record.outputTokens = output
+            record.cachedInputTokens = usage?.cachedInputTokens.map(Int64.init)
+            // Left out, it is the sum.
+            if let usage, usage.uncountedTokens > 0 {
+                record.countedTokens = input + output - Int64(usage.uncountedTokens)
+            }
         } else {
-            record.countedTokens = Int64(entry.estimate[.tokens].rounded())
+            record.countedTokens = Int64(saturating: entry.estimate[.tokens])
         }
         guard case .answer(let status, let headers, let body) = end.what else {
             reporter.append(.call(record))
@@ -42,18 +49,50 @@ extension PoolBudget {
 
     func reportDenied(_ entry: Entry, at now: Timestamp) {
         var record = record(of: entry, outcome: .denied, at: now)
-        record.queuedMilliseconds = max(0, 1000 * now.seconds(since: entry.arrival))
-        record.countedTokens = Int64(entry.estimate[.tokens].rounded())
+        record.queuedMilliseconds = Self.milliseconds(now.seconds(since: entry.arrival))
+        record.countedTokens = Int64(saturating: entry.estimate[.tokens])
         reporter.append(.call(record))
     }
+
+    /// Calls that came over the last `seconds` while this process was away, and passed without asking or were refused:
+    /// Headroom hears of them at what such a call is expected to cost, spread over that time.
+    /// - Returns: how many it hears of, as each is a line of telemetry.
+    package func noteMissed(_ call: Call, calls: Int, passed: Bool, seconds: Double) -> Int {
+        let now = time.now()
+        let call = call.bounded
+        let estimate = state.withLock { state in
+            state.missed.addSaturating(Int64(calls))
+            return state.estimator.estimate(
+                for: call.tenant, model: call.model, inputTokens: Double(call.inputTokens), maxTokens: nil)
+        }
+        let told = min(max(0, calls), Self.mostMissedLines)
+        for number in 0..<told {
+            reporter.append(
+                .call(
+                    CallRecord(
+                        at: now.adding(seconds: -seconds * Double(number) / Double(told)), gateway: gateway,
+                        tenant: call.tenant, pool: pool, model: call.model, criticality: call.criticality,
+                        outcome: passed ? .ok : .denied, inputTokens: Int64(saturating: estimate[.inputTokens]),
+                        outputTokens: passed ? Int64(saturating: estimate[.outputTokens]) : nil,
+                        countedTokens: passed ? nil : Int64(saturating: estimate[.tokens]))))
+        }
+        return told
+    }
+
+    private static let mostMissedLines = 10_000
 
     func record(of entry: Entry, outcome: Outcome, at now: Timestamp) -> CallRecord {
         let call = entry.call
         return CallRecord(
             request: call.request, at: now, gateway: gateway, tenant: call.tenant, pool: pool, model: call.model,
             endpoint: call.endpoint, criticality: call.criticality, task: call.task, parent: call.parent,
-            outcome: outcome, inputTokens: Int64(max(0, call.inputTokens)),
+            outcome: outcome, inputTokens: Int64(call.inputTokens),
             maxTokens: call.maxOutputTokens.map(Int64.init), taskKind: call.taskKind)
+    }
+
+    /// No more than Headroom takes.
+    private static func milliseconds(_ seconds: Double) -> Double {
+        min(max(0, 1000 * seconds), 1000 * CallBounds.longest.inSeconds)
     }
 
     private static let maxBodyBytes = 4096

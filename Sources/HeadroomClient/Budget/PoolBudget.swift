@@ -53,6 +53,8 @@ package final class PoolBudget: Sendable {
         var isAwaited: Bool
         /// What there was to say before the caller came.
         var verdict: Answer?
+        /// The wait that its caller was told last.
+        var toldWait: Duration?
         /// When it had its turn; `nil` while it waits.
         var sentAt: Timestamp?
         var attempt = 0
@@ -86,10 +88,14 @@ package final class PoolBudget: Sendable {
         var gate: PoolGate
         /// By the snapshot in force.
         var kinds = TaskKindHold()
-        var estimator = TokenEstimator(maxTenants: PoolBudget.maxEstimatedTenants)
+        var estimator: TokenEstimator
         var entries = EntryTable()
         /// Those that have not had their turn.
         var waiting = 0
+        /// Calls since the start that no waiting would have helped.
+        var tooLarge = 0
+        /// Calls since the start that came while this process was away.
+        var missed: Int64 = 0
         var patience = Heap<Patience>()
         var answers = 0
         /// Of the snapshot in force.
@@ -127,7 +133,8 @@ package final class PoolBudget: Sendable {
     private static let maxEstimatedTenants = 10_000
 
     init(
-        pool: PoolID, gateway: GatewayID, maxCalls: Int, seed: UInt64, time: TimeSource, reporter: Reporter,
+        pool: PoolID, gateway: GatewayID, maxCalls: Int, defaultOutputTokens: Int, seed: UInt64, time: TimeSource,
+        reporter: Reporter,
         tasks: TaskBudgets?, draw: (@Sendable (DrawRequest) -> Void)?, wake: @escaping @Sendable (Timestamp) -> Void,
         healthy: @escaping @Sendable ([PoolID], String?) -> PoolBudget?
     ) {
@@ -142,6 +149,9 @@ package final class PoolBudget: Sendable {
         state = Mutex(
             State(
                 gate: PoolGate(pool: pool, gateway: gateway, maxCalls: maxCalls, at: time.now()),
+                estimator: TokenEstimator(
+                    maxTenants: PoolBudget.maxEstimatedTenants,
+                    expectedOutputTokens: Double(CallBounds.tokens(defaultOutputTokens))),
                 generator: SplitMix64(seed: seed)))
     }
 
@@ -200,13 +210,21 @@ package final class PoolBudget: Sendable {
         _ call: Call, arrivedAt arrival: Timestamp? = nil, patience: Double? = nil, held: Double = 0, isAwaited: Bool
     ) -> Begun {
         let now = time.now()
+        let call = call.bounded
         let patience = max(0, patience ?? call.maxWait.inSeconds)
         return settle(at: now) { state, resumptions in
             let estimate = state.estimator.estimate(
-                for: call.tenant, inputTokens: Double(call.inputTokens),
+                for: call.tenant, model: call.model, inputTokens: Double(call.inputTokens),
                 maxTokens: call.maxOutputTokens.map(Double.init))
             let id = state.entries.nextID
-            let arrival = arrival ?? now.adding(seconds: -max(0, call.age.inSeconds))
+            if state.gate.isClosed(at: now) {
+                return .answered(.refused(closedRefusal(of: call)), id: id)
+            }
+            if let excess = state.gate.excess(of: estimate, tenant: call.tenant) {
+                state.tooLarge += 1
+                return .answered(.refused(refusal(of: call, estimate, excess)), id: id)
+            }
+            let arrival = arrival ?? now.adding(seconds: -call.age.inSeconds)
             let answerBy = now.adding(seconds: patience)
             // A deadline of now would be past before the gate looks.
             let deadline = max(answerBy.adding(seconds: held), now.adding(seconds: 0.001))
@@ -271,13 +289,32 @@ package final class PoolBudget: Sendable {
     func refusal(of call: Call, held: TaskKindHold.Answer) -> Refusal {
         let kind = call.taskKind ?? ""
         var wait: Duration?
-        if case .held(let seconds?) = held { wait = .milliseconds(max(20, Int64((seconds * 1000).rounded(.up)))) }
+        if case .held(let seconds?) = held {
+            wait = .milliseconds(max(Self.leastWaitMilliseconds, Int64(saturating: (seconds * 1000).rounded(.up))))
+        }
         let what =
             wait == nil
             ? "tasks of the kind \"\(kind)\" are paused in \(pool): their cost ceiling is reached"
             : "tasks of the kind \"\(kind)\" are slowed in \(pool): their cost ceiling is near"
         let decision: Refusal.Decision = call.fallback != .fail ? .fallback : wait == nil ? .fail : .wait
         return Refusal(decision, retryAfter: wait, exhausted: .cost, what)
+    }
+
+    private func closedRefusal(of call: Call) -> Refusal {
+        Refusal(
+            call.fallback == .fail ? .fail : .fallback,
+            "Headroom has not answered for so long that the policy closes \(pool): no call passes until it does")
+    }
+
+    /// Of a call that is larger than anything that its pool or its tenant will have.
+    private func refusal(of call: Call, _ estimate: Work, _ excess: PoolGate.Excess) -> Refusal {
+        let wanted = GroupedNumber.whole(estimate[excess.resource])
+        let most = RateText.sentence(excess.perMinute, excess.resource)
+        let whose = excess.isOfTenant ? "\(call.tenant) may use at most \(most) of \(pool)" : "\(pool) has \(most)"
+        return Refusal(
+            call.fallback == .fail ? .shrink : .fallback, exhausted: Refusal.Exhausted(excess.resource),
+            "the call is expected to take \(wanted) \(excess.resource.words), and \(whose): no waiting helps; send less, "
+                + "or in parts, or bound the answer")
     }
 
     /// The answer to a call that is in the queue, or comes back to it.
@@ -301,7 +338,11 @@ package final class PoolBudget: Sendable {
                 return turn(id, entry).map { .answered(.turn($0), id: id) }
             }
             if let answer = leave(id, &state, at: now) { return .answered(answer, id: id) }
-            guard seconds > 0 else { return .answered(.refused(refusal(of: id, &state, at: now)), id: id) }
+            guard seconds > 0 else {
+                let refusal = refusal(of: id, &state, at: now)
+                if refusal.decision == .wait { sendAway(id, refusal, &state, at: now) }
+                return .answered(.refused(refusal), id: id)
+            }
             entry.isAwaited = true
             entry.answerBy = now.adding(seconds: seconds)
             state.entries[id] = entry
@@ -339,11 +380,12 @@ package final class PoolBudget: Sendable {
 
     private func turn(_ id: Int, _ entry: Entry, sentAt: Timestamp) -> Turn {
         Turn(
-            budget: self, id: id, estimatedTokens: Int(entry.estimate[.tokens].rounded()),
+            budget: self, id: id, estimatedTokens: Int(Int64(saturating: entry.estimate[.tokens])),
             waitedMilliseconds: max(0, sentAt.milliseconds - entry.arrival.milliseconds), attempt: entry.attempt)
     }
 
-    private func cancel(_ id: Int) {
+    /// The caller has gone before its turn: its place is free at once.
+    package func cancel(_ id: Int) {
         settle(at: time.now()) { state, resumptions in
             guard let entry = state.entries[id], entry.sentAt == nil else { return }
             forget(id, &state)

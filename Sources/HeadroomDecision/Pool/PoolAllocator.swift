@@ -89,7 +89,7 @@ public struct PoolAllocator: Sendable {
         let asked = questions.ask(about: target, means, inForce: inForce, input)
 
         var decision = PoolDecision(
-            allocation: allocation(given, retry: demand.retry, conditions),
+            allocation: allocation(given, of: demand.tenants, retry: demand.retry, conditions),
             entitlements: explainer.entitlements(numbers),
             facts: explainer.poolFacts(slack: inForce.slack, capacityMark, isFrozen: freeze.isFrozen),
             changes: changes, questions: asked.questions, withdrawn: asked.withdrawn,
@@ -122,8 +122,21 @@ public struct PoolAllocator: Sendable {
         members.followShapes(demand, conditions)
     }
 
+    /// Of the tenants' mean answers by their requests, in whole tokens; `nil` before there was one.
+    private static func meanOutputTokens(of demand: [TenantDemand]) -> Double? {
+        var (calls, tokens) = (0.0, 0.0)
+        for tenant in demand {
+            guard let shape = tenant.shape, shape[.outputTokens] > 0, let rate = tenant.consumed[.requests], rate > 0
+            else { continue }
+            calls += rate
+            tokens += rate * shape[.outputTokens] / max(1, shape[.requests])
+        }
+        return calls > 0 ? (tokens / calls).rounded() : nil
+    }
+
     private func allocation(
-        _ given: DampenedFill.Result, retry: PoolAllocation.Retry, _ conditions: PoolConditions
+        _ given: DampenedFill.Result, of demand: [TenantDemand], retry: PoolAllocation.Retry,
+        _ conditions: PoolConditions
     ) -> PoolAllocation {
         let (pool, capacity) = (conditions.pool, conditions.capacity)
         let whole = capacity.capacity.map { $1.rounded(.down) }
@@ -140,6 +153,8 @@ public struct PoolAllocator: Sendable {
             guard let kind = stands.subject.taskKind, let limit = stands.limit(in: pool.pool) else { return nil }
             return PoolAllocation.TaskKind(kind: kind, requestsPerMinute: limit)
         }
+        allocation.meanOutputTokens = PoolAllocator.meanOutputTokens(of: demand)
+        allocation.closedAfterSeconds = pool.closedAfterSeconds
         return allocation
     }
 }

@@ -14,9 +14,14 @@ extension PoolGate {
     ///
     /// It counts the calls ahead, each as a mean call, and does not look at clocks: an estimate for a `Retry-After`, and
     /// no promise. The promise is the place in the queue.
-    /// - Parameter id: of the call, if it waits here; without it, one that would be enqueued now.
+    ///
+    /// While the float answers, what waits draws, and what the own bucket owes says little: then the work ahead goes at
+    /// the rate of the budget, and not before the next draw.
+    /// - Parameters:
+    ///   - id: of the call, if it waits here; without it, one that would be enqueued now.
+    ///   - estimate: of the call.
     public mutating func forecast(
-        of id: Int? = nil, tenant: TenantID, criticality: Criticality, at now: Timestamp
+        of id: Int? = nil, tenant: TenantID, criticality: Criticality, estimate: Work = .zero, at now: Timestamp
     ) -> Forecast {
         advance(to: now)
         guard isEnforcing, allocation != nil else { return Forecast(at: now) }
@@ -32,13 +37,17 @@ extension PoolGate {
         }
         let own = meanRequest * Double(ownCalls)
         let ahead = meanRequest * Double(ownCalls + others)
+        let exhausted = budget.exhausted(at: now) ?? accounts[index].own.exhausted(at: now)
+        if index > 0, floatAnswers(at: now), let drawn = nextDrawTime {
+            let seconds = (ahead + estimate).seconds(of: budget.rates)
+            return Forecast(at: max(drawn, now.adding(seconds: seconds), heldUntil), exhausted: exhausted)
+        }
         let kept = criticality == .interactive ? ahead : ahead + reserve
         let assured = PoolGate.later(
             accounts[index].own.admission(keeping: own, after: now), budget.admission(keeping: own, after: now))
         let lent = PoolGate.later(
             accounts[index].ceiling.admission(keeping: own, after: now), budget.admission(keeping: kept, after: now))
         let first = [assured, lent].compactMap { $0 }.min()
-        let exhausted = budget.exhausted(at: now) ?? accounts[index].own.exhausted(at: now)
         return Forecast(at: first.map { max($0, heldUntil) }, exhausted: exhausted)
     }
 

@@ -16,10 +16,14 @@ extension PoolGate {
         var tokens: Int64 = 0
         var oldest = Timestamp(milliseconds: .max)
 
-        /// Whole tokens add up to the same sum in any order.
+        private static let mostTokens: Int64 = 1_000_000_000_000
+
+        /// Whole tokens add up to the same sum in any order. Sizes of calls come from outside: the sum stays at the most
+        /// that a line of telemetry may name.
         mutating func add(_ estimate: Work, since arrival: Timestamp) {
             depth += 1
-            tokens += Int64(estimate[.tokens].rounded())
+            tokens.addSaturating(Int64(saturating: estimate[.tokens]))
+            tokens = min(tokens, Backlog.mostTokens)
             oldest = min(oldest, arrival)
         }
     }

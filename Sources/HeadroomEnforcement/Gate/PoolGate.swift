@@ -144,6 +144,12 @@ public struct PoolGate: Sendable {
     /// The lease has run out: the fallback and the safe rates are in force.
     public func isOnFallback(at now: Timestamp) -> Bool { isEnforcing && now >= leaseUntil }
 
+    /// The lease ran out so long ago that the policy lets nothing pass any more.
+    public func isClosed(at now: Timestamp) -> Bool {
+        guard isEnforcing, let seconds = allocation?.closedAfterSeconds else { return false }
+        return now >= leaseUntil && now.seconds(since: leaseUntil) >= seconds
+    }
+
     /// Nearly always the same tenants have entries as before.
     private func isOf(_ entries: [TenantAllocation]) -> Bool {
         guard entries.count == accounts.count - 1 else { return false }

@@ -18,6 +18,28 @@ enum OpenModeRule {
                 + "\"headroom token create\" and send it, or call http://127.0.0.1 directly")
     }
 
+    /// Why the request may not come from a caller of this kind; `nil` when nothing speaks for that.
+    static func objection(to exchange: HTTPExchange, by callers: LocalServer.Callers) -> String? {
+        switch callers {
+        case .programs: return objection(to: exchange)
+        case .clientsOfProxies: return nil
+        case .proxies:
+            // A page reaches this address under any name (DNS rebinding), and then has that name's origin; so only an
+            // origin on this machine is one of its own programs. No browser sends a POST without an origin.
+            if let origin = exchange.header("Origin"),
+                !isLoopback(authority: String(origin.drop { $0 != "/" }.drop { $0 == "/" }))
+            {
+                return "the request comes from a page, \"\(origin)\""
+            }
+            return objection(bySite: exchange)
+        }
+    }
+
+    private static func objection(bySite exchange: HTTPExchange) -> String? {
+        guard let site = exchange.header("Sec-Fetch-Site"), site != "same-origin", site != "none" else { return nil }
+        return "the request comes from a page of another site (Sec-Fetch-Site: \(site))"
+    }
+
     /// Why the request may come from elsewhere than a program on this machine; `nil` when nothing speaks for that.
     static func objection(to exchange: HTTPExchange) -> String? {
         let host = exchange.header("Host")
@@ -28,9 +50,7 @@ enum OpenModeRule {
         if let origin = exchange.header("Origin"), !isOwn(origin: origin, scheme: exchange.scheme, host: host) {
             return "the request comes from a page of another origin, \"\(origin)\""
         }
-        if let site = exchange.header("Sec-Fetch-Site"), site != "same-origin", site != "none" {
-            return "the request comes from a page of another site (Sec-Fetch-Site: \(site))"
-        }
+        if let reason = objection(bySite: exchange) { return reason }
         for name in proxyHeaders where exchange.hasHeader(name) {
             return "the request has come through a proxy (it has the header \(name))"
         }

@@ -134,6 +134,14 @@ extension OpenAPIDocument {
                 "properties": {"rpm": {"type": "number", "minimum": 0, "description": "0: the kind is paused"}}
               }
             },
+            "mean_output_tokens": {
+              "type": "number", "minimum": 0,
+              "description": "Tokens of a mean answer of the pool, for calls that set no bound. Absent before there was one"
+            },
+            "closed_after_seconds": {
+              "type": "number", "minimum": 0,
+              "description": "So long after the end of the lease calls go on, on the fallback, and are then refused. Absent: for as long as it takes"
+            },
             "tenants": {
               "type": "object", "description": "By the tenant's name",
               "additionalProperties": {"$ref": "#/components/schemas/TenantAllocation"}

@@ -41,6 +41,11 @@ final class ConnectionTable: Sendable {
         }
     }
 
+    /// Those whose clients are to be watched while they wait.
+    var watched: [HTTPExchange] {
+        state.withLock { $0.exchanges.compactMap { $0.flatMap { $0.isWatched ? $0 : nil } } }
+    }
+
     /// Tells those between two requests that no more will be read.
     func closeIdle() {
         forEach { exchange in

@@ -34,4 +34,6 @@ struct HTTPHandler {
     var delivered: (() -> Void)?
     /// Runs when the client has gone without an answer, or before its answer was ready.
     var lost: (() -> Void)?
+    /// Runs on another thread when the client of a request that waits for its answer has gone; maybe more than once.
+    var left: (@Sendable () -> Void)?
 }

@@ -11,22 +11,31 @@ package final class LocalServer: Sendable {
         package let bodyLimit: Int
         /// Those that a body may have, and any if it is empty.
         package let contentTypes: [String]
-        /// Asked by a proxy with the headers of its own client, so that nothing can be said against where it comes from.
-        package let isForProxies: Bool
+        package let callers: Callers
         package let answer: @Sendable (Request) throws(HTTPError) -> Answer
 
         package init(
             _ method: HTTPMethod, _ pattern: String, bodyLimit: Int = 0, contentTypes: [String] = [],
-            isForProxies: Bool = false,
+            callers: Callers = .programs,
             answer: @escaping @Sendable (Request) throws(HTTPError) -> Answer
         ) {
             self.method = method
             self.pattern = pattern
             self.bodyLimit = bodyLimit
             self.contentTypes = contentTypes
-            self.isForProxies = isForProxies
+            self.callers = callers
             self.answer = answer
         }
+    }
+
+    /// Who makes a call, and so what can be said against it.
+    package enum Callers: Sendable {
+        /// Programs on this machine, by a loopback name and through no proxy.
+        case programs
+        /// Proxies too: they call their upstreams by names of their own. A browser's page of another origin does not.
+        case proxies
+        /// Proxies that pass on the headers of their own clients, browsers among them: nothing can be said against those.
+        case clientsOfProxies
     }
 
     /// A request in the hands of ``Call/answer``, and no longer.
@@ -40,6 +49,10 @@ package final class LocalServer: Sendable {
         }
 
         package func header(_ name: StaticString) -> String? { exchange.header(name) }
+        /// The headers whose names begin so, in lower case without that; in the order received.
+        package func headers(after prefix: String) -> [(name: String, value: String)] {
+            exchange.headers(after: prefix)
+        }
         package func takeBody() -> [UInt8] { exchange.takeBody() }
         /// A parameter of the query that may be given once.
         package func parameter(_ name: String) throws(HTTPError) -> String? { try target.value(name) }
@@ -63,7 +76,8 @@ package final class LocalServer: Sendable {
 
     package enum Answer: Sendable {
         case now(Reply)
-        case later(@Sendable () async -> Reply)
+        /// - Parameter left: asked when the client has gone meanwhile, so that the work may end early.
+        case later(left: (@Sendable () -> Void)? = nil, @Sendable () async -> Reply)
     }
 
     private let server: MicroHTTPDServer
@@ -75,9 +89,10 @@ package final class LocalServer: Sendable {
                 contentTypes: call.contentTypes
             ) { target, _ in
                 let pending = PendingUndo()
+                let leaving = PendingUndo()
                 return HTTPHandler(
                     answer: { exchange throws(HTTPError) in
-                        if !call.isForProxies, let reason = OpenModeRule.objection(to: exchange) {
+                        if let reason = OpenModeRule.objection(to: exchange, by: call.callers) {
                             throw HTTPError(
                                 .forbidden, "only programs on this machine are served here, and \(reason)")
                         }
@@ -85,16 +100,19 @@ package final class LocalServer: Sendable {
                         case .now(let reply):
                             pending.set(reply.undo)
                             return .response(reply.response)
-                        case .later(let work):
+                        case .later(let left, let work):
+                            leaving.set(left)
                             return .later {
                                 let reply = await work()
+                                leaving.set(nil)
                                 pending.set(reply.undo)
                                 return reply.response
                             }
                         }
                     },
                     delivered: { _ = pending.take() },
-                    lost: { pending.take()?() })
+                    lost: { pending.take()?() },
+                    left: { leaving.take()?() })
             }
         }
         // Without tokens everyone may call, so nothing is ever hashed.
@@ -116,7 +134,7 @@ package final class LocalServer: Sendable {
     }
 }
 
-/// The step that takes an answer back if it does not arrive.
+/// The step that takes something back if an answer does not arrive.
 private final class PendingUndo: Sendable {
     private let undo = Mutex<(@Sendable () -> Void)?>(nil)
 

@@ -41,7 +41,10 @@ import Synchronization
     private let deadline: Atomic<Int64>
     private static let never = Int64.max
     /// `POLLRDHUP`, which the C library shows to GNU sources only.
-    private static let peerClosed: Int16 = 0x2000
+    static let peerClosed: Int16 = 0x2000
+    /// What to do when the client leaves while its request waits for a task. The library does not watch a parked
+    /// connection; ``LeftClients`` does.
+    private let whenLeft = Mutex<(@Sendable () -> Void)?>(nil)
     private let idle = Atomic(true)
 
     init(server: MicroHTTPDServer, connection: OpaquePointer) {
@@ -63,6 +66,16 @@ import Synchronization
         guard deadline.load(ordering: .relaxed) <= now else { return false }
         deadline.store(Self.never, ordering: .relaxed)
         return true
+    }
+
+    var isWatched: Bool { whenLeft.withLock { $0 != nil } }
+
+    /// The client has gone: once for each request.
+    func leave() {
+        whenLeft.withLock { action in
+            defer { action = nil }
+            return action
+        }?()
     }
 
     // MARK: For handlers
@@ -100,6 +113,16 @@ import Synchronization
             _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addToValues, pointer)
         }
         return found.values.isEmpty ? nil : found.values.joined(separator: ", ")
+    }
+
+    /// The headers whose names begin with `prefix`, in lower case and without it; in the order received.
+    func headers(after prefix: String) -> [(name: String, value: String)] {
+        var found = HeadersAfter(prefix: prefix)
+        unsafe withUnsafeMutablePointer(to: &found) { pointer in
+            // The library calls the function for each header before it returns.
+            _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addHeader, pointer)
+        }
+        return found.headers
     }
 
     /// The client takes gzip (RFC 9110 §12.5.3).
@@ -183,6 +206,7 @@ extension HTTPExchange {
             return answer()
         case .parked:
             server.parkedCount.subtract(1, ordering: .relaxed)
+            whenLeft.withLock { $0 = nil }
             if let outcome {
                 if hasClientLeft { binding?.handler.lost?() }
                 return send(outcome)
@@ -322,8 +346,10 @@ extension HTTPExchange {
             case .parked: return .YES
             case .later(let instead, let work):
                 do throws(HTTPError) {
+                    whenLeft.withLock { $0 = binding.handler.left }
                     try server.calls.enter(self, work)
                 } catch {
+                    whenLeft.withLock { $0 = nil }
                     guard let instead else { throw error }
                     return send(instead)
                 }
@@ -420,6 +446,32 @@ private func addToValues(
     if unsafe given.lowercased() == values.pointee.name {
         unsafe values.pointee.values.append(
             RawSpan(_unsafeStart: UnsafeRawPointer(value), byteCount: valueCount).text)
+    }
+    return .YES
+}
+
+/// Headers whose names begin alike.
+private struct HeadersAfter {
+    /// In lower case.
+    let prefix: String
+    var headers: [(name: String, value: String)] = []
+}
+
+/// At file scope, as ``addToFraming``.
+private func addHeader(
+    _ found: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameCount: Int,
+    _ value: UnsafePointer<CChar>?, _ valueCount: Int
+) -> MHD_Result {
+    guard let found = unsafe found, let name = unsafe name, let value = unsafe value else { return .YES }
+    let headers = unsafe found.assumingMemoryBound(to: HeadersAfter.self)
+    // The library keeps both as long as the request.
+    let given = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(name), byteCount: nameCount).text.lowercased()
+    if unsafe given.hasPrefix(headers.pointee.prefix) {
+        unsafe headers.pointee.headers.append(
+            (
+                name: String(given.dropFirst(headers.pointee.prefix.count)),
+                value: RawSpan(_unsafeStart: UnsafeRawPointer(value), byteCount: valueCount).text
+            ))
     }
     return .YES
 }

@@ -65,11 +65,13 @@ final class MicroHTTPDServer: Sendable {
             }
         }
         let started = workers
+        let left = LeftClients(connections)
         let ticker = Ticker(periodMilliseconds: settings.tickMilliseconds) {
             onTick()
             let now = MonotonicClock.milliseconds()
             self.delayedAnswers.tick(now)
             self.connections.cutOverdue(at: now)
+            left.look(at: now)
             for worker in started { eventfd_write(worker.waker, 1) }
         }
         running.withLock { $0 = Running(workers: workers, ticker: ticker) }

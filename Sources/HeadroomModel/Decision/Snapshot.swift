@@ -185,6 +185,12 @@ public struct PoolAllocation: Equatable, Sendable {
     public var retry: Retry
     /// Those that the cost breaker holds; ascending by kind. Further kinds go as they come.
     public var taskKinds: [TaskKind] = []
+    /// Tokens of a mean answer of the pool: what an answer without a bound is expected to cost, at a gateway that knows no
+    /// better; `nil` before there was one.
+    public var meanOutputTokens: Double?
+    /// So long after the end of the lease gateways go on, on the fallback, and then refuse calls; `nil`: for as long as it
+    /// takes.
+    public var closedAfterSeconds: Double?
     /// Ascending by id. Σ assured + unlisted ≤ budget.
     public var tenants: [TenantAllocation]
     /// One bucket that all tenants without an entry share.

@@ -324,6 +324,8 @@ public struct PoolPolicy: Equatable, Sendable {
     public var countsRefused: Bool
     /// A limit in headers above the contract is believed once it has held for a minute.
     public var acceptAboveContract: Bool
+    /// Gateways that have not heard of Headroom for so long after their lease refuse calls; `nil`: they go on.
+    public var closedAfterSeconds: Double?
     /// No two of them hold at one time.
     public var prices: [PoolPrice] = []
 

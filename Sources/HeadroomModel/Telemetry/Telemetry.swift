@@ -104,10 +104,12 @@ public struct CallRecord: Equatable, Sendable {
     /// When the upstream took the call, and charged it: `at` less the latency.
     public var startedAt: Timestamp { at.adding(seconds: -(latencyMilliseconds ?? 0) / 1000) }
 
-    /// The call in counted tokens: what the provider charged, else input + output.
+    /// The call in counted tokens: what the provider charged, else input + output. Where that is less, the provider did not
+    /// count a part of the input, as it came out of a cache.
     public var work: Work {
-        let input = Double(inputTokens ?? 0)
         let output = Double(outputTokens ?? 0)
+        let whole = Double(inputTokens ?? 0)
+        let input = countedTokens.map { min(whole, max(0, Double($0) - output)) } ?? whole
         return Work(
             requests: 1, tokens: countedTokens.map(Double.init) ?? input + output, inputTokens: input,
             outputTokens: output)

@@ -6,5 +6,7 @@ extension ProviderRules {
     /// them is empty. The shares of a subscription (`…-unified-…`) are not counts and are left alone.
     static let anthropic = ProviderRules(
         names: ["anthropic", "claude"],
-        windowSeconds: { _ in 60 })
+        windowSeconds: { _ in 60 },
+        // For nearly all models. What is written to the cache counts.
+        cachesBesideInput: true, countsCachedInput: false)
 }

@@ -12,6 +12,7 @@ extension ProviderRules {
             // In a stream under a status that says nothing.
             "serviceunavailableexception": .overload, "throttlingexception": .quota,
         ],
+        cachesBesideInput: true, countsCachedInput: false,
         exhausted: { report in
             // Elsewhere "too many requests" is only the name of status 429; here the alternative is "too many tokens".
             report.prose.mentions("too many tokens")

@@ -5,5 +5,6 @@ extension ProviderRules {
     static let groq = ProviderRules(
         names: ["groq"],
         kind: { $0.status == 498 ? .overload : nil },
-        windowSeconds: { $0.resource == .requests ? 86400 : 60 })
+        windowSeconds: { $0.resource == .requests ? 86400 : 60 },
+        countsCachedInput: false)
 }

@@ -96,6 +96,8 @@ private struct SnapshotReader {
         case burstSeconds = "burst_seconds"
         case probesPerSecond = "probes_per_second"
         case taskKinds = "task_kinds"
+        case meanOutputTokens = "mean_output_tokens"
+        case closedAfterSeconds = "closed_after_seconds"
     }
 
     private static let poolFields = WireFields(PoolField.self)
@@ -131,6 +133,8 @@ private struct SnapshotReader {
             case .probesPerSecond: probesPerSecond = try reader.readDouble()
             case .retry: pool.retry = try retry()
             case .taskKinds: pool.taskKinds = try taskKinds()
+            case .meanOutputTokens: pool.meanOutputTokens = max(0, try reader.readDouble())
+            case .closedAfterSeconds: pool.closedAfterSeconds = max(0, try reader.readDouble())
             case .tenants: pool.tenants = try byIdentifier(\.tenant) { reader, id throws in try reader.tenant(id) }
             case .unlisted: pool.unlisted = try rates()
             }

@@ -116,6 +116,8 @@ extension JSONWriter {
             }
             endObject()
         }
+        if let tokens = pool.meanOutputTokens { field("mean_output_tokens", tokens) }
+        if let seconds = pool.closedAfterSeconds { field("closed_after_seconds", seconds) }
         key("tenants")
         beginObject()
         for tenant in pool.tenants {

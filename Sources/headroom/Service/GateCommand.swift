@@ -10,7 +10,8 @@ enum GateCommand {
 
     static let help = """
         usage: headroom gate [--listen HOST:PORT | --unix PATH] [--url URL]… [--name NAME] [--directory DIR]
-                             [--pool POOL] [--tenant TENANT] [--task-calls N] [--task-tokens N]
+                             [--pool POOL] [--tenant TENANT] [--trust-callers] [--unknown-pools refuse|pass]
+                             [--before-allocations pass|refuse] [--default-output N] [--task-calls N] [--task-tokens N]
                              [--task-iterations N] [--task-fan-out N] [--task-cost X --price POOL=INPUT,OUTPUT]…
                              [--cache-megabytes N [--cache-similarity X] [--cache-seconds N] [--cache-tools]
                              [--cache-group TENANT,TENANT…]…]
@@ -25,6 +26,15 @@ enum GateCommand {
           --directory DIR       keeps the last allocations, and telemetry while Headroom is away
           --pool POOL           the pool of requests that name none
           --tenant TENANT       the tenant of requests that name none
+          --trust-callers       /check also takes tenant and pool from what callers write themselves, where the proxy
+                                names none: headroom.tenant in W3C baggage, and the fairness IDs of others
+          --unknown-pools WHAT  calls for a pool that Headroom does not know: refuse (the default), or pass without a
+                                limit
+          --before-allocations WHAT
+                                calls before the first allocations have come: pass without a limit (the default), or
+                                refuse. Later a pool's policy says it (closed_after_seconds)
+          --default-output N    tokens of an answer that sets no bound (300), until the tenant's own answers are known,
+                                or Headroom's mean of the pool
 
           --task-calls N, --task-tokens N
                                 what an agent task may use, with the tasks that it starts; without them there is no limit
@@ -44,9 +54,10 @@ enum GateCommand {
         The token of role gateway, where Headroom asks for one, is taken from HEADROOM_TOKEN.
 
           POST /v1/slots            waits for a slot, or answers 429 with what to do
-          POST /v1/slots/ID/done    how the call ended
+          POST /v1/slots/ID/done    how the call ended; with ?status=200 also without JSON
           DELETE /v1/slots/ID       the call was not sent
           GET /check                the same for proxies that only ask: 200 or 429, with ?deny=403 for nginx
+          POST /v1/missed           calls that passed without asking, as the gate was away
           POST /v1/cache/lookup     an answer that was kept, or {"hit":null}
           POST /v1/cache            keeps an answer
           GET /v1/state, /metrics   what it enforces, and why
@@ -57,10 +68,13 @@ enum GateCommand {
 
     static func run(_ arguments: [String]) async throws -> Int32 {
         let arguments = try Arguments(
-            arguments, flags: ["--cache-tools"],
+            arguments, flags: ["--cache-tools", "--trust-callers"],
             options: [
                 "--listen": "HOST:PORT", "--unix": "PATH", "--url": "URL", "--name": "NAME", "--directory": "DIR",
-                "--pool": "POOL", "--tenant": "TENANT", "--task-calls": "N", "--task-tokens": "N",
+                "--pool": "POOL", "--tenant": "TENANT", "--unknown-pools": "WHAT", "--before-allocations": "WHAT",
+                "--default-output": "N",
+                "--task-calls": "N",
+                "--task-tokens": "N",
                 "--task-iterations": "N", "--task-fan-out": "N", "--task-cost": "X", "--price": "POOL=INPUT,OUTPUT",
                 "--cache-megabytes": "N",
                 "--cache-similarity": "X", "--cache-seconds": "N", "--cache-group": "TENANT,TENANT",
@@ -79,7 +93,14 @@ enum GateCommand {
         if limits != TaskLimits() { settings.taskLimits = limits }
         settings.prices = try prices(arguments)
         settings.cache = try cache(arguments)
-        let defaults = GateDefaults(tenant: try name("--tenant", arguments), pool: try name("--pool", arguments))
+        settings.unknownPools = try unlimitedCalls("--unknown-pools", arguments) ?? settings.unknownPools
+        settings.beforeAllocations = try unlimitedCalls("--before-allocations", arguments) ?? settings.beforeAllocations
+        if let tokens = try arguments.integer("--default-output", in: 0...10_000_000) {
+            settings.defaultOutputTokens = tokens
+        }
+        let defaults = GateDefaults(
+            tenant: try name("--tenant", arguments), pool: try name("--pool", arguments),
+            trustsCallers: arguments.has("--trust-callers"))
 
         let timeline = Timeline(wall: { Int64(Date().timeIntervalSince1970 * 1000) })
         let manager: BudgetManager
@@ -149,6 +170,16 @@ enum GateCommand {
             )
         }
         return address
+    }
+
+    private static func unlimitedCalls(
+        _ option: String, _ arguments: Arguments
+    ) throws(UsageError) -> BudgetManager.UnlimitedCalls? {
+        guard let text = arguments[option] else { return nil }
+        guard let choice = BudgetManager.UnlimitedCalls(rawValue: text) else {
+            throw UsageError("\(option) \"\(text)\": must be refuse or pass")
+        }
+        return choice
     }
 
     private static func addresses(_ arguments: Arguments) throws(UsageError) -> [URL] {

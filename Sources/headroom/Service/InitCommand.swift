@@ -218,6 +218,10 @@ private struct PoolAnswers {
 
               // Whether to use a limit in the provider's headers that is above the contract's.
               accept_above_contract: false,
+
+              // When Headroom is away gateways go on with the fallback. A number of seconds: so long after their lease they
+              // refuse calls instead.
+              closed_after_seconds: null,
             }
 
             """
