@@ -33,6 +33,7 @@ package final class Database: Sendable {
 
     package let clockMark: ClockMark
 
+    private let writer: SQLiteConnection
     private let checkpointer: SQLiteCheckpointer
     private let files: DatabaseFiles
     private let lock: DatabaseLock?
@@ -41,12 +42,18 @@ package final class Database: Sendable {
     /// it. A command has the time to wait for a whole import.
     private static let serviceBusyMilliseconds: Int32 = 1_000
     private static let commandBusyMilliseconds: Int32 = 5_000
+    /// How long the start of a service waits: nobody is served yet, and a program that copies or repairs the file takes
+    /// seconds.
+    package static let startSeconds = 30
 
     /// Blocks: call it when starting.
-    /// - Parameter time: the one clock of the process: what a caller enters as of now holds now.
+    /// - Parameters:
+    ///   - time: the one clock of the process: what a caller enters as of now holds now.
+    ///   - onLock: takes the sentence that the start waits for another program. With it a service waits for locks up to
+    ///     ``startSeconds`` each until ``beginServing()``.
     package init(
         path: String, use: Use, coding: SnapshotStore.Coding, settings: TelemetrySettings = TelemetrySettings(),
-        auditKey: AuditKey? = nil, time: TimeSource
+        auditKey: AuditKey? = nil, time: TimeSource, onLock: ((String) -> Void)? = nil
     ) throws(StorageError) {
         let now = time.now()
         try Self.checkIsFile(path)
@@ -59,11 +66,19 @@ package final class Database: Sendable {
             lock = nil
         }
         let executor = DiskExecutor(label: "headroom.writer")
+        let busyMilliseconds =
+            switch use {
+            case .service: onLock == nil ? Self.serviceBusyMilliseconds : Int32(Self.startSeconds) * 1_000
+            case .command: Self.commandBusyMilliseconds
+            }
         let writer = try SQLiteConnection(
-            path: path, access: .readWrite, executor: executor,
-            busyMilliseconds: use == .service ? Self.serviceBusyMilliseconds : Self.commandBusyMilliseconds)
+            path: path, access: .readWrite, executor: executor, busyMilliseconds: busyMilliseconds)
+        self.writer = writer
         writer.auditKey = auditKey
         applied = try executor.performAndWait {
+            if let onLock, try writer.isWriteLocked(forMilliseconds: Self.serviceBusyMilliseconds) {
+                onLock("\(path): another program writes; the start waits for it, \(Self.startSeconds) seconds at most")
+            }
             let applied = try Migrator(connection: writer).migrate(at: now)
             if use == .service { try writer.checkIntegrity() }
             try AuditLog(connection: writer).signIfNew()
@@ -89,6 +104,11 @@ package final class Database: Sendable {
         clockMark = ClockMark(connection: writer)
         files = DatabaseFiles(path: path)
         files.restrict()
+    }
+
+    /// The start is over: from here on a service waits for locks as long as its callers may.
+    package func beginServing() throws(StorageError) {
+        try writer.executor.performAndWait { writer.busyMilliseconds = Self.serviceBusyMilliseconds }
     }
 
     /// A fault of the files under the running service; `nil` while all are in their places.

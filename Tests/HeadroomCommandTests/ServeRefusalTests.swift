@@ -21,6 +21,8 @@ import Testing
             let other = try House()
             let errors = try await serve(other, "--listen", "127.0.0.1:\(service.client.port)")
             #expect(errors.contains("127.0.0.1:\(service.client.port) is in use: another program listens there"))
+            // It was found before a file was touched.
+            #expect(!FileManager.default.fileExists(atPath: other.database))
             #expect(try await service.client.get("/healthz").status == 200)
         }
         #expect(try await serve(house, "--listen", "127.example.org:0").contains("is no address; give an IP address"))

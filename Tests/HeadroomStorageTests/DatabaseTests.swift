@@ -160,6 +160,36 @@ extension SnapshotStore.Coding {
         #expect(try await database.telemetry.append(batch([call()])).accepted == 1)
     }
 
+    @Test func `a start waits for a program that writes, says so once, and a service that serves does not`()
+        async throws
+    {
+        _ = try open(.service)
+        let path = directory.file("headroom.db")
+        let other = try SQLiteConnection(path: path, access: .readWrite, executor: DiskExecutor(label: "other"))
+        try other.executor.performAndWait { try other.execute("BEGIN IMMEDIATE") }
+        // Without anybody who is told, it is as for a service that serves.
+        #expect(storageError { _ = try open(.service) }?.code == .busy)
+        var sentences: [String] = []
+        let database = try Database(
+            path: path, use: .service, coding: .unused, time: TimeSource { start },
+            onLock: { sentence in
+                sentences.append(sentence)
+                // It ends while the start waits.
+                Thread.detachNewThread {
+                    try? other.executor.performAndWait { try other.execute("ROLLBACK") }
+                }
+            })
+        #expect(sentences == ["\(path): another program writes; the start waits for it, 30 seconds at most"])
+        try await database.clockMark.trust(start)
+        try database.beginServing()
+        try other.executor.performAndWait { try other.execute("BEGIN IMMEDIATE") }
+        let began = ContinuousClock.now
+        let refused = await #expect(throws: StorageError.self) { try await database.clockMark.trust(start) }
+        #expect(refused?.code == .busy)
+        #expect(began.duration(to: .now) < .seconds(20))
+        try other.executor.performAndWait { try other.execute("ROLLBACK") }
+    }
+
     @Test func `what a person sets holds at once, by the one clock of the process`() async throws {
         // The time that the start took is not lost to the stores.
         let now = start.adding(seconds: 3)

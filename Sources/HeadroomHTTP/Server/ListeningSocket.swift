@@ -2,15 +2,19 @@ import Glibc
 
 /// A socket that listens, made here and not by the HTTP library, so that a port in use is distinguished from other faults
 /// and port 0 can be asked for its number.
-struct ListeningSocket {
+///
+/// It has its port from the beginning and refuses connections until ``listen()``: a service finds its port taken before it
+/// touches a file, and lets nobody wait while it starts. A Unix socket listens at once, since one that refuses counts as
+/// abandoned.
+package struct ListeningSocket: Sendable {
     let descriptor: Int32
     /// With the real port.
-    let address: ListenAddress
+    package let address: ListenAddress
 
     /// Connections that the kernel holds while the server is busy; it cuts this to its own limit.
     private static let backlog: Int32 = 4096
 
-    init(_ wanted: ListenAddress) throws(HTTPError) {
+    package init(_ wanted: ListenAddress) throws(HTTPError) {
         if let path = wanted.path {
             self = try Self.unix(path, wanted)
             return
@@ -28,7 +32,7 @@ struct ListeningSocket {
         let fault = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
             // The sockets API takes every family's address through a pointer to the generic one.
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
-                guard unsafe bind(descriptor, address, size) == 0, listen(descriptor, Self.backlog) == 0,
+                guard unsafe bind(descriptor, address, size) == 0,
                     unsafe getsockname(descriptor, address, &size) == 0
                 else { return errno }
                 return 0
@@ -42,6 +46,15 @@ struct ListeningSocket {
         // The port is at the same place in the addresses of both families.
         let port = unsafe withUnsafeBytes(of: storage) { unsafe $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self) }
         address = ListenAddress(host: wanted.host, port: UInt16(bigEndian: port))
+    }
+
+    /// Two that start at once may both have the port so far; the second one gets no further.
+    func listen() throws(HTTPError) {
+        guard Glibc.listen(descriptor, Self.backlog) == 0 else {
+            let fault = errno
+            close(descriptor)
+            throw Self.failure(fault, address)
+        }
     }
 
     private static func socketAddress(_ wanted: ListenAddress, isIPv6: Bool) throws(HTTPError) -> sockaddr_storage {
@@ -92,7 +105,7 @@ struct ListeningSocket {
                     guard errno == EADDRINUSE, unsafe isAbandoned(address, size, wanted) else { return errno }
                     guard unsafe unlink(path) == 0, unsafe bind(descriptor, address, size) == 0 else { return errno }
                 }
-                guard unsafe chmod(path, 0o660) == 0, listen(descriptor, Self.backlog) == 0 else { return errno }
+                guard unsafe chmod(path, 0o660) == 0, Glibc.listen(descriptor, Self.backlog) == 0 else { return errno }
                 return 0
             }
         }

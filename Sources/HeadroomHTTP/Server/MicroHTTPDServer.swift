@@ -54,7 +54,9 @@ final class MicroHTTPDServer: Sendable {
         if settings.certificate != nil, MHD_is_feature_supported(.FEATURE_TLS) != .YES {
             throw HTTPError(.badCertificate, "this machine's libmicrohttpd was built without TLS")
         }
-        let listener = try ListeningSocket(settings.listen)
+        let listener: ListeningSocket
+        if let socket = settings.socket { listener = socket } else { listener = try ListeningSocket(settings.listen) }
+        try listener.listen()
         var workers: [Worker] = []
         for number in 0..<settings.threads {
             do throws(HTTPError) {

@@ -3,6 +3,8 @@ import Glibc
 /// The limits of the HTTP server, and of a client's time.
 package struct ServerSettings: Sendable {
     package var listen: ListenAddress
+    /// Already made for ``listen``; `nil`: the server makes it.
+    package var socket: ListeningSocket?
     package var threads = 2
     /// From the request's first byte to the end of its headers.
     package var headerSeconds = 10.0

@@ -82,8 +82,9 @@ package struct Migrator {
         }
     }
 
-    /// "Hdrm", which a migration writes into the file's header.
-    private static let applicationID: Int64 = 1_214_542_445
+    /// What migrations write into the file's header: the first one "HdRm", the one that follows 0016 "Hdrm". A start that
+    /// was killed between the two leaves the first.
+    private static let applicationIDs: Set<Int64> = [1_214_534_253, 1_214_542_445]
 
     /// Refuses another program's database at `path` before a byte of it, or a file beside it, is written.
     ///
@@ -104,7 +105,7 @@ package struct Migrator {
     /// A database with another program's mark, or with tables but without records of migrations, is not Headroom's.
     private func refuseForeignDatabase() throws(StorageError) {
         let mark = try connection.statement("PRAGMA application_id").first { $0.integer(0) } ?? 0
-        if mark == Migrator.applicationID { return }
+        if Migrator.applicationIDs.contains(mark) { return }
         if mark == 0, try hasRecords() { return }
         let tables = try connection.statement("SELECT count(*) FROM sqlite_schema").first { $0.integer(0) } ?? 0
         if mark != 0 || tables > 0 {

@@ -22,7 +22,10 @@ import HeadroomModel
     private let handle: OpaquePointer
     private var hookOwner: AnyObject?
     private var statements: [UInt: SQLiteStatement] = [:]
-    private let busyMilliseconds: Int32
+    /// How long one waits for other processes whenever one needs a lock that one of them has. Set on ``executor``.
+    package var busyMilliseconds: Int32 {
+        didSet { unsafe sqlite3_busy_timeout(handle, busyMilliseconds) }
+    }
     /// Another process has kept the write lock for as long as one waits.
     private var isLockedOut = false
 
@@ -100,6 +103,21 @@ import HeadroomModel
             rollBack()
             throw StorageError(error)
         }
+    }
+
+    /// Whether another process keeps the write lock for as long as this.
+    package func isWriteLocked(forMilliseconds milliseconds: Int32) throws(StorageError) -> Bool {
+        let usual = busyMilliseconds
+        busyMilliseconds = milliseconds
+        defer { busyMilliseconds = usual }
+        do throws(StorageError) {
+            try execute("BEGIN IMMEDIATE")
+        } catch {
+            if error.code == .busy { return true }
+            throw error
+        }
+        rollBack()
+        return false
     }
 
     private func takeWriteLock() throws(StorageError) {

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import HeadroomHTTP
 import HeadroomModel
+import HeadroomStorage
 
 /// `headroom serve`: the service, until SIGTERM or SIGINT.
 enum ServeCommand {
@@ -49,6 +50,9 @@ enum ServeCommand {
         from another site's page or through a proxy.
 
         "headroom init" writes policies to begin with.
+
+        The port is taken before a file is touched. A start beside a program that writes into the database waits for it,
+        for \(Database.startSeconds) seconds at most, and says so.
 
         SIGTERM and SIGINT end it in order: long polls are answered, telemetry in flight is committed, and the database
         file alone is whole, so that it may be copied. SIGHUP reads the policies as they are: a pool whose file was

@@ -75,15 +75,16 @@ final class Service: Sendable {
         log = configuration.log
         timeline = Timeline(wall: { Int64(Date().timeIntervalSince1970 * 1000) })
         time = timeline.source
-        // The policy and the certificate first: what cannot be read should not leave a new database behind.
+        // The policy, the certificate and the port first: what cannot be had should not leave a new database behind.
         let origin = try RuleBook.open(configuration.policies)
         certificate = try configuration.certificate.map { files throws(HTTPError) in try ServedCertificate(files) }
         for warning in certificate?.warnings(at: time.now()) ?? [] { configuration.log(.warning, warning) }
+        let socket = try ListeningSocket(configuration.listen)
         let telemetry = origin.policy.telemetry
         database = try Database(
             path: configuration.database, use: .service, coding: .wire,
             settings: TelemetrySettings(dedupeSeconds: telemetry.dedupeSeconds, retentionHours: telemetry.rawHours),
-            auditKey: configuration.auditKey, time: time)
+            auditKey: configuration.auditKey, time: time, onLock: { configuration.log(.warning, $0) })
         try await Self.checkAuditKey(configuration, database.audit)
         for migration in database.applied { configuration.log(.info, "applied migration \(migration)") }
 
@@ -109,6 +110,7 @@ final class Service: Sendable {
         let draws = DrawIntake { [loop] request, now throws(DrawRefusal) in try loop.draw(request, at: now) }
         let openAlerts = OpenAlerts()
         var settings = ServerSettings(listen: configuration.listen)
+        settings.socket = socket
         settings.certificate = certificate
         settings.trustedProxy = configuration.trustedProxy
         http = HTTPService(
@@ -146,6 +148,7 @@ final class Service: Sendable {
         }
         (reloads, reload) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+        try database.beginServing()
         address = try http.start()
     }
 
