@@ -79,6 +79,7 @@ let package = Package(
                 .embedInCode("../../migrations/0024_add_cost_breaker.sql"),
                 .embedInCode("../../migrations/0025_expire_single_proposals.sql"),
                 .embedInCode("../../migrations/0026_add_cached_input_price.sql"),
+                .embedInCode("../../migrations/0028_create_alert_delivery.sql"),
             ]),
         library(
             "HeadroomHTTP",
@@ -156,7 +157,7 @@ let package = Package(
             dependencies: [
                 "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomProviders",
                 "HeadroomDecision", "HeadroomEnforcement", "HeadroomAlerts", "HeadroomLoop", "HeadroomStorage",
-                "HeadroomHTTP", "HeadroomSimulator", "HeadroomClient", "HeadroomGate",
+                "HeadroomHTTP", "HeadroomSimulator", "HeadroomClient", "HeadroomGate", "CGnuTLS",
             ],
             // What `headroom init` writes is what stands in policies/.
             resources: [.embedInCode("../../policies/rules.json5")],

@@ -22,21 +22,6 @@ package struct SinkQueue: Sendable {
         case failed(String, afterSeconds: Double?)
     }
 
-    private struct KnownState: Sendable {
-        var severity: AlertSeverity
-        var memberCount: Int
-
-        init(_ alert: Alert) {
-            severity = alert.severity
-            memberCount = alert.memberCount
-        }
-
-        /// Graver, or twice as many: other changes of numbers are no news.
-        func isNews(_ alert: Alert) -> Bool {
-            alert.severity > severity || alert.memberCount >= 2 * max(1, memberCount)
-        }
-    }
-
     package static let maxWaiting = 200
     /// The first pause; each further one is twice as long.
     private static let firstPauseSeconds = 1.0
@@ -44,7 +29,7 @@ package struct SinkQueue: Sendable {
 
     private var waiting: [Notification] = []
     /// How alerts stood that it got as open. Without an alert's beginning a receiver does not get its end either.
-    private var known: [Int64: KnownState] = [:]
+    private var known: [Int64: AlertDelivery] = [:]
     /// The message on its way.
     private var inFlight: Notification?
     private var failures = 0
@@ -57,9 +42,9 @@ package struct SinkQueue: Sendable {
     /// Why the last one was not taken; `nil` once one is.
     package private(set) var failure: String?
 
-    /// - Parameter known: open alerts that the process before has sent.
-    package init(known: [Alert] = []) {
-        self.known = Dictionary(known.map { ($0.id, KnownState($0)) }, uniquingKeysWith: { $1 })
+    /// - Parameter known: what the process before has sent.
+    package init(known: [AlertDelivery] = []) {
+        self.known = Dictionary(known.map { ($0.alert, $0) }, uniquingKeysWith: { $1 })
     }
 
     /// - Parameter isReminder: say it again although nothing is new: Alertmanager forgets what is not repeated.
@@ -75,7 +60,7 @@ package struct SinkQueue: Sendable {
             if let place {
                 waiting[place].alert = alert
             } else if !isKnown || isReminder
-                || (known[alert.id] ?? inFlight.map { KnownState($0.alert) })?.isNews(alert) == true
+                || (known[alert.id] ?? inFlight.map { AlertDelivery($0.alert) })?.isNews(alert) == true
             {
                 append(Notification(alert: alert, event: isKnown ? .updated : .opened))
             }
@@ -101,8 +86,10 @@ package struct SinkQueue: Sendable {
 
     /// Notes the outcome of the message that ``next(at:)`` gave.
     /// - Parameter jitter: 0 to 1: many webhooks that fail together do not come back together.
-    package mutating func note(_ outcome: Outcome, jitter: Double, at now: Timestamp) {
-        guard let sent = inFlight else { return }
+    /// - Returns: how the receiver knows the alert from here on; `nil` when that is unchanged.
+    @discardableResult
+    package mutating func note(_ outcome: Outcome, jitter: Double, at now: Timestamp) -> AlertDelivery? {
+        guard let sent = inFlight else { return nil }
         inFlight = nil
         switch outcome {
         case .delivered:
@@ -110,12 +97,17 @@ package struct SinkQueue: Sendable {
             failure = nil
             failures = 0
             nextAt = nil
-            known[sent.alert.id] = sent.event == .closed ? nil : KnownState(sent.alert)
+            let delivery = AlertDelivery(sent.alert)
+            known[sent.alert.id] = delivery.isOver ? nil : delivery
+            return delivery
         case .refused(let reason):
             dropped += 1
             failure = reason
             failures = 0
             nextAt = nil
+            guard sent.event == .closed else { return nil }
+            known[sent.alert.id] = nil
+            return AlertDelivery(sent.alert)
         case .failed(let reason, let seconds):
             failed += 1
             failure = reason
@@ -124,6 +116,7 @@ package struct SinkQueue: Sendable {
             nextAt = now.adding(seconds: min(Self.longestPauseSeconds, max(seconds ?? 0, pause * (0.5 + jitter / 2))))
             // A newer state of the same alert says all that this one would have said.
             if !waiting.contains(where: { $0.alert.id == sent.alert.id }) { waiting.insert(sent, at: 0) }
+            return nil
         }
     }
 

@@ -57,11 +57,35 @@ import Testing
     }
 
     @Test func `a restart tells the end of what the process before told`() {
-        var queue = SinkQueue(known: [alert()])
+        var queue = SinkQueue(known: [AlertDelivery(alert())])
         queue.add(alert())
         #expect(drain(&queue).isEmpty)
         queue.add(alert(closed: true))
         #expect(drain(&queue) == ["closed 1"])
+        // What has become graver meanwhile is told as well, and what was never told, from its beginning.
+        queue = SinkQueue(known: [AlertDelivery(alert(2))])
+        queue.add(alert(2, severity: .critical))
+        queue.add(alert(3))
+        #expect(drain(&queue) == ["updated 2", "opened 3"])
+    }
+
+    @Test func `each outcome says how the receiver knows the alert from then on`() {
+        var queue = SinkQueue()
+        func send(_ alert: Alert, _ outcome: SinkQueue.Outcome) -> AlertDelivery? {
+            queue.add(alert)
+            _ = queue.next(at: start.adding(seconds: 1_000))
+            return queue.note(outcome, jitter: 0, at: start)
+        }
+        #expect(send(alert(), .failed("it answers 503", afterSeconds: nil)) == nil)
+        #expect(send(alert(), .delivered) == AlertDelivery(alert: 1, severity: .warning, memberCount: 1))
+        #expect(
+            send(alert(severity: .critical, count: 3), .delivered)
+                == AlertDelivery(alert: 1, severity: .critical, memberCount: 3))
+        #expect(send(alert(severity: .critical, count: 9), .refused("it answers 404")) == nil)
+        let end = send(alert(severity: .critical, count: 9, closed: true), .refused("it answers 404"))
+        #expect(end?.isOver == true && end?.alert == 1)
+        queue.add(alert(2))
+        #expect(drain(&queue) == ["opened 2"])
     }
 
     @Test func `a receiver that fails is tried again, later each time, with the newest state`() {

@@ -15,9 +15,10 @@ final class RunningService: Sendable {
     }
 
     static func run<Value: Sendable>(
-        _ house: House, _ arguments: [String], body: (RunningService) async throws -> Value
+        _ house: House, _ arguments: [String], environment: [String: String] = [:],
+        body: (RunningService) async throws -> Value
     ) async throws -> Value {
-        let service = try await RunningService(house, arguments)
+        let service = try await RunningService(house, arguments, environment)
         let result: Result<Value, any Error>
         do {
             let readiness = try await service.client.poll("/readyz") { $0.status == 200 }
@@ -35,10 +36,10 @@ final class RunningService: Sendable {
     /// Long for a stop, which waits for clients for 10 s at most.
     private static let patienceSeconds = 30.0
 
-    private init(_ house: House, _ arguments: [String]) async throws {
+    private init(_ house: House, _ arguments: [String], _ environment: [String: String]) async throws {
         let arguments = ["serve", "--listen", "127.0.0.1:0"] + house.options + arguments
         let errors = Pipe()
-        let process = HeadroomProgram.makeProcess(arguments, in: house.directory)
+        let process = HeadroomProgram.makeProcess(arguments, in: house.directory, environment: environment)
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = errors

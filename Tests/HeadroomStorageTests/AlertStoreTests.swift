@@ -97,6 +97,30 @@ import Testing
         #expect(try database.number("SELECT count(*) FROM alert_member") == 1)
     }
 
+    @Test func `of each webhook it is kept how it knows an alert, until it was told the end`() async throws {
+        _ = try await store.save([alert([member("acme")])])
+        func known(_ sink: String) async throws -> [AlertDelivery] { try await store.standing(of: sink).known }
+        let told = AlertDelivery(alert: 1, severity: .warning, memberCount: 2)
+        try await store.note([("ops", told)])
+        #expect(try await known("ops") == [told])
+        #expect(try await known("new").isEmpty)
+        #expect(try await store.standing(of: "new").alerts.map(\.id) == [1])
+        let graver = AlertDelivery(alert: 1, severity: .critical, memberCount: 9)
+        try await store.note([("ops", graver)])
+        #expect(try await known("ops") == [graver])
+
+        // Its end is still to be told to the webhook that knows it, and to no other.
+        _ = try await store.save([alert([member("acme")], closed: start.adding(seconds: 60))])
+        #expect(try await store.standing(of: "ops").alerts.map(\.state) == [.closed])
+        #expect(try await store.standing(of: "new").alerts.isEmpty)
+        try await store.note([("ops", AlertDelivery(alert: 1, severity: .critical, memberCount: 9, isOver: true))])
+        #expect(try await store.standing(of: "ops").alerts.isEmpty)
+
+        try await store.note([("ops", told)])
+        while try await store.prune(before: start.adding(seconds: 3_600)) > 0 {}
+        #expect(try database.number("SELECT count(*) FROM alert_delivery") == 0)
+    }
+
     @Test func `an erased tenant is in no alert`() async throws {
         _ = try await store.save([alert([member("acme"), member("beta")])])
         try await ContractStore(connection: database.writer).erase("acme", by: "dpo", at: start)

@@ -56,9 +56,15 @@ public struct AddressRules: Equatable, Sendable {
         self.allowed = allowed
     }
 
+    /// An address that another one stands in leads to that one too: neither may be forbidden, and an allowed one allows
+    /// what it stands in.
     public func allow(_ address: AddressRange) -> Bool {
-        !forbidden.contains { $0.contains(address) }
-            && (allowed.isEmpty || allowed.contains { $0.contains(address) })
+        let inner = address.embedded
+        func isAllowed(_ address: AddressRange) -> Bool { allowed.contains { $0.contains(address) } }
+        guard !forbidden.contains(where: { range in ([address] + inner).contains(where: range.contains) }) else {
+            return false
+        }
+        return allowed.isEmpty || isAllowed(address) || (!inner.isEmpty && inner.allSatisfy(isAllowed))
     }
 }
 
@@ -71,9 +77,12 @@ public struct AddressRange: Equatable, Sendable {
     /// Bits of ``bytes`` that count.
     private let prefix: Int
 
-    /// Those at which cloud machines tell their own credentials, and other link-local ones.
-    public static let metadata = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "100.100.100.200"]
-        .compactMap(AddressRange.init)
+    /// Those at which cloud machines tell their own credentials, and other link-local ones: AWS (also of a pod), Google,
+    /// Azure, Oracle, Alibaba.
+    public static let metadata = [
+        "169.254.0.0/16", "fe80::/10", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "168.63.129.16", "192.0.0.192",
+        "fd00:c1::a9fe:a9fe", "100.100.100.200",
+    ].compactMap(AddressRange.init)
 
     /// `nil` for what is neither an address nor a range.
     public init?(_ text: String) {
@@ -99,11 +108,61 @@ public struct AddressRange: Equatable, Sendable {
         return rest == 0 || (bytes[whole] ^ other.bytes[whole]) >> (8 - UInt8(rest)) == 0
     }
 
+    /// The IPv4 addresses that this IPv6 address stands for, or may stand for, on the way through a translator or a tunnel;
+    /// and, for the unspecified address, the machine itself, to which Linux connects then.
+    package var embedded: [AddressRange] {
+        guard prefix == 128 else { return [] }
+        func inner(_ places: [Int], invertedBy mask: UInt8 = 0) -> [AddressRange] {
+            [AddressRange(version4: places.map { bytes[$0] ^ mask })]
+        }
+        let first = (0..<4).map { UInt16(bytes[2 * $0]) << 8 | UInt16(bytes[2 * $0 + 1]) }
+        let last = [12, 13, 14, 15]
+        if bytes.allSatisfy({ $0 == 0 }) { return ["::1", "127.0.0.1"].compactMap(AddressRange.init) }
+        if bytes[..<12].allSatisfy({ $0 == 0 }) {
+            // IPv4-compatible (RFC 4291, section 2.5.5.1).
+            return inner(last)
+        }
+        if bytes[..<12] == AddressRange.mapped[...] {
+            // An IPv4 address itself.
+            return bytes[12...].allSatisfy { $0 == 0 } ? ["127.0.0.1"].compactMap(AddressRange.init) : []
+        }
+        if bytes[..<12] == [0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0] {
+            // IPv4-translated (RFC 2765).
+            return inner(last)
+        }
+        switch (first[0], first[1], first[2]) {
+        case (0x64, 0xFF9B, 0) where bytes[6..<12].allSatisfy { $0 == 0 }:
+            // NAT64's well-known prefix (RFC 6052).
+            return inner(last)
+        case (0x64, 0xFF9B, 1):
+            // NAT64 of a network's own (RFC 8215): its prefix may have 48, 56, 64 or 96 bits, and byte 8 never counts.
+            return [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], last].flatMap { inner($0) }
+        case (0x2002, _, _):
+            // 6to4 (RFC 3056).
+            return inner([2, 3, 4, 5])
+        case (0x2001, 0, _):
+            // Teredo (RFC 4380): the server, and the client with its bits turned round.
+            return inner([4, 5, 6, 7]) + inner(last, invertedBy: 0xFF)
+        default:
+            // ISATAP (RFC 5214), with any prefix.
+            let isTunnel = bytes[8] & 0xFD == 0 && bytes[9..<12] == [0, 0x5E, 0xFE]
+            return isTunnel ? inner(last) : []
+        }
+    }
+
+    private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+
+    private init(version4 address: [UInt8]) {
+        text = address.map(String.init).joined(separator: ".")
+        bytes = AddressRange.mapped + address
+        prefix = 128
+    }
+
     private static func version4(_ text: Substring) -> [UInt8]? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { $0.allSatisfy(\.isNumber) ? UInt8($0) : nil }
         guard parts.count == 4, numbers.count == 4 else { return nil }
-        return [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + numbers
+        return mapped + numbers
     }
 
     private static func version6(_ text: Substring) -> [UInt8]? {

@@ -5,7 +5,7 @@ package actor AlertStore: AlertDesk {
     /// Rows in one answer.
     package static let maxListed = 1_000
 
-    private let connection: SQLiteConnection
+    let connection: SQLiteConnection
     private let audit: AuditLog
     private let time: TimeSource
 
@@ -133,7 +133,7 @@ package actor AlertStore: AlertDesk {
         return try read(rows.bind(":limit", Int64(limit)))
     }
 
-    private func find(_ id: Int64) throws(StorageError) -> Alert? {
+    func find(_ id: Int64) throws(StorageError) -> Alert? {
         try read(connection.statement(AlertStore.selectOne).bind(":id", id)).first
     }
 
@@ -222,6 +222,9 @@ package actor AlertStore: AlertDesk {
     private static let deletes: [StaticString] = [
         """
         DELETE FROM alert_member WHERE alert_id IN (SELECT id FROM alert WHERE closed_ms < :before LIMIT :limit)
+        """,
+        """
+        DELETE FROM alert_delivery WHERE alert_id IN (SELECT id FROM alert WHERE closed_ms < :before LIMIT :limit)
         """,
         "DELETE FROM alert WHERE id IN (SELECT id FROM alert WHERE closed_ms < :before LIMIT :limit)",
         """

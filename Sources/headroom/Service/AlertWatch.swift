@@ -36,8 +36,6 @@ actor AlertWatch {
     /// Not stored yet; of each alert the newest.
     private var unsaved: [AlertKey: Alert] = [:]
     private var erasedThrough: Int64 = 0
-    /// Alerts that the process before has sent to webhooks.
-    private var restored: [Alert] = []
     private var hasRestored = false
     private var isFailing = false
 
@@ -80,7 +78,7 @@ actor AlertWatch {
             let rules = try await rules.current().holding(at: now)
             let policy = rules.policy.alerts
             try await followLevels(rules, at: now)
-            await sinks.follow(policy, open: restored)
+            try await sinks.follow(policy)
             let seen = observation(rules, failingSinks: await sinks.troubles, at: now)
             let changed = engine.step(finder.find(in: seen), closingAfter: policy.closeSeconds, at: now)
             for alert in changed { unsaved[alert.key] = alert }
@@ -114,7 +112,7 @@ actor AlertWatch {
 
     /// Goes on with what was open when the process before ended.
     private func restore(at now: Timestamp) async throws {
-        restored = try await database.alerts.openAlerts()
+        let restored = try await database.alerts.openAlerts()
         engine = AlertEngine(restoring: restored, at: now)
         openKeys = Set(restored.map(\.key))
         open.set(openKeys.map(\.kind))

@@ -138,7 +138,8 @@ final class Service: Sendable {
             hasSecureCookies: configuration.tlsEndsAtProxy || certificate != nil,
             memory: { [database] in ([database.memory], ResidentMemory.bytes) }, comparison: configuration.comparison)
         sinks = AlertSinks(
-            sender: WebhookSender(secretsIn: configuration.policies.directory), time: time, metrics: openAlerts.sinks)
+            sender: WebhookSender(secretsIn: configuration.policies.directory), store: database.alerts, time: time,
+            metrics: openAlerts.sinks)
         alerts = AlertWatch(
             board: board, counters: intake.counters, conditions: conditions, rules: rules, database: database,
             certificate: certificate, open: openAlerts, sinks: sinks, log: configuration.log)

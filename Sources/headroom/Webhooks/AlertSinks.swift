@@ -2,6 +2,7 @@ import Foundation
 import HeadroomAlerts
 import HeadroomHTTP
 import HeadroomModel
+import HeadroomStorage
 import HeadroomWire
 
 /// The webhooks of the policy: each has a queue of its own, and at most one alert on its way.
@@ -31,21 +32,27 @@ actor AlertSinks {
     private let sender: WebhookSender
     private let time: TimeSource
     private let metrics: SinkMetrics
+    private let store: AlertStore
+    /// Not stored yet; of each webhook and alert the newest.
+    private var unsaved: [String: [Int64: AlertDelivery]] = [:]
     private var sinks: [String: Sink] = [:]
     private var addresses = AddressRules()
     private var remindedAt: Timestamp?
     private var newestHead: AuditHeadNote?
 
-    init(sender: WebhookSender, time: TimeSource, metrics: SinkMetrics) {
+    init(sender: WebhookSender, store: AlertStore, time: TimeSource, metrics: SinkMetrics) {
         self.sender = sender
+        self.store = store
         self.time = time
         self.metrics = metrics
     }
 
-    /// Until the task is cancelled, which also gives up what is being sent.
+    /// Until the task is cancelled. What is on its way then is waited for, for two seconds: a receiver that took it is not
+    /// sent it again after the start.
     func run() async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
+                await save()
                 let now = time.now()
                 for name in sinks.keys.sorted() {
                     if let notification = sinks[name]?.queue.next(at: now) {
@@ -59,16 +66,35 @@ actor AlertSinks {
                 try? await Task.sleep(for: .seconds(Self.lookSeconds))
             }
         }
+        await save()
     }
 
-    /// - Parameter open: open alerts; a webhook that is new to this process got them from the one before.
-    func follow(_ policy: AlertPolicy, open: [Alert]) {
+    /// A webhook that is new to this process gets what it was not told before.
+    func follow(_ policy: AlertPolicy) async throws(StorageError) {
         addresses = policy.addresses
         let names = Set(policy.sinks.map(\.name))
         sinks = sinks.filter { names.contains($0.key) }
         for sink in policy.sinks {
-            let new = Sink(policy: sink, queue: SinkQueue(known: open.filter(sink.wants)), head: newestHead)
-            sinks[sink.name, default: new].policy = sink
+            if sinks[sink.name] == nil {
+                await save()
+                let standing = try await store.standing(of: sink.name)
+                var queue = SinkQueue(known: standing.known)
+                for alert in standing.alerts where alert.closedAt != nil || sink.wants(alert) { queue.add(alert) }
+                sinks[sink.name] = Sink(policy: sink, queue: queue, head: newestHead)
+            }
+            sinks[sink.name]?.policy = sink
+        }
+        show()
+    }
+
+    /// What cannot be stored is kept for the next try; of an alert and a webhook there is one state.
+    private func save() async {
+        let deliveries = unsaved.keys.sorted().flatMap { sink in
+            (unsaved[sink] ?? [:]).values.sorted { $0.alert < $1.alert }.map { (sink: sink, delivery: $0) }
+        }
+        guard !deliveries.isEmpty, (try? await store.note(deliveries)) != nil else { return }
+        for (sink, delivery) in deliveries where unsaved[sink]?[delivery.alert] == delivery {
+            unsaved[sink]?[delivery.alert] = nil
         }
     }
 
@@ -156,7 +182,11 @@ actor AlertSinks {
             AlertMessage.body(
                 policy.format, notification.alert, event: notification.event.rawValue, secret: secret, at: now)
         }
-        sinks[name]?.queue.note(outcome, jitter: Double.random(in: 0...1), at: time.now())
+        let delivery = sinks[name]?.queue.note(outcome, jitter: Double.random(in: 0...1), at: time.now())
+        if let delivery {
+            unsaved[name, default: [:]][delivery.alert] = delivery
+            await save()
+        }
         show()
     }
 
