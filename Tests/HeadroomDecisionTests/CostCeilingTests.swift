@@ -31,6 +31,24 @@ import Testing
         #expect(story.assured("beta") >= 1e6)
     }
 
+    @Test mutating func `input that the provider has cached costs its own price here too`() throws {
+        func requests(cached share: Double) throws -> Double {
+            // Input costs 20 € a million tokens, and a tenth of it where it was cached; a tenth of 100 € an hour is left.
+            let terms = CostTerms(
+                currency: "EUR", period: .day, most: 1_000_000_000,
+                prices: [CostTerms.Price(perMillionInputTokens: 20_000_000, perMillionCachedInputTokens: 2_000_000)])
+            story.rules.allowances["acme"] = CostAllowance(
+                terms: terms, spent: 900_000_000, until: story.now.adding(seconds: 3600), minutesLeft: 60,
+                cachedShares: ["demo:pool": share])
+            story.run(seconds: 120)
+            return try #require(story.last?.changes.first { $0.tenant == "acme" }?.cost).perRequest
+        }
+        let full = try requests(cached: 0)
+        let half = try requests(cached: 0.5)
+        let all = try requests(cached: 1)
+        #expect(full > 0 && abs(half / full - 0.55) < 0.001 && abs(all / full - 0.1) < 0.001, "\(full) \(half) \(all)")
+    }
+
     @Test mutating func `it goes before the floor, and makes nobody starve who has spent its money`() {
         story.promise("acme", floor: 5e5)
         leave(1_200)

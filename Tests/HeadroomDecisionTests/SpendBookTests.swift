@@ -52,6 +52,20 @@ import Testing
         #expect(try spent(.init(perMillionInputTokens: 2_000_000, perMillionCachedInputTokens: 0)) == 800_000)
     }
 
+    @Test func `it knows which part of the input was cached in each pool, over all days that it keeps`() throws {
+        func use(_ pool: PoolID, _ day: Int64, cached: Int64) -> TenantUse {
+            var use = self.use(pool, day)
+            use.cachedInputTokens = cached
+            return use
+        }
+        var book = SpendBook([
+            use("a", Self.day - 1, cached: 900_000), use("a", Self.day, cached: 300_000), use("b", Self.day, cached: 0),
+            use("c", Self.day, cached: .max),
+        ])
+        let allowance = try #require(book.allowances(under: contract(.day), at: Self.noon)["acme"])
+        #expect(allowance.cachedShares == ["a": 0.6, "c": 1])
+    }
+
     @Test func `it stands still for a minute, follows what is saved, and starts again with the next period`() throws {
         var book = SpendBook()
         let contracts = contract(.day)

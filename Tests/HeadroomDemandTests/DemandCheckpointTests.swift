@@ -60,6 +60,22 @@ import Testing
         }
     }
 
+    @Test func `a gateway's rhythm is known after a start, and makes none of its tenants look in step`() throws {
+        var pool = ClassifiedPool()
+        for second in 0..<600 {
+            if second.isMultiple(of: 2) {
+                for tenant in ["acme", "beta"] as [TenantID] {
+                    for _ in 0..<6 { pool.call(Double(second) + 1.6, by: tenant) }
+                }
+            }
+            // Before so much was seen that a rhythm could be told.
+            if second % 16 == 15, second > 100 { pool = try restored(pool) }
+        }
+        for tenant in pool.demand(at: 602).tenants {
+            #expect(tenant.profile?.flags.isEmpty == true, "\(tenant.tenant): \(tenant.profile?.flags ?? [])")
+        }
+    }
+
     @Test func `damaged bytes are refused and never trap`() {
         var writer = ByteWriter()
         busyPool(seed: 1, seconds: 60).estimator.write(to: &writer)

@@ -176,6 +176,35 @@ import Testing
         #expect(try #require(flags.first).evidence.contains("mid-way"))
     }
 
+    @Test func `tasks that claim nothing, or have no call, hide no broken claims by completing`() {
+        let flags = flags { pool, second, _ in
+            for agent in 0..<4 {
+                pool.task(second, "t\(agent)", .progress, requests: 20, tokens: 30_000)
+                if second.truncatingRemainder(dividingBy: 5) == 0 { pool.call(second, task: "t\(agent)") }
+            }
+            pool.task(second, "empty-\(second)", .completed)
+            pool.task(second, "idle-\(second)", .progress, requests: 1)
+            pool.task(second, "idle-\(second)", .completed)
+        }
+        #expect(flags.map(\.kind) == [.unfinishedTasks])
+    }
+
+    @Test func `tasks that claim nothing break nothing by falling silent, and one that needs no more keeps its claim`()
+    {
+        let flags = flags { pool, second, _ in
+            let step = Int(second) % 10
+            let task = "t\(Int(second) / 10)"
+            pool.call(second, task: task)
+            // Every second one is heard of no more; each third one of the others counts down to nothing first.
+            if step == 0 { pool.task(second, task, .progress) }
+            if step == 9, Int(second) / 10 % 2 == 0 { pool.task(second, task, .completed) }
+            pool.task(second, "c\(Int(second) / 10)", .progress, requests: Int64(9 - step))
+            pool.call(second, task: "c\(Int(second) / 10)")
+            if step == 9 { pool.task(second, "c\(Int(second) / 10)", .completed) }
+        }
+        #expect(flags.isEmpty, "\(flags)")
+    }
+
     @Test func `tasks that get on and complete are not flagged`() {
         let flags = flags { pool, second, _ in
             let step = Int64(second) % 40

@@ -70,6 +70,19 @@ public struct SpendBook: Sendable {
         }
         let until = Timestamp(day: days.upperBound)
         return CostAllowance(
-            terms: terms, spent: spent, until: until, minutesLeft: max(1, until.seconds(since: now) / 60))
+            terms: terms, spent: spent, until: until, minutesLeft: max(1, until.seconds(since: now) / 60),
+            cachedShares: (uses[tenant] ?? [:]).compactMapValues(cachedShare))
+    }
+
+    /// Over all days that are kept, at most a month: a period that has just begun knows nothing yet. `nil`: nothing was
+    /// cached.
+    private func cachedShare(_ days: [Int64: Sum]) -> Double? {
+        var all = Sum()
+        for sum in days.values {
+            all.inputTokens.addSaturating(sum.inputTokens)
+            all.cachedInputTokens.addSaturating(sum.cachedInputTokens)
+        }
+        guard all.inputTokens > 0, all.cachedInputTokens > 0 else { return nil }
+        return min(1, Double(all.cachedInputTokens) / Double(all.inputTokens))
     }
 }

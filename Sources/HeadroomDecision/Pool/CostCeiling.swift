@@ -21,8 +21,10 @@ extension MemberTerms {
             bound(by: \.breakerCeiling, limit, request, in: pool)
         }
         guard let allowance, let price = allowance.terms.price(in: pool.pool) else { return }
+        let input = request[.inputTokens]
         let perRequest = price.cost(
-            requests: 1, inputTokens: request[.inputTokens], outputTokens: request[.outputTokens])
+            requests: 1, inputTokens: input,
+            cachedInputTokens: input * (allowance.cachedShares[pool.pool] ?? 0), outputTokens: request[.outputTokens])
         guard perRequest > 0 else { return }
         let facts = Explanation.CostFacts(
             currency: allowance.terms.currency, period: allowance.terms.period, most: Double(allowance.terms.most),

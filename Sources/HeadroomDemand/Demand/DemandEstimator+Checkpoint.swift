@@ -4,7 +4,7 @@ import HeadroomModel
 /// fades from tick to tick, demand above all, may differ by what the ticks between the checkpoint and the end of the
 /// process would have raised it to: at most one half-life of a checkpoint's period.
 extension DemandEstimator {
-    private static let version: UInt16 = 5
+    private static let version: UInt16 = 6
 
     public func write(to writer: inout ByteWriter) {
         writer.write(DemandEstimator.version)

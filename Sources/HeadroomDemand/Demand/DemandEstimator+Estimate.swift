@@ -121,7 +121,7 @@ extension DemandEstimator {
             let index = Int(silenced.place)
             tasks.end(silenced, in: &profiles[index].tasks)
             // A task that waits for want of room has a reason to be silent.
-            if silenced.wasReported, profiles[index].watch.isGranted {
+            if silenced.hasClaimed, profiles[index].watch.isGranted {
                 profiles[index].watch.note(TaskBook.ClaimOutcome(broken: 1))
             }
         }

@@ -9,6 +9,7 @@ struct GatewayArrivals: Sendable {
     private var since: Timestamp
     /// When in the loop's period new work arrives here, of all tenants: each counts the same, however many calls it makes.
     private var phases = LoopPhases()
+    /// Its place in the table; a start gives out places anew, and counts the first call as another one's.
     private var lastTenant = -1
     /// How often a call is of another tenant than the one before it, of the last 32 or so.
     private var otherTenants: Float = 0
@@ -68,11 +69,16 @@ extension GatewayArrivals {
         lately.write(to: &writer)
         hourly.write(to: &writer)
         writer.write(since)
+        // Without them each start would believe a gateway's rhythm to be its tenants' until it has learnt it again.
+        phases.write(to: &writer)
+        writer.write(otherTenants)
     }
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
         lately = try FadingWork(from: &reader)
         hourly = try Fading(from: &reader)
         since = try reader.readTimestamp()
+        phases = try LoopPhases(from: &reader)
+        otherTenants = try reader.readFloatAmount()
     }
 }

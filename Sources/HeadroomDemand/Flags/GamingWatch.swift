@@ -210,7 +210,7 @@ struct GamingWatch: Sendable {
     private func unfinishedTasks(_ strength: Float) -> String? {
         guard claimsBroken >= 2.4 * strength, claimsBroken >= 4 * strength * claimsKept else { return nil }
         return "\(whole(claimsBroken)) claims of tasks that they are mid-way came to nothing; "
-            + "\(whole(claimsKept)) tasks completed, where honest agents complete most of what they report"
+            + "\(whole(claimsKept)) tasks with claims completed, where honest agents complete most of what they report"
     }
 
     private func loopSynchronised(_ strength: Float, _ settings: Settings) -> String? {

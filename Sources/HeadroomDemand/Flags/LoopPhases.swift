@@ -1,3 +1,5 @@
+import HeadroomModel
+
 /// When in the loop's period new work arrives, in eighths of it; what came long ago fades.
 struct LoopPhases: Sendable {
     /// A call, by the part of the period in which it arrived, and how much it counts: all calls of one tenant in one period
@@ -24,5 +26,18 @@ struct LoopPhases: Sendable {
         var most: Float = 0
         for part in 0..<8 { most = max(most, parts[part] + parts[(part + 1) & 7]) }
         return most
+    }
+}
+
+extension LoopPhases {
+    func write(to writer: inout ByteWriter) {
+        writer.write(parts.lowHalf)
+        writer.write(parts.highHalf)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteCodingError) {
+        self.init()
+        parts.lowHalf = try reader.readAmounts()
+        parts.highHalf = try reader.readAmounts()
     }
 }

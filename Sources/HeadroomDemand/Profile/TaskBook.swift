@@ -86,12 +86,13 @@ struct TaskBook: Sendable {
     /// A task that ended without a word.
     struct Silenced {
         let place: Int32
-        /// It had reported its course before.
-        let wasReported: Bool
+        /// It had claimed to need more.
+        let hasClaimed: Bool
         fileprivate let key: UInt64
     }
 
-    /// Claims that were found kept or broken.
+    /// Claims that were found kept or broken. A task that claimed nothing, or had no call, has kept none by completing: it
+    /// costs nothing to report such tasks.
     struct ClaimOutcome: Equatable {
         var kept = 0
         var broken = 0
@@ -133,16 +134,17 @@ struct TaskBook: Sendable {
         if record.state == .completed || record.state == .failed {
             tasks[key] = task
             end(key, isCompleted: record.state == .completed, in: &tally)
-            return ClaimOutcome(kept: record.state == .completed ? 1 : 0)
+            return ClaimOutcome(kept: record.state == .completed && task.claim > 0 && task.requests > 0 ? 1 : 0)
         }
         // At most a million calls and 10¹² tokens: a claim beyond it says nothing.
         let requests = min(max(0, record.remainingRequests ?? 0), 1_000_000)
         let tokens = min(max(0, record.remainingTokens ?? 0), 1_000_000_000_000)
         tally.remainingRequests += requests - task.remainingRequests
         tally.remainingTokens += tokens - task.remainingTokens
+        let neededMore = task.remainingRequests > 0 || task.remainingTokens > 0
         task.remainingRequests = requests
         task.remainingTokens = tokens
-        let isBroken = task.check(isGranted: isGranted, at: record.at)
+        let isBroken = task.check(isGranted: isGranted, neededMore: neededMore, at: record.at)
         tasks[key] = task
         return ClaimOutcome(broken: isBroken ? 1 : 0)
     }
@@ -153,7 +155,7 @@ struct TaskBook: Sendable {
         sweptAt = now
         return tasks.filter { !$0.value.isOver && now.seconds(since: $0.value.last) > TaskBook.silenceSeconds }
             .sorted { ($0.value.last, $0.key) < ($1.value.last, $1.key) }
-            .map { Silenced(place: $0.value.tenant, wasReported: $0.value.isTold, key: $0.key) }
+            .map { Silenced(place: $0.value.tenant, hasClaimed: $0.value.claim > 0, key: $0.key) }
     }
 
     mutating func end(_ silenced: Silenced, in tally: inout TaskTally) {
@@ -235,10 +237,13 @@ struct TaskBook: Sendable {
 
 extension TaskBook.Task {
     /// True when the claim turns out to be broken; then the next one begins.
-    fileprivate mutating func check(isGranted: Bool, at now: Timestamp) -> Bool {
+    /// - Parameter neededMore: by the line before.
+    fileprivate mutating func check(isGranted: Bool, neededMore: Bool, at now: Timestamp) -> Bool {
         let asks = Float(remainingRequests) > 0 ? Float(remainingRequests) : min(Float(remainingTokens), 1)
-        // No claim so far, or one that has gone down by half since: honest progress.
-        guard claim > 0, asks > claim / 2 else {
+        // It needs no more: the claim was kept, and stays what the task has claimed.
+        if asks == 0 { return false }
+        // No claim in force, or one that has gone down by half since: honest progress.
+        guard neededMore, claim > 0, asks > claim / 2 else {
             begin(asks, at: now)
             return false
         }

@@ -134,11 +134,16 @@ public struct CostAllowance: Equatable, Sendable {
     public var until: Timestamp
     /// A minute at least.
     public var minutesLeft: Double
+    /// Of the input tokens that were used lately, the part that the provider had cached, 0 to 1; none where there is no pool.
+    public var cachedShares: [PoolID: Double]
 
-    public init(terms: CostTerms, spent: Double, until: Timestamp, minutesLeft: Double) {
+    public init(
+        terms: CostTerms, spent: Double, until: Timestamp, minutesLeft: Double, cachedShares: [PoolID: Double] = [:]
+    ) {
         self.terms = terms
         self.spent = spent
         self.until = until
         self.minutesLeft = minutesLeft
+        self.cachedShares = cachedShares
     }
 }
