@@ -154,6 +154,7 @@ extension AlertKind {
         case .loopLate: 20
         case .loopFailing, .service, .breakerOpen, .retryStorm, .sinkFailing: 10
         case .starvation, .providerBilling, .providerKey, .costNear, .costReached, .costSlowing, .costPausing,
+            .taskStopped,
             .gatewayLost, .approvalWaiting, .approvalEnding, .gaming, .limitsReversing, .sloBurn, .telemetrySilent,
             .unknownName, .diskFull,
             .policyRejected, .certificateEnding:

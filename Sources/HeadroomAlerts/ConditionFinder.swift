@@ -25,6 +25,7 @@ package struct ConditionFinder: Sendable {
             findTraffic(report, seen, &found)
             findCosts(report, seen, &found)
             findCostBreaks(report, seen, &found)
+            findTasks(report, seen, &found)
             let names = Set(report.pools.map(\.pool))
             reversals = reversals.filter { names.contains($0.key) }
             traffic = traffic.filter { names.contains($0.key) }

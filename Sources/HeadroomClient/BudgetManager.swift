@@ -30,10 +30,6 @@ public final class BudgetManager: Sendable {
         public var directory: URL?
         /// Waiting calls draw from what other gateways leave unused; otherwise they live on what this gateway has.
         public var draws = true
-        /// What each agent task may use (``Call/task``); `nil`: tasks have no budgets.
-        public var taskLimits: TaskLimits?
-        /// For ``TaskLimits/cost``; a call to a pool without a price costs nothing.
-        public var prices: [PoolID: TokenPrice] = [:]
         /// Answers are kept and used again; `nil`: none are. They outlive the process where there is a directory.
         public var cache: AnswerCache.Settings?
         /// What becomes of calls for a pool that the snapshot does not name.
@@ -77,7 +73,7 @@ public final class BudgetManager: Sendable {
     private let link: HeadroomLink
     private let feed: AllocationFeed
     private let pools: PoolBudgets
-    private let tasks: TaskBudgets?
+    private let tasks = TaskBudgets()
     private let draws: AsyncStream<DrawRequest>
     private let saved: Mutex<SavedSnapshot?>
     private let stopped: AsyncStream<Void>
@@ -126,7 +122,6 @@ public final class BudgetManager: Sendable {
         link = HeadroomLink(addresses: settings.addresses, token: settings.token, time: time)
         feed = AllocationFeed(
             gateway: settings.gateway, boot: boot, seed: seed, link: link, time: time)
-        tasks = settings.taskLimits.map { TaskBudgets(limits: $0, prices: settings.prices) }
         // A draw that is not sent is asked for again.
         let (draws, drawing) = AsyncStream.makeStream(of: DrawRequest.self, bufferingPolicy: .bufferingNewest(256))
         self.draws = draws
@@ -304,8 +299,9 @@ public final class BudgetManager: Sendable {
         /// Calls since the start for pools that the snapshot did not name.
         public var unknownPoolCalls: Int
         public var dropped: Int
-        /// Tasks that have used up their budgets, the last hundred, oldest first: a person should look at them.
-        public var escalations: [Escalation]
+        /// Calls that were refused since the start because of their agent tasks: the budget is used up, the task is
+        /// stopped, or the call names none where it has to.
+        public var refusedByTask: Int
     }
 
     public var state: State {
@@ -322,7 +318,7 @@ public final class BudgetManager: Sendable {
             problem: link.problem ?? reporter.faults.last.map { "refused telemetry: \($0.detail)" },
             reported: counts.accepted, rejected: counts.rejected,
             unknownPoolCalls: pools.unknownCalls, dropped: counts.dropped,
-            escalations: tasks?.escalations ?? [])
+            refusedByTask: tasks.refused)
     }
 
     /// Each pool's, ascending by id.

@@ -28,7 +28,7 @@ enum GateStatus {
         writer.field("problem", state.problem)
         writer.field("open_slots", gate.openSlots)
         writer.field("unknown_pool_calls", state.unknownPoolCalls)
-        writer.field("escalations", state.escalations.map(\.description))
+        writer.field("refused_by_task", state.refusedByTask)
         writer.key("telemetry")
         writer.beginObject()
         writer.field("reported", state.reported)
@@ -122,12 +122,13 @@ enum GateStatus {
                 ("{pool=\"\($0.pool)\"}", ($0.status.breaker == nil ? 0 : 1) + $0.status.brokenModels.count)
             })
         family(
-            "headroom_gate_escalations", "gauge", "Agent tasks that have used up their budgets, a hundred at most.",
-            [("", state.escalations.count)])
-        family(
             "headroom_gate_unknown_pool_calls_total", "counter",
             "Calls for pools that the allocations do not name: --unknown-pools says what becomes of them.",
             [("", state.unknownPoolCalls)])
+        family(
+            "headroom_gate_task_refusals_total", "counter",
+            "Calls refused for their agent tasks: a budget, a stop, or none named where one has to be.",
+            [("", state.refusedByTask)])
         family("headroom_gate_slots", "gauge", "Slots that are out.", [("", gate.openSlots)])
         family(
             "headroom_gate_lease_live", "gauge", "1 while Headroom's word holds, 0 on the fallback or before it.",

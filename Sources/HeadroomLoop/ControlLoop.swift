@@ -50,6 +50,8 @@ package actor ControlLoop {
             failures += await failing(.read) { try await self.memory.forgetErased(at: now) }
             report.costBreaks = await memory.costBreaks(under: rules, at: now)
             rules.costBreaks = report.costBreaks.filter(\.state.isHeld)
+            report.tasks = await memory.tasks(under: rules, at: now)
+            rules.heldTasks = report.tasks.held
 
             let capacities = await observer.estimate(at: now)
             let classified = await classifier.estimate(capacities: capacities, at: now)

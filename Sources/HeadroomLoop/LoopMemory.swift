@@ -2,7 +2,7 @@ import HeadroomDecision
 import HeadroomModel
 
 /// The loop's knowledge of telemetry, between ticks and across starts: how far it has read, the checkpoint from which a
-/// start goes on, who was erased, what was spent, and whom the cost breaker holds.
+/// start goes on, who was erased, what was spent, whom the cost breaker holds, and how agent tasks stand.
 ///
 /// The observer and the classifier hold what they made of the rows; this feeds them, and stores and restores their state
 /// together with the place up to which it counts.
@@ -27,6 +27,7 @@ actor LoopMemory {
     /// Of tenants whose use is priced; `nil` before it was read.
     private var spend: SpendBook?
     private var breaker = CostBreaker()
+    private var watch = TaskWatch()
 
     init(
         telemetry: any TelemetrySource, checkpoints: any CheckpointStore, observer: UpstreamCapacityObserver,
@@ -65,6 +66,7 @@ actor LoopMemory {
         await classifier.restore(checkpoint.classifier, at: checkpoint.at)
         publisher.restoreFloats(checkpoint.floats)
         breaker.restore(checkpoint.breaker)
+        watch.restore(checkpoint.tasks)
         cursor = checkpoint.cursor
     }
 
@@ -81,6 +83,7 @@ actor LoopMemory {
             if policy.costBreaker.isOn {
                 for index in living.indices { breaker.fold(living[index], under: rules) }
             }
+            for index in living.indices { watch.fold(living[index], under: rules) }
             // The roll-ups take the late ones as well.
             await classifier.fold(page.records, at: now)
             next = page.next
@@ -93,6 +96,9 @@ actor LoopMemory {
     /// Whom the cost breaker holds, and who is near it, by the telemetry that was read.
     func costBreaks(under rules: Rules, at now: Timestamp) -> [CostBreak] { breaker.step(under: rules, at: now) }
 
+    /// How agent tasks stand, by the telemetry that was read.
+    func tasks(under rules: Rules, at now: Timestamp) -> TaskReports { watch.step(under: rules, at: now) }
+
     /// Tenants that were erased since the last tick, or before a start: neither the decision nor the next checkpoint knows
     /// them any more. Call it after the rows of the tick were read: some of them may be theirs.
     func forgetErased(at now: Timestamp) async throws(StorageError) {
@@ -102,6 +108,7 @@ actor LoopMemory {
         await classifier.erase(fingerprints, at: now)
         spend?.forget(fingerprints)
         breaker.forget(fingerprints)
+        watch.forget(fingerprints)
         erasedThrough.known = max(erasedThrough.known, last.id)
     }
 
@@ -124,7 +131,8 @@ actor LoopMemory {
         let erased = erasedThrough.known
         let checkpoint = Checkpoint(
             at: now, cursor: cursor, observer: await observer.checkpoint(), classifier: await classifier.checkpoint(),
-            floats: publisher.checkpointFloats(), breaker: breaker.checkpoint())
+            floats: publisher.checkpointFloats(), breaker: breaker.checkpoint(),
+            tasks: watch.checkpoint())
         let rollups = await classifier.unstoredRollups()
         let priced = Set(rules.contracts.values.lazy.filter { $0.cost != nil }.map(\.tenant))
         try await checkpoints.save(

@@ -207,6 +207,17 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         }
     }
 
+    package func rule(_ ruling: TaskRuling) async throws(SteeringError) -> TaskRuling {
+        try work { state in
+            var ruling = ruling
+            ruling.id = state.newID()
+            state.steering.taskRulings.removeAll { $0.name == ruling.name }
+            state.steering.taskRulings.append(ruling)
+            state.note("task.\(ruling.verdict.name)", by: ruling.authorship.author, at: ruling.authorship.at)
+            return ruling
+        }
+    }
+
     package func endLift(_ id: Int64, by author: String, at now: Timestamp) async throws(SteeringError) {
         try work { (state) throws(SteeringError) in
             guard state.steering.costLifts.contains(where: { $0.id == id && $0.authorship.until > now }) else {

@@ -237,10 +237,12 @@ public struct Checkpoint: Sendable {
     public var floats: [UInt8]
     /// What the cost breaker has counted, and whom it holds; empty where there is nothing.
     public var breaker: [UInt8]
+    /// Agent tasks in progress; empty where there are none.
+    public var tasks: [UInt8]
 
     public init(
         at: Timestamp, cursor: TelemetryCursor, observer: [UInt8], classifier: [UInt8], floats: [UInt8] = [],
-        breaker: [UInt8] = []
+        breaker: [UInt8] = [], tasks: [UInt8] = []
     ) {
         self.at = at
         self.cursor = cursor
@@ -248,6 +250,7 @@ public struct Checkpoint: Sendable {
         self.classifier = classifier
         self.floats = floats
         self.breaker = breaker
+        self.tasks = tasks
     }
 }
 

@@ -71,6 +71,9 @@ extension Contract {
         }
         terms.sort { $0.pool < $1.pool }
         cost = object.object("cost", orNull: true).flatMap { CostTerms($0) }
+        for (node, key) in object.list("task_budgets", count: 0...TaskBudgetPolicy.maxOfContract, of: "budgets") ?? [] {
+            if let budget = TaskBudget(node, key: key, file: file, namesTenant: false) { taskBudgets.append(budget) }
+        }
         object.end()
     }
 }

@@ -13,7 +13,8 @@ package struct PolicyConflict: Equatable, Sendable {
 extension Policy {
     /// Empty for a policy that can be used. For policies put together in code as well as for files.
     package var conflicts: [PolicyConflict] {
-        tierConflicts + bandConflicts + timeConflicts + sinkConflicts + contractConflicts + pools.flatMap(conflicts)
+        tierConflicts + bandConflicts + timeConflicts + sinkConflicts + contractConflicts + taskConflicts
+            + pools.flatMap(conflicts)
     }
 
     private var tierNames: String { tiers.map(\.name).joined(separator: ", ") }
@@ -63,6 +64,16 @@ extension Policy {
                 .unknownName, [KeyPathText.join("contracts.tiers", word.word)] + tierNameKeys,
                 "must be one of the tiers (\(tierNames)), found \"\(word.tier)\""
                     + NearestName.question(word.tier, among: tiers.map(\.name)))
+        }
+    }
+
+    private var taskConflicts: [PolicyConflict] {
+        taskBudgets.budgets.enumerated().compactMap { index, budget in
+            guard let name = budget.tier, tier(named: name) == nil else { return nil }
+            return .inRules(
+                .unknownName, ["task_budgets.budgets[\(index)].tier"] + tierNameKeys,
+                "must be one of the tiers (\(tierNames)), found \"\(name)\""
+                    + NearestName.question(name, among: tiers.map(\.name)))
         }
     }
 

@@ -33,6 +33,7 @@ extension Policy {
         }
         if let section = root.object("contracts") { contracts.read(section) }
         if let section = root.object("cost_breaker") { costBreaker.read(section) }
+        if let section = root.object("task_budgets") { taskBudgets.read(section) }
         root.end()
     }
 }
@@ -125,6 +126,7 @@ extension PoolPolicy {
         let acceptAboveContract = section.bool("accept_above_contract")
         let closedAfter = section.optionalNumber("closed_after_seconds", in: 0...86400, unit: "seconds")
         let prices = PoolPolicy.prices(&section)
+        let requiresTask = section.bool("require_task")
         section.end()
         guard let pool else { return nil }
         self.init(pool: pool, provider: provider, nominal: nominal ?? .none)
@@ -136,6 +138,7 @@ extension PoolPolicy {
         if let acceptAboveContract { self.acceptAboveContract = acceptAboveContract }
         if let closedAfter { closedAfterSeconds = closedAfter }
         self.prices = prices
+        self.requiresTask = requiresTask
     }
 
     private static func prices(_ section: inout CheckedObject) -> [PoolPrice] {

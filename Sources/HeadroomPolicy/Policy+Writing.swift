@@ -35,6 +35,7 @@ extension Policy {
         writer.section("service_levels", serviceLevels, ServiceLevelPolicy.fields)
         writer.contracts(contracts)
         writer.costBreaker(costBreaker)
+        writer.taskBudgets(taskBudgets)
         writer.endObject()
         return writer.bytes
     }
@@ -124,6 +125,7 @@ extension PoolPolicy {
         writer.key("closed_after_seconds")
         if let closedAfterSeconds { writer.number(closedAfterSeconds) } else { writer.null() }
         writer.field("prices", each: prices) { $0.price($1) }
+        if let requiresTask { writer.field("require_task", requiresTask) }
         writer.endObject()
         return writer.bytes
     }

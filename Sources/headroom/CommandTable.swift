@@ -87,6 +87,9 @@ enum CommandTable {
             name: "cost-breaker", summary: "whose spending is held back, and lifts of that",
             help: CostBreakerCommand.help, run: CostBreakerCommand.run),
         Command(
+            name: "tasks", summary: "agent tasks over all gateways: list, stop, lift", help: TasksCommand.help,
+            run: TasksCommand.run),
+        Command(
             name: "audit verify", summary: "check that nobody changed the audit log", help: AuditCommand.verifyHelp,
             run: AuditCommand.runVerify),
         Command(

@@ -54,6 +54,19 @@ import Testing
         Cause(.costPausing, "it will have spent 90.00", "Slowing does not hold it: it will be paused in 60 s.") {
             seen, _ in seen.report?.costBreaks = [.sample(.pausing, at: seen.at)]
         },
+        Cause(
+            .taskStopped, "The task t-9 of acme (research) has used 40 calls of 40",
+            "it has started 2 tasks in 1 level, the largest t-10 with 30 calls. Its calls and those of the tasks below it are refused."
+        ) { seen, _ in
+            var use = TaskUse(calls: 40)
+            use[.fanOut] = 2
+            seen.report?.tasks.tasks = [
+                TaskReport(
+                    name: TaskName("t-9", of: "acme"), root: "t-9", kind: "research", begunAt: seen.at, seenAt: seen.at,
+                    use: use, limits: TaskLimits(calls: 40), depth: 1,
+                    children: [TaskReport.Child(task: "t-10", use: TaskUse(calls: 30))], hold: .all, measure: .calls)
+            ]
+        },
         Cause(.drift, "gw-1 polls, but enforces generation 1.7, which was replaced at 2") { seen, _ in
             seen.gateways = [.sample("gw-1", seen: seen.at, behind: 25)]
         },

@@ -14,17 +14,12 @@ final class Fixture: Sendable {
     let manager: BudgetManager
     private let clock: Clock
 
-    init(
-        directory: URL? = nil, taskLimits: TaskLimits? = nil, prices: [PoolID: TokenPrice] = [:],
-        settings change: (inout BudgetManager.Settings) -> Void = { _ in }
-    ) throws {
+    init(directory: URL? = nil, settings change: (inout BudgetManager.Settings) -> Void = { _ in }) throws {
         let clock = Clock()
         self.clock = clock
         // Nothing listens there, and nothing is sent before `run()`.
         var settings = BudgetManager.Settings(
             gateway: "gw-1", addresses: [URL(string: "http://127.0.0.1:1")!], directory: directory)
-        settings.taskLimits = taskLimits
-        settings.prices = prices
         settings.draws = false
         // A call costs what it says.
         settings.defaultOutputTokens = 0

@@ -26,6 +26,7 @@ import Testing
         "POST /v1/rollback": operators,
         "GET /v1/cost-breaker": viewers, "POST /v1/cost-breaker/lifts": operators,
         "DELETE /v1/cost-breaker/lifts/{id}": operators,
+        "GET /v1/tasks": viewers, "POST /v1/tasks/stop": overriders, "POST /v1/tasks/lift": overriders,
         "GET /v1/tenants": viewers, "PUT /v1/tenants/{id}": [.admin], "DELETE /v1/tenants/{id}": [.admin],
         "POST /v1/tenants/import": [.admin], "POST /v1/tenants/{id}/share": overriders, "POST /v1/plan": overriders,
         "GET /v1/policy/files": operators,

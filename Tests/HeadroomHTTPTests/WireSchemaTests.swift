@@ -56,6 +56,17 @@ import Testing
             pool.taskKinds = [PoolAllocation.TaskKind(kind: "k", requestsPerMinute: 1.5)]
             pool.meanOutputTokens = 210
             pool.closedAfterSeconds = 300
+            pool.tasks = TaskTerms(
+                requiresTask: true,
+                budgets: [
+                    TaskBudget(
+                        taskKind: "k", tenant: "t10", tier: "free",
+                        limits: TaskLimits(calls: 1, iterations: 2, tokens: 3, fanOut: 4, seconds: 5))
+                ],
+                held: TaskHold.allCases.map {
+                    TaskTerms.Held(
+                        TaskName($0.name, of: "t10"), $0, ownHold: .all, isCost: true, isFull: true, isLifted: true)
+                })
             return pool
         }
         return Snapshot(
@@ -132,12 +143,13 @@ import Testing
     private static let lines: [TelemetryRecord] = {
         let at = Timestamp(milliseconds: 1_793_000_000_000)
         let calls = Outcome.allCases.map { outcome in
-            TelemetryRecord.call(
-                CallRecord(
-                    id: "i", request: "r", at: at, gateway: "g", tenant: "t", pool: "p", model: "m", endpoint: "e",
-                    criticality: .batch, task: "k", parent: "q", attempt: 2, outcome: outcome, status: 200,
-                    latencyMilliseconds: 1.5, queuedMilliseconds: 2, inputTokens: 3, outputTokens: 4,
-                    cachedInputTokens: 1, maxTokens: 9, countedTokens: 6, taskKind: "review"))
+            var call = CallRecord(
+                id: "i", request: "r", at: at, gateway: "g", tenant: "t", pool: "p", model: "m", endpoint: "e",
+                criticality: .batch, task: "k", parent: "q", attempt: 2, outcome: outcome, status: 200,
+                latencyMilliseconds: 1.5, queuedMilliseconds: 2, inputTokens: 3, outputTokens: 4,
+                cachedInputTokens: 1, maxTokens: 9, countedTokens: 6, taskKind: "review")
+            call.isToolWork = outcome == .ok
+            return TelemetryRecord.call(call)
         }
         let tasks = TaskRecord.State.allCases.map { state in
             TelemetryRecord.task(

@@ -78,6 +78,24 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a person's word on a task holds until it ends, and replaces the one before it`(kind: StoreKind) async throws {
+        let desk = try desk(kind)
+        func rule(_ task: String, _ verdict: TaskRuling.Verdict, seconds: Double = 600) async throws -> TaskRuling {
+            try await desk.rule(
+                TaskRuling(
+                    name: TaskName(task, of: "acme"), verdict: verdict,
+                    authorship: authorship(by: "ann", seconds: seconds)))
+        }
+        _ = try await rule("a/1 \u{3C0}", .stop)
+        let other = try await rule("b", .stop, seconds: 60)
+        let lift = try await rule("a/1 \u{3C0}", .lift)
+        #expect(try await desk.steering().taskRulings.sorted { $0.id < $1.id } == [other, lift])
+        time.set(start.adding(seconds: 60))
+        #expect(try await desk.steering().taskRulings == [lift])
+        #expect(try await actions(desk) == ["task.stop", "task.stop", "task.lift"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `an override that needs a second person holds from the approval on, for as long as was asked for`(
         kind: StoreKind
     ) async throws {

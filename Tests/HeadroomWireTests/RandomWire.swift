@@ -16,15 +16,16 @@ enum RandomWire {
         func duration() -> Double { Double.random(in: 0...86_400_000, using: &generator) }
         switch Int.random(in: 0..<6, using: &generator) {
         case 0:
-            return .call(
-                CallRecord(
-                    id: some(text()), request: some(text()), at: at, gateway: gateway, tenant: tenant, pool: pool,
-                    model: some(text()), endpoint: some(text()), criticality: criticality, task: some(text()),
-                    parent: some(text()), attempt: Int.random(in: 1...9, using: &generator),
-                    outcome: Outcome.allCases.randomElement(using: &generator)!, status: some(429),
-                    latencyMilliseconds: some(duration()), queuedMilliseconds: some(duration()),
-                    inputTokens: some(count()), outputTokens: some(count()), cachedInputTokens: some(count()),
-                    maxTokens: some(count()), countedTokens: some(count()), taskKind: some(text())))
+            var call = CallRecord(
+                id: some(text()), request: some(text()), at: at, gateway: gateway, tenant: tenant, pool: pool,
+                model: some(text()), endpoint: some(text()), criticality: criticality, task: some(text()),
+                parent: some(text()), attempt: Int.random(in: 1...9, using: &generator),
+                outcome: Outcome.allCases.randomElement(using: &generator)!, status: some(429),
+                latencyMilliseconds: some(duration()), queuedMilliseconds: some(duration()),
+                inputTokens: some(count()), outputTokens: some(count()), cachedInputTokens: some(count()),
+                maxTokens: some(count()), countedTokens: some(count()), taskKind: some(text()))
+            call.isToolWork = Bool.random(using: &generator)
+            return .call(call)
         case 1:
             let outcomes = (0..<4).map { _ in Int64.random(in: 0...1000, using: &generator) }
             let requests = outcomes.reduce(0, +)
@@ -84,6 +85,21 @@ enum RandomWire {
             }
             if Bool.random(using: &generator) { pool.meanOutputTokens = .random(in: 0...1000, using: &generator) }
             if Bool.random(using: &generator) { pool.closedAfterSeconds = .random(in: 0...1000, using: &generator) }
+            if Bool.random(using: &generator) {
+                pool.tasks = TaskTerms(
+                    requiresTask: Bool.random(using: &generator),
+                    budgets: [
+                        TaskBudget(
+                            taskKind: "k \u{3C0}", tenant: "t", tier: "free", limits: TaskLimits(calls: 3, fanOut: 0)),
+                        TaskBudget(limits: TaskLimits(iterations: 4, tokens: 1_000_000, seconds: 60)),
+                    ],
+                    held: TaskHold.allCases.map { hold in
+                        TaskTerms.Held(
+                            TaskName("task \(hold)", of: "t"), hold, ownHold: .steps,
+                            isCost: Bool.random(using: &generator),
+                            isFull: Bool.random(using: &generator), isLifted: Bool.random(using: &generator))
+                    })
+            }
             return pool
         }
         return Snapshot(

@@ -124,6 +124,30 @@ extension ConditionFinder {
         }
     }
 
+    /// Agent tasks of which no call goes any more, or only the one with which they end.
+    func findTasks(_ report: LoopReport, _ seen: AlertObservation, _ found: inout FoundConditions) {
+        for task in report.tasks.tasks where task.hold >= .steps && !task.isOver {
+            found.add(AlertKey(.taskStopped)) {
+                let what =
+                    if let stop = task.ruling {
+                        "\(stop.authorship.author) has stopped it until \(stop.authorship.until.sentence): "
+                            + stop.authorship.reason
+                    } else if task.hold == .all {
+                        "Its calls and those of the tasks below it are refused."
+                    } else {
+                        "Only its finishing step may go."
+                    }
+                return seen.member(
+                    named: "\(task.name)", tenant: task.name.tenant, since: task.ruling?.authorship.at,
+                    task.ruling == nil ? .warning : .info, "\(task.sentence) \(what)",
+                    AlertRecommendation(
+                        "See what it does: headroom tasks --tenant \(task.name.tenant). Success, sre or admin may let it go on "
+                            + "for a while (what another person has stopped: sre or admin): headroom tasks lift "
+                            + "\"\(task.name.task)\" --tenant \(task.name.tenant)."))
+            }
+        }
+    }
+
     private func wait(until due: Timestamp?, _ seen: AlertObservation) -> String {
         GroupedNumber.duration(seconds: max(0, due?.seconds(since: seen.at) ?? 0))
     }

@@ -89,6 +89,15 @@ extension PoolBudget {
         }
     }
 
+    /// Calls that wait for their turn in agent tasks that are stopped do not get it.
+    func refuseStopped(_ state: inout State, at now: Timestamp, _ resumptions: inout [Resumption]) {
+        for id in state.entries.ids(where: { $0.sentAt == nil && $0.verdict == nil && $0.call.task != nil }) {
+            guard let call = state.entries[id]?.call, let refusal = tasks.stop(of: call, in: pool) else { continue }
+            state.gate.withdraw(id, at: now)
+            end(id, with: .refused(refusal), &state, at: now, &resumptions)
+        }
+    }
+
     static let stopping = Refusal(.fail, "the gateway is stopping")
 
     func drop(_ id: Int, _ state: inout State, at now: Timestamp) {
@@ -106,7 +115,7 @@ extension PoolBudget {
 
     /// The call is out of the gate, and cost its task `actual`. Once.
     func close(_ entry: Entry, actual: Work = .zero, _ state: inout State) {
-        tasks?.settle(entry.call, estimate: entry.estimate, actual: actual, in: pool, at: time.now())
+        tasks.settle(entry.call, estimate: entry.estimate, actual: actual)
         if entry.sentAt == nil { state.waiting -= 1 }
     }
 

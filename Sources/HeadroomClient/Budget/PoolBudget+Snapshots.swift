@@ -14,6 +14,9 @@ extension PoolBudget {
                 state.gate.startDrawing(boot: boot, at: now)
             }
             if allocation?.enforce == true { state.epoch = epoch }
+            if tasks.load(allocation?.enforce == true ? allocation?.tasks : nil, of: pool) {
+                refuseStopped(&state, at: now, &resumptions)
+            }
             dispatch(&state, at: now, &resumptions)
         }
     }

@@ -83,11 +83,13 @@ extension PoolBudget {
 
     func record(of entry: Entry, outcome: Outcome, at now: Timestamp) -> CallRecord {
         let call = entry.call
-        return CallRecord(
+        var record = CallRecord(
             request: call.request, at: now, gateway: gateway, tenant: call.tenant, pool: pool, model: call.model,
             endpoint: call.endpoint, criticality: call.criticality, task: call.task, parent: call.parent,
             outcome: outcome, inputTokens: Int64(call.inputTokens),
             maxTokens: call.maxOutputTokens.map(Int64.init), taskKind: call.taskKind)
+        record.isToolWork = call.work == .tool
+        return record
     }
 
     /// No more than Headroom takes.

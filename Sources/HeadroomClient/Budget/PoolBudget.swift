@@ -118,8 +118,7 @@ package final class PoolBudget: Sendable {
     let gateway: GatewayID
     let time: TimeSource
     let reporter: Reporter
-    /// Of the agent tasks; `nil`: they have no budgets.
-    let tasks: TaskBudgets?
+    let tasks: TaskBudgets
     /// Calls ``serve()`` at the instant, or earlier.
     let wake: @Sendable (Timestamp) -> Void
     /// The first pool of a fail-over list that can take calls for the model.
@@ -135,7 +134,7 @@ package final class PoolBudget: Sendable {
     init(
         pool: PoolID, gateway: GatewayID, maxCalls: Int, defaultOutputTokens: Int, seed: UInt64, time: TimeSource,
         reporter: Reporter,
-        tasks: TaskBudgets?, draw: (@Sendable (DrawRequest) -> Void)?, wake: @escaping @Sendable (Timestamp) -> Void,
+        tasks: TaskBudgets, draw: (@Sendable (DrawRequest) -> Void)?, wake: @escaping @Sendable (Timestamp) -> Void,
         healthy: @escaping @Sendable ([PoolID], String?) -> PoolBudget?
     ) {
         self.pool = pool
@@ -240,7 +239,8 @@ package final class PoolBudget: Sendable {
             let waiting = WaitingCall(
                 id: id, tenant: call.tenant, criticality: call.criticality, estimate: estimate, arrival: arrival,
                 eligibleAt: now.adding(seconds: seconds), deadline: deadline, model: call.model)
-            if let refusal = tasks?.reserve(call, estimate, in: pool, at: now) {
+            let tier = call.task == nil ? nil : state.gate.tier(of: call.tenant)
+            if let refusal = tasks.reserve(call, estimate, tier: tier, in: pool, at: now) {
                 return .answered(.refused(refusal), id: id)
             }
             if state.gate.admit(waiting, at: now) != nil {
@@ -255,7 +255,7 @@ package final class PoolBudget: Sendable {
                 return .answered(.turn(turn), id: id)
             }
             guard state.entries.count < EntryTable.maxCount, state.gate.enqueue(waiting, at: now) else {
-                tasks?.settle(call, estimate: estimate, actual: .zero, in: pool, at: now)
+                tasks.settle(call, estimate: estimate, actual: .zero)
                 return .answered(
                     .refused(
                         Refusal(

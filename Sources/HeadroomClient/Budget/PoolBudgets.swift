@@ -16,7 +16,7 @@ final class PoolBudgets: Sendable {
     private let seed: UInt64
     private let time: TimeSource
     private let reporter: Reporter
-    private let tasks: TaskBudgets?
+    private let tasks: TaskBudgets
     private let boot: String
     private let draw: (@Sendable (DrawRequest) -> Void)?
     private let state = Mutex(State())
@@ -28,7 +28,7 @@ final class PoolBudgets: Sendable {
     /// - Parameter draw: as of ``PoolBudget``.
     init(
         _ settings: BudgetManager.Settings, seed: UInt64, boot: String, time: TimeSource, reporter: Reporter,
-        tasks: TaskBudgets?, draw: (@Sendable (DrawRequest) -> Void)?
+        tasks: TaskBudgets, draw: (@Sendable (DrawRequest) -> Void)?
     ) {
         self.settings = settings
         self.seed = seed

@@ -1,236 +1,182 @@
 import HeadroomModel
 import Synchronization
 
-/// What one agent task may use, together with the tasks that it has started. An absent number is no limit.
-public struct TaskLimits: Equatable, Sendable {
-    /// Calls to models that were sent.
-    public var calls: Int?
-    /// Tokens of prompts and answers.
-    public var tokens: Int?
-    /// Rounds of one task's own loop: its calls with ``Call/work`` = `model`. Its tool work and the tasks that it starts
-    /// count for none of its rounds.
-    public var iterations: Int?
-    /// Tasks that one task may start.
-    public var fanOut: Int?
-    /// Money, in the unit of the prices (``BudgetManager/Settings/prices``).
-    public var cost: Double?
-
-    public init(
-        calls: Int? = nil, tokens: Int? = nil, iterations: Int? = nil, fanOut: Int? = nil, cost: Double? = nil
-    ) {
-        self.calls = calls
-        self.tokens = tokens
-        self.iterations = iterations
-        self.fanOut = fanOut
-        self.cost = cost
-    }
-}
-
-/// What a pool's tokens cost, for each million of them.
-public struct TokenPrice: Equatable, Sendable {
-    public var inputPerMillion: Double
-    public var outputPerMillion: Double
-
-    public init(inputPerMillion: Double, outputPerMillion: Double) {
-        self.inputPerMillion = inputPerMillion
-        self.outputPerMillion = outputPerMillion
-    }
-
-    func cost(of work: Work) -> Double {
-        (work[.inputTokens] * inputPerMillion + work[.outputTokens] * outputPerMillion) / 1_000_000
-    }
-}
-
-/// A task has used up its budget: a person should look at it.
-public struct Escalation: Equatable, Sendable, CustomStringConvertible {
-    public let tenant: TenantID
-    public let task: String
-    /// What the task has used, and what it may.
-    public let description: String
-}
-
-/// The budgets of the agent tasks at this gateway.
+/// The agent tasks at this gateway, held to the budgets that Headroom states and to what it counts over all gateways.
 ///
 /// A task that nears its end is slowed down before it is stopped, so that it can finish with what it has: first its tool
 /// work is held back, then new branches, then all but its finishing step. What a task uses counts for the tasks above it.
+/// What passes through this gateway counts at once, from before it is sent; Headroom adds what others report, and money.
 final class TaskBudgets: Sendable {
-    private struct Key: Hashable {
-        let tenant: TenantID
-        let task: String
-    }
+    /// One pool's, by the snapshot in force.
+    private struct Terms {
+        var terms: TaskTerms
+        var held: [String: [String: TaskTerms.Held]] = [:]
 
-    private struct Account {
-        var parent: Key?
-        var calls = 0.0
-        var tokens = 0.0
-        var iterations = 0.0
-        var cost = 0.0
-        var children = 0
-        var usedAt: Timestamp
-        var isEscalated = false
+        init(_ terms: TaskTerms) {
+            self.terms = terms
+            for held in terms.held { self.held[held.name.tenant.text, default: [:]][held.name.task] = held }
+        }
+
+        subscript(name: TaskName) -> TaskTerms.Held? {
+            held.isEmpty ? nil : held[name.tenant.text]?[name.task]
+        }
     }
 
     private struct State {
-        var accounts: [Key: Account] = [:]
-        var escalations: [Escalation] = []
+        var trees = TaskTrees(most: TaskBudgets.maxTasks, ofOneTenant: TaskBudgets.maxTasks)
+        var terms: [PoolID: Terms] = [:]
+        var refused = 0
+        var sweptAt: Timestamp?
     }
 
-    /// From these shares of its budget on, a task's kinds of work are held back.
-    private static let toolShare = 0.8
-    private static let branchShare = 0.9
-    private static let lastShare = 0.95
-    /// A loop in what callers say of parents comes to an end.
-    private static let maxDepth = 16
-    /// Tasks that have done nothing for that long are forgotten; of more, those that were used longest ago.
-    private static let idleSeconds = 3600.0
     private static let maxTasks = 50_000
-    private static let maxEscalations = 100
+    private static let sweepSeconds = 60.0
 
-    private let limits: TaskLimits
-    private let prices: [PoolID: TokenPrice]
     private let state = Mutex(State())
 
-    init(limits: TaskLimits, prices: [PoolID: TokenPrice] = [:]) {
-        self.limits = limits
-        self.prices = prices
+    /// Calls that their tasks' budgets refused, since the start.
+    var refused: Int { state.withLock { $0.refused } }
+
+    /// - Returns: whether it forbids what the one before let go.
+    func load(_ terms: TaskTerms?, of pool: PoolID) -> Bool {
+        state.withLock { state in
+            let before = state.terms[pool]?.terms
+            guard terms != before else { return false }
+            state.terms[pool] = terms.flatMap { $0.isEmpty ? nil : Terms($0) }
+            return terms?.held.contains { $0.ownHold == .all } ?? false
+        }
     }
 
-    /// The last ones, oldest first.
-    var escalations: [Escalation] { state.withLock { $0.escalations } }
-
     /// Takes what the call is expected to cost from the budgets of its task and of those above. A refusal says what to do.
-    /// - Parameter pool: where the call goes.
-    func reserve(_ call: Call, _ estimate: Work, in pool: PoolID, at now: Timestamp) -> Refusal? {
-        guard let key = Self.key(of: call) else { return nil }
-        let cost = prices[pool]?.cost(of: estimate) ?? 0
-        return state.withLock { state in
-            let isNew = state.accounts[key] == nil
-            if isNew { open(key, parent: call.parent, &state, at: now) }
-            let lineage = Self.lineage(of: key, state)
-            if isNew, let parent = lineage.dropFirst().first, let refusal = refuseBranch(of: parent, state) {
-                state.accounts[key] = nil
-                return refusal
-            }
-            for ancestor in lineage {
-                let rounds = ancestor == key ? Self.rounds(of: call, estimate) : nil
-                let (share, isCost) = share(of: ancestor, adding: estimate, cost, rounds: rounds, state)
-                guard let reason = Self.objection(to: call, isBranch: isNew && ancestor != key, at: share) else {
-                    continue
-                }
-                if share > 1 { escalate(ancestor, &state) }
-                if isNew { state.accounts[key] = nil }
+    /// - Parameters:
+    ///   - tier: of the tenant in the pool, where the snapshot names it.
+    ///   - pool: where the call goes.
+    func reserve(_ call: Call, _ estimate: Work, tier: String?, in pool: PoolID, at now: Timestamp) -> Refusal? {
+        state.withLock { state in
+            guard let task = call.task else {
+                guard state.terms[pool]?.terms.requiresTask == true else { return nil }
+                state.refused += 1
                 return Refusal(
-                    call.fallback == .fail ? .fail : .fallback, exhausted: isCost ? .cost : .taskBudget,
-                    "the task \(ancestor.task) has used \(Int((share * 100).rounded(.down))) % of its budget: \(reason)"
+                    .fail,
+                    "calls in \(pool) have to name their agent task: send task, and parent where another task started it"
                 )
             }
-            if isNew, let parent = lineage.dropFirst().first { state.accounts[parent]?.children += 1 }
-            add(estimate, cost, of: call, to: lineage, &state, at: now)
-            return nil
+            let sweptAt = state.sweptAt ?? now
+            if now.seconds(since: sweptAt) >= Self.sweepSeconds {
+                state.trees.forget(before: now.adding(seconds: -TaskTrees.idleSeconds))
+                state.sweptAt = now
+            } else {
+                state.sweptAt = sweptAt
+            }
+            let name = TaskName(task, of: call.tenant)
+            let isNew = state.trees[name] == nil
+            let lineage = state.trees.open(name, parent: call.parent, kind: call.taskKind, in: pool, at: now)
+            guard let terms = state.terms[pool] else {
+                // Counted all the same: budgets may come.
+                state.trees.add(Self.use(of: call, estimate), to: lineage)
+                return nil
+            }
+            let isBegun = !isNew || terms[name] != nil
+            guard let objection = objection(to: call, estimate, lineage, isBegun: isBegun, tier, terms, state, at: now)
+            else {
+                state.trees.add(Self.use(of: call, estimate), to: lineage)
+                return nil
+            }
+            if isNew { state.trees.close(name) }
+            state.refused += 1
+            return Refusal(
+                call.fallback == .fail ? .fail : .fallback, exhausted: objection.isCost ? .cost : .taskBudget,
+                objection.text)
         }
     }
 
     /// What the call really cost replaces what was taken.
-    func settle(_ call: Call, estimate: Work, actual: Work, in pool: PoolID, at now: Timestamp) {
-        guard let key = Self.key(of: call) else { return }
-        let cost = prices[pool].map { $0.cost(of: actual) - $0.cost(of: estimate) } ?? 0
+    func settle(_ call: Call, estimate: Work, actual: Work) {
+        guard let task = call.task else { return }
         state.withLock { state in
-            add(actual - estimate, cost, of: call, to: Self.lineage(of: key, state), &state, at: now)
+            let lineage = state.trees.lineage(of: TaskName(task, of: call.tenant))
+            state.trees.add(Self.use(of: call, actual) - Self.use(of: call, estimate), to: lineage)
+        }
+    }
+
+    /// The refusal of a call that waits for its turn in a task that has been stopped meanwhile.
+    func stop(of call: Call, in pool: PoolID) -> Refusal? {
+        state.withLock { state in
+            guard let terms = state.terms[pool], let task = call.task else { return nil }
+            let names = state.trees.lineage(of: TaskName(task, of: call.tenant))
+            let held = names.enumerated().lazy.compactMap { level, name -> TaskTerms.Held? in
+                guard let held = terms[name] else { return nil }
+                return (level == 0 ? held.ownHold : held.hold) == .all ? held : nil
+            }
+            guard let held = held.first else { return nil }
+            state.refused += 1
+            return Refusal(
+                call.fallback == .fail ? .fail : .fallback, exhausted: held.isCost ? .cost : .taskBudget,
+                Self.text(of: held))
         }
     }
 
     /// A call that was not sent was no round.
-    private static func rounds(of call: Call, _ work: Work) -> Double { call.work == .model ? work[.requests] : 0 }
-
-    private static func key(of call: Call) -> Key? { call.task.map { Key(tenant: call.tenant, task: $0) } }
-
-    private static func lineage(of key: Key, _ state: State) -> [Key] {
-        var lineage = [key]
-        while lineage.count < maxDepth, let parent = state.accounts[lineage[lineage.count - 1]]?.parent,
-            !lineage.contains(parent)
-        {
-            lineage.append(parent)
-        }
-        return lineage
+    private static func use(of call: Call, _ work: Work) -> TaskUse {
+        TaskUse(
+            calls: work[.requests], iterations: call.work == .model ? work[.requests] : 0, tokens: work[.tokens])
     }
 
-    private func open(_ key: Key, parent: String?, _ state: inout State, at now: Timestamp) {
-        if state.accounts.count >= Self.maxTasks {
-            let oldest = state.accounts.values.map(\.usedAt).sorted()[Self.maxTasks / 10]
-            let limit = max(oldest, now.adding(seconds: -Self.idleSeconds))
-            state.accounts = state.accounts.filter { $0.value.usedAt > limit }
-        }
-        let parent = parent.map { Key(tenant: key.tenant, task: $0) }
-        if let parent, state.accounts[parent] == nil { state.accounts[parent] = Account(usedAt: now) }
-        state.accounts[key] = Account(parent: parent == key ? nil : parent, usedAt: now)
-    }
+    private typealias Objection = (text: String, isCost: Bool)
 
-    private func refuseBranch(of parent: Key, _ state: State) -> Refusal? {
-        guard let fanOut = limits.fanOut, let account = state.accounts[parent], account.children >= fanOut else {
-            return nil
+    /// - Parameter lineage: the call's own task first, which alone has its rounds.
+    private func objection(
+        to call: Call, _ estimate: Work, _ lineage: [TaskName], isBegun: Bool, _ tier: String?, _ terms: Terms,
+        _ state: State, at now: Timestamp
+    ) -> Objection? {
+        let kinds = terms.terms.budgets
+        let needsKind = kinds.contains { $0.taskKind != nil }
+        let use = Self.use(of: call, estimate)
+        for (level, name) in lineage.enumerated() {
+            let held = terms[name]
+            let hold = level == 0 ? held?.ownHold : held?.hold
+            let isBranch = !isBegun && level > 0
+            if let held, let hold, let reason = Self.reason(hold, call, isBranch: isBranch) {
+                return (
+                    hold == .all ? Self.text(of: held) : "the task \(name.task) is near its end: \(reason)",
+                    held.isCost
+                )
+            }
+            if isBranch, level == 1, held?.isFull == true { return (Self.fullText(name, nil), false) }
+            guard held?.isLifted != true, let node = state.trees[name],
+                let limits = kinds.limits(
+                    of: name.tenant, kind: needsKind ? state.trees.kind(of: name) : nil, tier: tier)
+            else { continue }
+            // It is among the started ones already.
+            var started = node.use
+            started[.fanOut] -= 1
+            if isBranch, level == 1, limits.isFull(with: started) { return (Self.fullText(name, limits), false) }
+            var next = node.use + use
+            next[.seconds] = max(0, now.seconds(since: node.begunAt))
+            let share = max(limits.share(of: next).share, level == 0 ? limits.ownShare(of: next) : 0)
+            guard let reason = Self.reason(TaskHold(atShare: share), call, isBranch: isBranch) else { continue }
+            let percent = Int(min(share * 100, 1e9).rounded(.down))
+            return ("the task \(name.task) has used \(percent) % of its budget: \(reason)", false)
         }
-        return Refusal(
-            .fail, exhausted: .taskBudget,
-            "the task \(parent.task) has started \(account.children) tasks, and may start \(fanOut)")
-    }
-
-    private static func objection(to call: Call, isBranch: Bool, at share: Double) -> String? {
-        if share > 1 { return "nothing is left; raise the budget, or let a person decide" }
-        if call.isFinishing { return nil }
-        if share > lastShare { return "only its finishing step may go" }
-        if share > branchShare, isBranch { return "it may start no more tasks" }
-        if share > toolShare, call.work == .tool { return "its tool work is held back" }
         return nil
     }
 
-    /// The largest part of a budget that would be used, and whether it is that of money.
-    /// - Parameter rounds: of the task's own loop; `nil` for a task above it, whose loop stands still meanwhile.
-    private func share(
-        of key: Key, adding estimate: Work, _ cost: Double, rounds: Double?, _ state: State
-    ) -> (share: Double, isCost: Bool) {
-        guard let account = state.accounts[key] else { return (0, false) }
-        let calls = limits.calls.map { (account.calls + estimate[.requests]) / Double(max(1, $0)) } ?? 0
-        let tokens = limits.tokens.map { (account.tokens + estimate[.tokens]) / Double(max(1, $0)) } ?? 0
-        let iterations =
-            rounds.flatMap { rounds in
-                limits.iterations.map { (account.iterations + rounds) / Double(max(1, $0)) }
-            } ?? 0
-        let work = max(calls, tokens, iterations)
-        let money = limits.cost.map { $0 > 0 ? (account.cost + cost) / $0 : 2 } ?? 0
-        return (max(work, money), money > work)
+    private static func reason(_ hold: TaskHold, _ call: Call, isBranch: Bool) -> String? {
+        if hold == .all { return "nothing is left; a person may lift it: headroom tasks lift" }
+        if call.isFinishing { return nil }
+        if hold == .steps { return "only its finishing step may go" }
+        if hold >= .branches, isBranch { return "it may start no more tasks" }
+        if hold >= .tools, call.work == .tool { return "its tool work is held back" }
+        return nil
     }
 
-    /// - Parameter lineage: the call's own task first, which alone has its rounds.
-    private func add(
-        _ work: Work, _ cost: Double, of call: Call, to lineage: [Key], _ state: inout State, at now: Timestamp
-    ) {
-        state.accounts[lineage[0]]?.iterations += Self.rounds(of: call, work)
-        for key in lineage {
-            state.accounts[key]?.calls += work[.requests]
-            state.accounts[key]?.tokens += work[.tokens]
-            state.accounts[key]?.cost += cost
-            state.accounts[key]?.usedAt = now
-        }
+    private static func fullText(_ name: TaskName, _ limits: TaskLimits?) -> String {
+        let count = limits?[.fanOut].map { "all \($0)" } ?? "all the"
+        return "the task \(name.task) has started \(count) tasks that it may start"
     }
 
-    /// Once a task.
-    private func escalate(_ key: Key, _ state: inout State) {
-        guard let account = state.accounts[key], !account.isEscalated else { return }
-        state.accounts[key]?.isEscalated = true
-        let cost = limits.cost.map { _ in ", which cost \((account.cost * 100).rounded() / 100)" } ?? ""
-        let rounds = limits.iterations.map { _ in "\(Int(account.iterations)) iterations, " } ?? ""
-        let used = "\(rounds)\(Int(account.calls)) calls and \(Int(account.tokens)) tokens\(cost)"
-        let may = [
-            limits.calls.map { "\($0) calls" }, limits.tokens.map { "\($0) tokens" },
-            limits.iterations.map { "\($0) iterations" },
-            limits.cost.map { "\($0) of money" },
-        ].compactMap { $0 }
-        state.escalations.append(
-            Escalation(
-                tenant: key.tenant, task: key.task,
-                description:
-                    "the task \(key.task) of \(key.tenant) has used \(used), and may use \(may.joined(separator: " and "))"
-            ))
-        if state.escalations.count > Self.maxEscalations { state.escalations.removeFirst() }
+    private static func text(of held: TaskTerms.Held) -> String {
+        "the task \(held.name.task) is stopped, with all tasks below it: its budget is used up, or a person has stopped it; "
+            + "headroom tasks says why, and headroom tasks lift lets it go on"
     }
 }

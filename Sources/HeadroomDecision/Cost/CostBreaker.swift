@@ -8,7 +8,7 @@ import HeadroomModel
 /// the same states: a start goes on from a checkpoint and the rows since.
 public struct CostBreaker: Sendable {
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
-    private static let version: UInt32 = 0x4342_0001  // "CB", 1
+    private static let version: UInt32 = 0x4342_0002  // "CB", 2
     /// Kinds and tenants that are followed at once.
     private static let most = 100_000
     /// Reported from this part of the ceiling on.
@@ -30,30 +30,18 @@ public struct CostBreaker: Sendable {
         switch record {
         case .call(let call):
             guard call.outcome == .ok else { return }
-            let micros = Self.price(
-                of: UseSums(call), tenant: call.tenant, pool: call.pool, model: call.model, at: call.at, rules)
-            guard let micros else { return }
+            guard let micros = rules.micros(of: call, in: policy.currency) else { return }
             add(.tenant(call.tenant), micros, 1, call.pool, call.at, nil, policy)
             if let kind = call.taskKind { add(.taskKind(kind), micros, 1, call.pool, call.at, call, policy) }
         case .window(let window):
             let sums = UseSums(
                 requests: window.ok, inputTokens: window.inputTokens, outputTokens: window.outputTokens)
-            let micros = Self.price(
-                of: sums, tenant: window.tenant, pool: window.pool, model: nil, at: window.end, rules)
+            let micros = rules.micros(
+                of: sums, of: window.tenant, in: window.pool, model: nil, at: window.end, currency: policy.currency)
             guard let micros else { return }
             add(.tenant(window.tenant), micros, Double(window.ok), window.pool, window.end, nil, policy)
         case .queue, .response, .task, .model: return
         }
-    }
-
-    /// `nil`: it has no price in the policy's currency.
-    private static func price(
-        of sums: UseSums, tenant: TenantID, pool: PoolID, model: String?, at instant: Timestamp, _ rules: Rules
-    ) -> Double? {
-        let cost = CostReport.charge(
-            sums, in: pool, model: model, at: instant, contract: rules.contracts[tenant]?.cost,
-            prices: rules.policy.pool(pool)?.prices ?? [])
-        return cost.currency == rules.policy.costBreaker.currency ? Double(cost.micros) : nil
     }
 
     private mutating func add(

@@ -100,6 +100,8 @@ public struct PoolAllocator: Sendable {
             decision.allocation = lastKnown
             decision.changes = []
         }
+        // Never of another time than this.
+        decision.allocation.tasks = conditions.rules.taskTerms(in: conditions.pool)
         return decision
     }
 

@@ -108,6 +108,11 @@ public struct PoolGate: Sendable {
         accounts = [TenantAccount(tenant: nil, weight: 1, clock: 0, at: now)]
     }
 
+    /// As the snapshot names it; `nil` for a tenant without an entry.
+    public func tier(of tenant: TenantID) -> String? {
+        indices[tenant].flatMap { allocation?.tenants[$0 - 1].tier }
+    }
+
     // MARK: Snapshots
 
     /// Another allocation from now on, whole. Buckets keep their level in proportion, queues and clocks go on.

@@ -45,6 +45,7 @@ struct SnapshotView: Hashable, Sendable {
         if let tenants {
             for index in filtered.pools.indices {
                 filtered.pools[index].tenants.removeAll { !tenants.contains($0.tenant) }
+                filtered.pools[index].tasks = filtered.pools[index].tasks.limited(to: tenants)
             }
         }
         return filtered

@@ -73,6 +73,7 @@ package struct Metrics {
             renderTenants(report.pools, &text)
             renderCosts(report.allowances, &text)
             renderCostBreaks(report.costBreaks, &text)
+            renderTasks(report.tasks, &text)
         }
         renderGateways(&text)
         renderWithheld(loop.newest?.withheld ?? [], &text)
@@ -259,6 +260,17 @@ package struct Metrics {
             text.sample(tenants, ["subject": "tenant", "state": state.name])
             text.sample(here.count - tenants, ["subject": "task_kind", "state": state.name])
         }
+    }
+
+    private func renderTasks(_ tasks: TaskReports, _ text: inout MetricsText) {
+        guard tasks.followed > 0 || !tasks.tasks.isEmpty else { return }
+        text.family(
+            "headroom_tasks", .gauge, "Agent tasks that are followed; one is forgotten after an hour of silence.")
+        text.sample(tasks.followed)
+        text.family("headroom_tasks_held", .gauge, "Agent tasks by what of theirs is held back.")
+        for hold in TaskHold.allCases.dropFirst() { text.sample(tasks.count(hold), ["held": hold.name]) }
+        text.family("headroom_task_stops_total", .counter, "Agent tasks that used up their budgets, since the start.")
+        text.sample(tasks.stops)
     }
 
     private func renderCosts(_ allowances: [TenantID: CostAllowance], _ text: inout MetricsText) {

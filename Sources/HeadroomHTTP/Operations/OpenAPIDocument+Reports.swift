@@ -155,6 +155,23 @@ extension OpenAPIDocument {
                 }
               }
             },
+            "task_budgets": {
+              "type": "array", "maxItems": 16,
+              "description": "What the tenant's agent tasks may use: the first that fits holds, before the policy's",
+              "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                  "task_kind": {"type": ["string", "null"], "minLength": 1, "maxLength": 200},
+                  "calls": {"type": "integer", "minimum": 1, "maximum": 1000000000},
+                  "iterations": {"type": "integer", "minimum": 1, "maximum": 1000000000},
+                  "tokens": {"type": "integer", "minimum": 1, "maximum": 1000000000000},
+                  "micros": {"type": "integer", "minimum": 1, "maximum": 1000000000000},
+                  "fan_out": {"type": "integer", "minimum": 0, "maximum": 1000000},
+                  "seconds": {"type": "integer", "minimum": 1, "maximum": 31536000}
+                }
+              }
+            },
             "cost": {
               "type": ["object", "null"],
               "description": "What use costs, and the most it may cost. Money is in whole millionths of the currency's unit",

@@ -142,6 +142,43 @@ extension OpenAPIDocument {
               "type": "number", "minimum": 0,
               "description": "So long after the end of the lease calls go on, on the fallback, and are then refused. Absent: for as long as it takes"
             },
+            "tasks": {
+              "type": "object", "required": ["budgets", "held"],
+              "description": "What agent tasks are held to. Absent where there is nothing",
+              "properties": {
+                "require_task": {"type": "boolean", "description": "Calls that name no task do not go"},
+                "budgets": {
+                  "type": "array", "maxItems": 1000,
+                  "description": "The first that fits a task holds, counted over what passes through the gateway",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "tenant": {"type": "string"}, "task_kind": {"type": "string"}, "tier": {"type": "string"},
+                      "calls": {"type": "integer"}, "iterations": {"type": "integer"}, "tokens": {"type": "integer"},
+                      "fan_out": {"type": "integer"}, "seconds": {"type": "integer"}
+                    },
+                    "additionalProperties": false
+                  }
+                },
+                "held": {
+                  "type": "array", "maxItems": 1000,
+                  "description": "Tasks that Headroom holds back by what it counts over all gateways, with those below them; also tasks that are only known to have begun, with nothing held",
+                  "items": {
+                    "type": "object", "required": ["tenant", "task", "held"],
+                    "properties": {
+                      "tenant": {"type": "string"}, "task": {"type": "string"},
+                      "held": {"enum": ["nothing", "tools", "branches", "steps", "all"], "description": "With all tasks below it"},
+                      "own": {"enum": ["tools", "branches", "steps", "all"], "description": "Its own calls only, where they are held back further"},
+                      "exhausted": {"const": "cost", "description": "It is money that is used up"},
+                      "full": {"type": "boolean", "description": "It may start no more tasks itself"},
+                      "lifted": {"type": "boolean", "description": "Its own budget does not hold it just now"}
+                    },
+                    "additionalProperties": false
+                  }
+                }
+              },
+              "additionalProperties": false
+            },
             "tenants": {
               "type": "object", "description": "By the tenant's name",
               "additionalProperties": {"$ref": "#/components/schemas/TenantAllocation"}

@@ -54,6 +54,7 @@ extension OpenAPIDocument {
             "criticality": {"$ref": "#/components/schemas/Criticality"},
             "task": {"$ref": "#/components/schemas/Text"},
             "parent": {"allOf": [{"$ref": "#/components/schemas/Text"}], "description": "The task that this one belongs to"},
+            "work": {"enum": ["model", "tool"], "description": "tool: it serves a tool of the task, and is no round of the task's own loop"},
             "task_kind": {"allOf": [{"$ref": "#/components/schemas/Text"}], "description": "The kind of agent task that it is made for, as code-review: costs are shown by it"},
             "attempt": {"type": "integer", "minimum": 1, "maximum": 10000, "default": 1},
             "outcome": {

@@ -7,13 +7,14 @@ package enum OpenAPIDocument {
         in: opening
             + members([
                 gatewayPaths, drawPaths, tracePaths, overridePaths, proposalPaths, poolPaths, tenantPaths, recordPaths,
-                alertPaths, levelPaths, costBreakerPaths,
+                alertPaths, levelPaths, costBreakerPaths, taskPaths,
                 operationsPaths, dashboardPaths,
             ])
             + middle
             + members([
                 operationsSchemas, schemas, drawSchemas, traceSchemas, snapshotSchemas, telemetrySchemas,
                 steeringSchemas, reportSchemas, alertSchemas, dashboardSchemas, levelSchemas, costBreakerSchemas,
+                taskSchemas,
             ])
             + closing)
 

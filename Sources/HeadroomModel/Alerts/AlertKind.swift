@@ -14,6 +14,8 @@ public enum AlertKind: String, CaseIterable, Sendable, Hashable {
     /// The cost breaker will hold spending back, or does.
     case costSlowing = "cost_slowing"
     case costPausing = "cost_pausing"
+    /// An agent task has used up its budget, or may only finish; or a person has stopped it.
+    case taskStopped = "task_stopped"
     /// A gateway enforces an old generation.
     case drift
     case gatewayLost = "gateway_lost"
@@ -56,6 +58,7 @@ public enum AlertKind: String, CaseIterable, Sendable, Hashable {
         case .costReached: "tenants have reached their cost ceilings"
         case .costSlowing: "tenants or kinds of tasks are slowed by the cost breaker"
         case .costPausing: "tenants or kinds of tasks are paused by the cost breaker"
+        case .taskStopped: "agent tasks are stopped"
         case .drift: "gateways enforce an old generation"
         case .gatewayLost: "gateways are lost"
         case .approvalWaiting: "approvals wait for a person"

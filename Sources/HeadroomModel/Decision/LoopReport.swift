@@ -41,6 +41,8 @@ public struct LoopReport: Sendable {
     public var costBreaks: [CostBreak] = []
     /// The loop's own, by owner.
     public var memory: [MemoryShare] = []
+    /// Agent tasks in progress, over all gateways.
+    public var tasks = TaskReports()
     /// Ascending by id.
     public var pools: [PoolReport]
 

@@ -191,6 +191,8 @@ public struct PoolAllocation: Equatable, Sendable {
     /// So long after the end of the lease gateways go on, on the fallback, and then refuse calls; `nil`: for as long as it
     /// takes.
     public var closedAfterSeconds: Double?
+    /// What agent tasks are held to.
+    public var tasks = TaskTerms()
     /// Ascending by id. Σ assured + unlisted ≤ budget.
     public var tenants: [TenantAllocation]
     /// One bucket that all tenants without an entry share.

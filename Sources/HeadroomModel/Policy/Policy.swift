@@ -27,6 +27,7 @@ public struct Policy: Equatable, Sendable {
     public var serviceLevels: ServiceLevelPolicy
     public var contracts: ContractPolicy
     public var costBreaker: CostBreakerPolicy
+    public var taskBudgets: TaskBudgetPolicy
     /// Ascending by id.
     public var pools: [PoolPolicy]
 
@@ -43,7 +44,8 @@ public struct Policy: Equatable, Sendable {
         credit: CreditPolicy = CreditPolicy(), breaker: BreakerPolicy = BreakerPolicy(),
         trust: TrustPolicy = TrustPolicy(), alerts: AlertPolicy = AlertPolicy(),
         serviceLevels: ServiceLevelPolicy = ServiceLevelPolicy(), contracts: ContractPolicy = ContractPolicy(),
-        costBreaker: CostBreakerPolicy = CostBreakerPolicy(), pools: [PoolPolicy] = []
+        costBreaker: CostBreakerPolicy = CostBreakerPolicy(), taskBudgets: TaskBudgetPolicy = TaskBudgetPolicy(),
+        pools: [PoolPolicy] = []
     ) {
         self.name = name
         self.digest = digest
@@ -67,6 +69,7 @@ public struct Policy: Equatable, Sendable {
         self.serviceLevels = serviceLevels
         self.contracts = contracts
         self.costBreaker = costBreaker
+        self.taskBudgets = taskBudgets
         self.pools = pools
     }
 
@@ -328,6 +331,8 @@ public struct PoolPolicy: Equatable, Sendable {
     public var closedAfterSeconds: Double?
     /// No two of them hold at one time.
     public var prices: [PoolPrice] = []
+    /// Calls have to name their agent task; `nil`: as ``TaskBudgetPolicy/requiresTask`` says.
+    public var requiresTask: Bool?
 
     public init(
         pool: PoolID, provider: String? = nil, nominal: Rates, mode: PoolMode = .full,

@@ -24,14 +24,18 @@ public struct Contract: Equatable, Sendable {
     public var terms: [Terms]
     /// `nil`: what it uses is not priced here.
     public var cost: CostTerms?
+    /// What its agent tasks may use: the first that fits holds, before the policy's. None names a tenant.
+    public var taskBudgets: [TaskBudget]
 
     public init(
-        tenant: TenantID, tier: String? = nil, isStrategic: Bool = false, terms: [Terms] = [], cost: CostTerms? = nil
+        tenant: TenantID, tier: String? = nil, isStrategic: Bool = false, terms: [Terms] = [], cost: CostTerms? = nil,
+        taskBudgets: [TaskBudget] = []
     ) {
         self.tenant = tenant
         self.tier = tier
         self.isStrategic = isStrategic
         self.terms = terms
         self.cost = cost
+        self.taskBudgets = taskBudgets
     }
 }

@@ -7,18 +7,21 @@ public struct Steering: Equatable, Sendable {
     /// Pending ones, those whose decision still holds, and those denied not long ago.
     public var proposals: [Proposal]
     public var costLifts: [CostLift]
+    /// At most one of a task.
+    public var taskRulings: [TaskRuling]
 
     public static let none = Steering()
 
     public init(
         overrides: [Override] = [], freezes: [Freeze] = [], pins: [CapacityPin] = [], proposals: [Proposal] = [],
-        costLifts: [CostLift] = []
+        costLifts: [CostLift] = [], taskRulings: [TaskRuling] = []
     ) {
         self.overrides = overrides
         self.freezes = freezes
         self.pins = pins
         self.proposals = proposals
         self.costLifts = costLifts
+        self.taskRulings = taskRulings
     }
 }
 
@@ -115,6 +118,33 @@ public struct CostLift: Equatable, Sendable {
     public init(id: Int64 = 0, subject: CostSubject, authorship: Authorship) {
         self.id = id
         self.subject = subject
+        self.authorship = authorship
+    }
+}
+
+/// A person's word on one agent task, for a while: no call of it or of the tasks below it goes, or it goes on whatever its
+/// budget says.
+public struct TaskRuling: Equatable, Sendable {
+    public enum Verdict: Int, CaseIterable, Sendable, Hashable {
+        case stop, lift
+
+        public var name: String {
+            switch self {
+            case .stop: "stop"
+            case .lift: "lift"
+            }
+        }
+    }
+
+    public var id: Int64
+    public var name: TaskName
+    public var verdict: Verdict
+    public var authorship: Authorship
+
+    public init(id: Int64 = 0, name: TaskName, verdict: Verdict, authorship: Authorship) {
+        self.id = id
+        self.name = name
+        self.verdict = verdict
         self.authorship = authorship
     }
 }

@@ -28,6 +28,8 @@ public protocol SteeringDesk: Sendable {
     /// In place of an earlier one of the same subject.
     func lift(_ lift: CostLift) async throws(SteeringError) -> CostLift
     func endLift(_ id: Int64, by author: String, at now: Timestamp) async throws(SteeringError)
+    /// In place of an earlier one of the same task.
+    func rule(_ ruling: TaskRuling) async throws(SteeringError) -> TaskRuling
     /// Ascending by sequence, those after `sequence`.
     func audit(after sequence: Int64, limit: Int) async throws(SteeringError) -> [AuditEntry]
 }

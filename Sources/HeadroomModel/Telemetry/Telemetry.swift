@@ -56,6 +56,8 @@ public struct CallRecord: Equatable, Sendable {
     public var parent: String?
     /// The kind of agent task that it was made for, as `code-review`: costs are shown by it.
     public var taskKind: String?
+    /// It was made for a tool of the task, and is no round of the task's own loop.
+    public var isToolWork = false
     /// 1 for the first attempt.
     public var attempt: Int
     public var outcome: Outcome

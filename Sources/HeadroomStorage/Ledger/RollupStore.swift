@@ -28,7 +28,7 @@ package actor RollupStore: CheckpointStore {
                     call: row.integer(1), window: row.integer(2), queue: row.integer(3), response: row.integer(4),
                     task: row.integer(5), model: row.integer(6)),
                 observer: row.bytes(7), classifier: row.bytes(8), floats: row.bytes(9),
-                breaker: row.bytes(10))
+                breaker: row.bytes(10), tasks: row.bytes(11))
         }
     }
 
@@ -131,6 +131,7 @@ package actor RollupStore: CheckpointStore {
             .bind(":classifier", checkpoint.classifier)
             .bind(":floats", checkpoint.floats)
             .bind(":breaker", checkpoint.breaker)
+            .bind(":tasks", checkpoint.tasks)
             .run()
     }
 
@@ -138,14 +139,14 @@ package actor RollupStore: CheckpointStore {
         "SELECT id, fingerprint FROM erased_tenant WHERE id > :after ORDER BY id"
     private static let selectCheckpoint: StaticString = """
         SELECT at_ms, call_id, call_window_id, queue_state_id, provider_response_id, task_event_id, model_event_id,
-            observer, classifier, floats, breaker
+            observer, classifier, floats, breaker, tasks
         FROM checkpoint
         """
     private static let replaceCheckpoint: StaticString = """
         INSERT OR REPLACE INTO checkpoint (id, at_ms, call_id, call_window_id, queue_state_id, provider_response_id,
-            task_event_id, model_event_id, observer, classifier, floats, breaker)
+            task_event_id, model_event_id, observer, classifier, floats, breaker, tasks)
         VALUES (1, :at_ms, :call_id, :call_window_id, :queue_state_id, :provider_response_id,
-            :task_event_id, :model_event_id, :observer, :classifier, :floats, :breaker)
+            :task_event_id, :model_event_id, :observer, :classifier, :floats, :breaker, :tasks)
         """
     private static let deleteOldest: StaticString = """
         DELETE FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms < :before_ms AND start_ms <= ifnull(

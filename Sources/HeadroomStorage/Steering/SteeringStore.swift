@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// People's steering, in SQLite: each act and its row in the audit log are one transaction.
 ///
-/// Bounded: at most ``maxOverrides``, ``maxFreezes``, ``maxPins`` and ``maxLifts`` hold at once, at most ``maxPending``
+/// Bounded: at most ``maxOverrides``, ``maxFreezes``, ``maxPins``, ``maxLifts`` and ``maxRulings`` hold at once, at most ``maxPending``
 /// questions are open.
 package actor SteeringStore: SteeringDesk {
     package static let maxOverrides: Int64 = 10_000
@@ -94,7 +94,8 @@ package actor SteeringStore: SteeringDesk {
     private func read(at now: Timestamp) throws(StorageError) -> Steering {
         Steering(
             overrides: try overrides(at: now), freezes: try freezes(at: now), pins: try pins(at: now),
-            proposals: try ProposalTable(connection: connection).standing(at: now), costLifts: try lifts(at: now))
+            proposals: try ProposalTable(connection: connection).standing(at: now), costLifts: try lifts(at: now),
+            taskRulings: try taskRulings(at: now))
     }
 
     private static let deletes: [StaticString] = [
@@ -109,6 +110,9 @@ package actor SteeringStore: SteeringDesk {
         """,
         """
         DELETE FROM cost_lift WHERE id IN (SELECT id FROM cost_lift WHERE until_ms < :before LIMIT :limit)
+        """,
+        """
+        DELETE FROM task_ruling WHERE id IN (SELECT id FROM task_ruling WHERE until_ms < :before LIMIT :limit)
         """,
         """
         DELETE FROM proposal WHERE id IN (

@@ -16,7 +16,7 @@ struct CallTable {
     private let at, gateway, tenant, pool, model, endpoint: SQLiteStatement.Parameter
     private let criticality, outcome, attempt, status, latency, queued: SQLiteStatement.Parameter
     private let inputTokens, outputTokens, cachedInputTokens, maxTokens, countedTokens: SQLiteStatement.Parameter
-    private let request, task, parent, taskKind: SQLiteStatement.Parameter
+    private let request, task, parent, taskKind, isToolWork: SQLiteStatement.Parameter
 
     init(connection: SQLiteConnection) throws(StorageError) {
         insert = try connection.statement(CallTable.insertRow)
@@ -41,6 +41,7 @@ struct CallTable {
         task = insert.parameter(":task")
         parent = insert.parameter(":parent")
         taskKind = insert.parameter(":task_kind_id")
+        isToolWork = insert.parameter(":is_tool_work")
     }
 
     func add(_ call: CallRecord, _ names: Names) throws(StorageError) {
@@ -65,12 +66,13 @@ struct CallTable {
         insert.bind(task, call.task)
         insert.bind(parent, call.parent)
         insert.bind(taskKind, names.taskKind)
+        insert.bind(isToolWork, call.isToolWork ? 1 : 0 as Int64)
         try insert.run()
     }
 
     /// The columns of ``selectRows`` as a record. The line's id is not among them: it only serves to find repetitions.
     static func record(_ row: SQLiteStatement, names: NameReader) throws(StorageError) -> CallRecord {
-        CallRecord(
+        var call = CallRecord(
             request: row.optionalText(18),
             at: Timestamp(milliseconds: row.integer(1)),
             gateway: GatewayID(unchecked: try names.text(row.integer(2))),
@@ -92,22 +94,24 @@ struct CallTable {
             maxTokens: row.optionalInteger(16),
             countedTokens: row.optionalInteger(17),
             taskKind: try names.optionalText(row.optionalInteger(21)))
+        call.isToolWork = row.integer(22) != 0
+        return call
     }
 
     static let selectRows: StaticString = """
         SELECT id, at_ms, gateway_id, tenant_id, pool_id, model_id, endpoint_id, criticality, outcome, attempt, status,
             latency_ms, queued_ms, input_tokens, output_tokens, cached_input_tokens, max_tokens, counted_tokens,
-            request, task, parent, task_kind_id
+            request, task, parent, task_kind_id, is_tool_work
         FROM call WHERE id > :after ORDER BY id LIMIT :limit
         """
 
     private static let insertRow: StaticString = """
         INSERT INTO call (at_ms, gateway_id, tenant_id, pool_id, model_id, endpoint_id, criticality, outcome, attempt,
             status, latency_ms, queued_ms, input_tokens, output_tokens, cached_input_tokens, max_tokens,
-            counted_tokens, request, task, parent, task_kind_id)
+            counted_tokens, request, task, parent, task_kind_id, is_tool_work)
         VALUES (:at_ms, :gateway_id, :tenant_id, :pool_id, :model_id, :endpoint_id, :criticality, :outcome, :attempt,
             :status, :latency_ms, :queued_ms, :input_tokens, :output_tokens, :cached_input_tokens, :max_tokens,
-            :counted_tokens, :request, :task, :parent, :task_kind_id)
+            :counted_tokens, :request, :task, :parent, :task_kind_id, :is_tool_work)
         """
 }
 

@@ -94,6 +94,10 @@ extension ContractStore {
                     writer.write(price.perRequest)
                 }
             }
+            writer.write(contract.taskBudgets) { writer, budget in
+                writer.write(budget.taskKind) { $0.write($1) }
+                for measure in TaskMeasure.allCases { writer.write(budget.limits[measure]) { $0.write($1) } }
+            }
         }
         return "SHA-256 of the contracts: \(SHA256.hexadecimalDigest(of: writer.bytes))"
     }

@@ -50,6 +50,7 @@ extension ContractStore: ContractDesk {
     ) throws(StorageError) {
         try connection.execute("DELETE FROM contract_price")
         try connection.execute("DELETE FROM contract_cost")
+        try connection.execute("DELETE FROM contract_task_budget")
         try connection.execute("DELETE FROM commitment")
         try connection.execute("DELETE FROM contract")
         for contract in contracts { try insert(contract, at: now) }

@@ -31,6 +31,10 @@ package actor ContractStore {
         if !costs.isEmpty {
             for index in contracts.indices { contracts[index].cost = costs[contracts[index].tenant] }
         }
+        let budgets = try ContractTaskBudgetTable(connection: connection).all()
+        if !budgets.isEmpty {
+            for index in contracts.indices { contracts[index].taskBudgets = budgets[contracts[index].tenant] ?? [] }
+        }
         return contracts
     }
 
@@ -52,6 +56,7 @@ package actor ContractStore {
         if let cost = contract.cost {
             try ContractCostTable(connection: connection).insert(cost, of: contract.tenant)
         }
+        try ContractTaskBudgetTable(connection: connection).insert(contract.taskBudgets, of: contract.tenant)
     }
 
     private func insert(_ terms: Contract.Terms, of tenant: TenantID) throws(StorageError) {

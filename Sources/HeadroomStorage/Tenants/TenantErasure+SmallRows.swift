@@ -31,6 +31,7 @@ extension TenantErasure {
         "DELETE FROM contract WHERE tenant = :tenant", "DELETE FROM override WHERE tenant = :tenant",
         "DELETE FROM proposal WHERE tenant = :tenant", "DELETE FROM tenant_use WHERE tenant = :tenant",
         "DELETE FROM alert_member WHERE tenant = :tenant", "DELETE FROM cost_lift WHERE tenant = :tenant",
+        "DELETE FROM task_ruling WHERE tenant = :tenant",
     ]
     /// OR REPLACE: a token may have been limited to two tenants that were erased.
     private static let renameScope: StaticString =

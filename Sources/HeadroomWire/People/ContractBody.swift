@@ -23,11 +23,27 @@ package enum ContractBody {
             terms.append(term)
         }
         let cost = body.object("cost").flatMap(read(cost:))
+        let budgets = body.objects("task_budgets", most: TaskBudgetPolicy.maxOfContract).map(read(budget:))
         body.end()
         try body.check()
         return Contract(
             tenant: tenant, tier: tier, isStrategic: isStrategic, terms: terms.sorted { $0.pool < $1.pool },
-            cost: cost)
+            cost: cost, taskBudgets: budgets)
+    }
+
+    private static func read(budget object: StrictObject) -> TaskBudget {
+        var object = object
+        var budget = TaskBudget(taskKind: object.text("task_kind", most: TaskBudget.maxKindCharacters))
+        for measure in TaskMeasure.allCases {
+            let (least, most) = (Double(measure.limits.lowerBound), Double(measure.limits.upperBound))
+            budget.limits[measure] = object.number(measure.name, in: least...most, measure.unit, isWhole: true)
+                .map { Int64($0) }
+        }
+        if budget.limits.isEmpty {
+            object.report("calls", TaskBudget.needsLimit)
+        }
+        object.end()
+        return budget
     }
 
     /// Faults are noted in `object`; with a fault the returned value is not used.
@@ -104,6 +120,12 @@ extension JSONWriter {
         endArray()
         key("cost")
         if let cost = contract.cost { self.cost(cost) } else { null() }
+        guard !contract.taskBudgets.isEmpty else { return }
+        field("task_budgets", each: contract.taskBudgets) { writer, budget in
+            writer.beginObject()
+            writer.taskBudget(budget)
+            writer.endObject()
+        }
     }
 
     private mutating func cost(_ cost: CostTerms) {

@@ -89,9 +89,8 @@ private struct SnapshotReader {
     }
 
     private enum PoolField: String, CaseIterable {
-        case state, models, mode, enforce, level, capacity, nominal, budget, float, fallback, gateways, failover,
-            breaker
-        case retry, tenants, unlisted
+        case state, models, mode, enforce, level, capacity, nominal, budget, float, fallback, failover, breaker, retry
+        case tenants, unlisted, tasks
         case capacityReason = "capacity_reason"
         case burstSeconds = "burst_seconds"
         case probesPerSecond = "probes_per_second"
@@ -135,6 +134,7 @@ private struct SnapshotReader {
             case .taskKinds: pool.taskKinds = try taskKinds()
             case .meanOutputTokens: pool.meanOutputTokens = max(0, try reader.readDouble())
             case .closedAfterSeconds: pool.closedAfterSeconds = max(0, try reader.readDouble())
+            case .tasks: pool.tasks = try tasks()
             case .tenants: pool.tenants = try byIdentifier(\.tenant) { reader, id throws in try reader.tenant(id) }
             case .unlisted: pool.unlisted = try rates()
             }
@@ -211,6 +211,84 @@ private struct SnapshotReader {
             kinds.append(PoolAllocation.TaskKind(kind: kind, requestsPerMinute: rate))
         }
         return kinds.sorted { $0.kind < $1.kind }
+    }
+
+    private enum TasksField: String, CaseIterable {
+        case budgets, held
+        case requireTask = "require_task"
+    }
+
+    private enum BudgetField: String, CaseIterable {
+        case tenant, tier, calls, iterations, tokens, seconds
+        case taskKind = "task_kind"
+        case fanOut = "fan_out"
+    }
+
+    private enum HeldField: String, CaseIterable {
+        case tenant, task, held, own, exhausted, full, lifted
+    }
+
+    private static let tasksFields = WireFields(TasksField.self)
+    private static let budgetFields = WireFields(BudgetField.self)
+    private static let heldFields = WireFields(HeldField.self)
+
+    private mutating func tasks() throws -> TaskTerms {
+        var terms = TaskTerms()
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.tasksFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            switch field {
+            case .requireTask: terms.requiresTask = try reader.readBool()
+            case .budgets: terms.budgets = try elements { reader throws in try reader.taskBudget() }
+            case .held: terms.held = try elements { reader throws in try reader.heldTask() }
+            }
+        }
+        return terms
+    }
+
+    private mutating func taskBudget() throws -> TaskBudget {
+        var budget = TaskBudget()
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.budgetFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            switch field {
+            case .tenant: budget.tenant = try identifier(try reader.readString())
+            case .tier: budget.tier = try reader.readString()
+            case .taskKind: budget.taskKind = try reader.readString()
+            case .calls: budget.limits[.calls] = try reader.readInt64()
+            case .iterations: budget.limits[.iterations] = try reader.readInt64()
+            case .tokens: budget.limits[.tokens] = try reader.readInt64()
+            case .fanOut: budget.limits[.fanOut] = try reader.readInt64()
+            case .seconds: budget.limits[.seconds] = try reader.readInt64()
+            }
+        }
+        return budget
+    }
+
+    private mutating func heldTask() throws -> TaskTerms.Held {
+        var tenant: TenantID?
+        var task: String?
+        var held = TaskTerms.Held(TaskName("", of: TenantID(unchecked: "")), .nothing)
+        var cursor = FieldCursor()
+        try reader.beginObject()
+        let fields = SnapshotReader.heldFields
+        while let field = try reader.nextField(of: fields, at: &cursor) {
+            switch field {
+            case .tenant: tenant = try identifier(try reader.readString())
+            case .task: task = try reader.readString()
+            case .held: held.hold = try named(TaskHold.allCases, \.name)
+            case .own: held.ownHold = try named(TaskHold.allCases, \.name)
+            case .exhausted: held.isCost = try reader.readString() == "cost"
+            case .full: held.isFull = try reader.readBool()
+            case .lifted: held.isLifted = try reader.readBool()
+            }
+        }
+        guard let tenant, let task else { throw fault("tasks: what is held has a tenant and a task") }
+        held.name = TaskName(task, of: tenant)
+        held.ownHold = max(held.ownHold, held.hold)
+        return held
     }
 
     private enum RetryField: String, CaseIterable {

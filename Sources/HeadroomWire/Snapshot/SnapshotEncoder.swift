@@ -118,6 +118,7 @@ extension JSONWriter {
         }
         if let tokens = pool.meanOutputTokens { field("mean_output_tokens", tokens) }
         if let seconds = pool.closedAfterSeconds { field("closed_after_seconds", seconds) }
+        if !pool.tasks.isEmpty { append(pool.tasks) }
         key("tenants")
         beginObject()
         for tenant in pool.tenants {
@@ -138,6 +139,29 @@ extension JSONWriter {
         field("open_seconds", breaker.openSeconds)
         field("probes_per_second", breaker.probesPerSecond)
         field("close_successes", breaker.closeSuccesses)
+        endObject()
+    }
+
+    private mutating func append(_ tasks: TaskTerms) {
+        key("tasks")
+        beginObject()
+        if tasks.requiresTask { field("require_task", true) }
+        field("budgets", each: tasks.budgets) { writer, budget in
+            writer.beginObject()
+            writer.taskBudget(budget)
+            writer.endObject()
+        }
+        field("held", each: tasks.held) { writer, held in
+            writer.beginObject()
+            writer.field("tenant", held.name.tenant.text)
+            writer.field("task", held.name.task)
+            writer.field("held", held.hold.name)
+            if held.ownHold > held.hold { writer.field("own", held.ownHold.name) }
+            if held.isCost { writer.field("exhausted", "cost") }
+            if held.isFull { writer.field("full", true) }
+            if held.isLifted { writer.field("lifted", true) }
+            writer.endObject()
+        }
         endObject()
     }
 

@@ -59,6 +59,7 @@ package struct TelemetryEncoder: Sendable {
         string("task", call.task)
         string("parent", call.parent)
         string("task_kind", call.taskKind)
+        if call.isToolWork { string("work", "tool") }
         integer("attempt", Int64(call.attempt))
         string("outcome", call.outcome.name)
         integer("status", call.status.map(Int64.init))

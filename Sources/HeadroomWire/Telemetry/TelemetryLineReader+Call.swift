@@ -4,7 +4,7 @@ import HeadroomModel
 extension TelemetryLineReader {
     private enum CallField: String, CaseIterable {
         case type, id, request, at, gateway, tenant, pool, model, endpoint, criticality, task, parent, attempt, outcome
-        case status
+        case status, work
         case taskKind = "task_kind"
         case latency = "latency_ms"
         case queued = "queued_ms"
@@ -43,6 +43,7 @@ extension TelemetryLineReader {
             case .task: call.task = try text()
             case .parent: call.parent = try text()
             case .taskKind: call.taskKind = try label()
+            case .work: call.isToolWork = try work()
             case .attempt: call.attempt = Int(try integer(1...10_000))
             case .outcome: outcome = try self.outcome()
             case .status: call.status = Int(try integer(100...599))
@@ -69,6 +70,13 @@ extension TelemetryLineReader {
         let time = try lineTime(at)
         call.at = time.at
         return TelemetryBatch.Line(number: lineNumber, id: call.id, record: .call(call), isLate: time.isLate)
+    }
+
+    /// True for a tool's.
+    private mutating func work() throws -> Bool {
+        let text = reader.string(of: try reader.readText())
+        guard text == "tool" || text == "model" else { throw fault("\"\(text)\" is no kind of work: model, tool") }
+        return text == "tool"
     }
 
     private mutating func outcome() throws -> Outcome {

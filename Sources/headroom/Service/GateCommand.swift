@@ -11,8 +11,7 @@ enum GateCommand {
     static let help = """
         usage: headroom gate [--listen HOST:PORT | --unix PATH] [--url URL]… [--name NAME] [--directory DIR]
                              [--pool POOL] [--tenant TENANT] [--trust-callers] [--unknown-pools refuse|pass]
-                             [--before-allocations pass|refuse] [--default-output N] [--task-calls N] [--task-tokens N]
-                             [--task-iterations N] [--task-fan-out N] [--task-cost X --price POOL=INPUT,OUTPUT]…
+                             [--before-allocations pass|refuse] [--default-output N]
                              [--cache-megabytes N [--cache-similarity X] [--cache-seconds N] [--cache-tools]
                              [--cache-group TENANT,TENANT…]…]
 
@@ -36,20 +35,14 @@ enum GateCommand {
           --default-output N    tokens of an answer that sets no bound (300), until the tenant's own answers are known,
                                 or Headroom's mean of the pool
 
-          --task-calls N, --task-tokens N
-                                what an agent task may use, with the tasks that it starts; without them there is no limit
-          --task-iterations N   rounds of one task's own loop: its calls that are no tool work
-          --task-fan-out N      tasks that one task may start
-          --task-cost X         money that a task may cost, in the unit of the prices
-          --price POOL=INPUT,OUTPUT
-                                what a million tokens cost; once for each pool
-
           --cache-megabytes N   keeps answers, to use them again; without it there is no cache
           --cache-similarity X  how alike two questions are at least (0.95); 1: only the same question
           --cache-seconds N     how long an answer is used (3600)
           --cache-tools         also for tool work
           --cache-group TENANT,TENANT…
                                 tenants that use each other's answers; others have only their own
+
+        Agent tasks are held to the budgets of Headroom's policy (task_budgets); "headroom tasks" lists them.
 
         The token of role gateway, where Headroom asks for one, is taken from HEADROOM_TOKEN.
 
@@ -73,9 +66,6 @@ enum GateCommand {
                 "--listen": "HOST:PORT", "--unix": "PATH", "--url": "URL", "--name": "NAME", "--directory": "DIR",
                 "--pool": "POOL", "--tenant": "TENANT", "--unknown-pools": "WHAT", "--before-allocations": "WHAT",
                 "--default-output": "N",
-                "--task-calls": "N",
-                "--task-tokens": "N",
-                "--task-iterations": "N", "--task-fan-out": "N", "--task-cost": "X", "--price": "POOL=INPUT,OUTPUT",
                 "--cache-megabytes": "N",
                 "--cache-similarity": "X", "--cache-seconds": "N", "--cache-group": "TENANT,TENANT",
             ])
@@ -84,14 +74,6 @@ enum GateCommand {
             gateway: try name("--name", arguments) ?? "gate", addresses: try addresses(arguments),
             token: ServiceClient.setting("HEADROOM_TOKEN"))
         if let directory = arguments["--directory"] { settings.directory = URL(filePath: directory) }
-        let limits = TaskLimits(
-            calls: try arguments.integer("--task-calls", in: 1...1_000_000_000),
-            tokens: try arguments.integer("--task-tokens", in: 1...1_000_000_000_000),
-            iterations: try arguments.integer("--task-iterations", in: 1...1_000_000_000),
-            fanOut: try arguments.integer("--task-fan-out", in: 0...1_000_000),
-            cost: try arguments.number("--task-cost", in: 0...1e12))
-        if limits != TaskLimits() { settings.taskLimits = limits }
-        settings.prices = try prices(arguments)
         settings.cache = try cache(arguments)
         settings.unknownPools = try unlimitedCalls("--unknown-pools", arguments) ?? settings.unknownPools
         settings.beforeAllocations = try unlimitedCalls("--before-allocations", arguments) ?? settings.beforeAllocations
@@ -134,17 +116,12 @@ enum GateCommand {
     private static func watch(_ gate: Gate) async {
         var last: BudgetManager.State.Lease = .none
         var problem: String?
-        var escalated: Escalation?
         while !Task.isCancelled {
             // Throws when the gate stops; the loop's condition says so.
             try? await Task.sleep(for: .seconds(1))
             let state = gate.manager.state
             if let found = state.problem, found != problem { Terminal.log(.warning, "Headroom: \(found)") }
             problem = state.problem
-            if let newest = state.escalations.last, newest != escalated {
-                Terminal.log(.warning, newest.description)
-                escalated = newest
-            }
             if state.lease == .expired, last != .expired {
                 Terminal.log(.warning, "the lease has run out: the fallback is in force until Headroom answers")
             } else if case .live = state.lease, last == .expired || last == .none {
@@ -191,22 +168,6 @@ enum GateCommand {
             }
             return url
         }
-    }
-
-    private static func prices(_ arguments: Arguments) throws(UsageError) -> [PoolID: TokenPrice] {
-        var prices: [PoolID: TokenPrice] = [:]
-        for text in arguments.all("--price") {
-            let parts = text.split(separator: "=", maxSplits: 1)
-            let numbers = parts.last.map { $0.split(separator: ",").compactMap { Double($0) } } ?? []
-            guard parts.count == 2, let pool = PoolID(String(parts[0])), numbers.count == 2,
-                numbers.allSatisfy({ $0 >= 0 && $0.isFinite })
-            else {
-                throw UsageError(
-                    "--price \"\(text)\": must be as openai:gpt-4o=2.5,10, for a million tokens in and out")
-            }
-            prices[pool] = TokenPrice(inputPerMillion: numbers[0], outputPerMillion: numbers[1])
-        }
-        return prices
     }
 
     private static func cache(_ arguments: Arguments) throws(UsageError) -> AnswerCache.Settings? {

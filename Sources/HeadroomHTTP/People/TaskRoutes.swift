@@ -1,0 +1,97 @@
+import HeadroomModel
+import HeadroomWire
+
+/// `/v1/tasks`: agent tasks over all gateways, and people's word on them.
+struct TaskRoutes: Sendable {
+    let steering: any SteeringDesk
+    let rules: any RuleSource
+    let board: SnapshotBoard
+
+    private static let path = "/v1/tasks"
+
+    /// A task's name may hold any character, so that it stands in the body and not in the path.
+    var all: [Route] {
+        [
+            .person(.get, Self.path, AccessRule.viewers) { call in try await list(call) },
+            .person(.post, Self.path + "/stop", AccessRule.overriders, bodyLimit: Route.personBodyBytes) { call in
+                try await rule(call, .stop)
+            },
+            .person(.post, Self.path + "/lift", AccessRule.overriders, bodyLimit: Route.personBodyBytes) { call in
+                try await rule(call, .lift)
+            },
+        ]
+    }
+
+    private func list(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
+        try call.check(query: ["tenant"])
+        let tenant: TenantID? = try call.query("tenant")
+        let policy = try await rules.rules().policy.taskBudgets
+        let reports = board.newestReport?.tasks ?? TaskReports()
+        let seen = visible(reports.tasks, call).filter { (tenant ?? $0.name.tenant) == $0.name.tenant }
+        // How many others there are is not everybody's business.
+        let leftOut = call.grant.scope.tenants == nil ? reports.leftOut : 0
+        return .json(PeopleAnswer.tasks(seen, leftOut: leftOut, policy))
+    }
+
+    private func rule(_ call: PeopleCall, _ verdict: TaskRuling.Verdict) async throws(HTTPError) -> HTTPResponse {
+        try call.check(query: [])
+        let request = try reading { try TaskRulingRequest.decode(call.body) }
+        let name = TaskName(request.task, of: try tenant(of: request, call))
+        try requireScope(call, name)
+        try await requireOwn(call, name)
+        let now = board.time.now()
+        let wanted = TaskRuling(
+            name: name, verdict: verdict,
+            authorship: Authorship(
+                author: call.grant.author, reason: request.reason, at: now,
+                until: now.adding(seconds: request.expiresInSeconds)))
+        let ruling = try await asking { try await steering.rule(wanted) }
+        return .json(status: 201, PeopleAnswer.ruling(ruling))
+    }
+
+    /// Of those that the caller sees, the one that has the task. A task may be stopped before it is first seen: then the
+    /// tenant has to be named.
+    private func tenant(of request: TaskRulingRequest, _ call: PeopleCall) throws(HTTPError) -> TenantID {
+        if let tenant = request.tenant { return tenant }
+        let known = visible(board.newestReport?.tasks.tasks ?? [], call).filter { $0.name.task == request.task }
+        guard let first = known.first else {
+            throw HTTPError(
+                .noSuch,
+                "no task \"\(request.task)\" is listed by GET \(Self.path); name its tenant, if it is to be ruled on all the same"
+            )
+        }
+        guard known.count == 1 else {
+            throw HTTPError(
+                .conflict,
+                "several tenants have a task \"\(request.task)\": "
+                    + known.prefix(5).map(\.name.tenant.text).joined(separator: ", ") + "; name the tenant")
+        }
+        return first.name.tenant
+    }
+
+    /// What another person has stopped or lifted takes an operator.
+    private func requireOwn(_ call: PeopleCall, _ name: TaskName) async throws(HTTPError) {
+        guard !call.grant.hasRole(AccessRule.operators) else { return }
+        let held = try await asking { try await steering.steering() }
+        let now = board.time.now()
+        guard let ruling = held.taskRulings.first(where: { $0.name == name && $0.authorship.holds(at: now) }),
+            ruling.authorship.author != call.grant.author
+        else { return }
+        throw HTTPError(
+            .forbidden,
+            "\(ruling.authorship.author) has the last word on the task \(name) until it ends; sre or admin may change it"
+        )
+    }
+
+    // MARK: Scope
+
+    private func visible(_ tasks: [TaskReport], _ call: PeopleCall) -> [TaskReport] {
+        tasks.filter { call.grant.scope.sees($0.name.tenant, in: nil) }
+    }
+
+    /// A task calls in any pool.
+    private func requireScope(_ call: PeopleCall, _ name: TaskName) throws(HTTPError) {
+        try call.requireScope(
+            call.grant.scope.holds(name.tenant, in: nil), "the tasks of \(name.tenant) in all pools together")
+    }
+}
