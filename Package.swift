@@ -79,6 +79,7 @@ let package = Package(
                 .embedInCode("../../migrations/0024_add_cost_breaker.sql"),
                 .embedInCode("../../migrations/0025_expire_single_proposals.sql"),
                 .embedInCode("../../migrations/0026_add_cached_input_price.sql"),
+                .embedInCode("../../migrations/0027_add_token_maker.sql"),
                 .embedInCode("../../migrations/0028_create_alert_delivery.sql"),
                 .embedInCode("../../migrations/0029_create_task_ruling.sql"),
             ]),

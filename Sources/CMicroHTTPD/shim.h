@@ -62,3 +62,24 @@ static inline int headroom_mhd_waker(struct MHD_Daemon *daemon) {
   }
   return waker;
 }
+
+/* How many bytes the head of the request in hand takes up in the connection's memory, where it lies in one piece from the
+   method on, with each line's end and each name's colon made zero; 0 where that is not so. Version 0.9.75 takes the value of
+   a header up to a zero byte in it, and goes on with lines that a client has folded: what it passes over shows as a gap.
+   Since 1.0 the library refuses such heads by itself. */
+static inline size_t headroom_mhd_head_size(struct MHD_Connection *connection) {
+#if MHD_VERSION < 0x01000000
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info == NULL ? 0 : info->header_size;
+#else
+  (void)connection;
+  return 0;
+#endif
+}
+
+/* The connection's TLS session, a gnutls_session_t; NULL in clear text. */
+static inline void *headroom_mhd_tls_session(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+  return info == NULL ? NULL : (void *)info->tls_session;
+}

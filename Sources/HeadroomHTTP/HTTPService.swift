@@ -21,14 +21,13 @@ package final class HTTPService: Sendable {
     ///   - people: what stands behind people's calls; without it there are only those of gateways.
     ///   - viewersOnly: `/healthz`, `/readyz` and `/openapi.json` ask for a viewer's token, as `/metrics` does.
     ///   - openMetrics: `/metrics`, which names tenants, asks for no token.
-    ///   - hasSecureCookies: browsers reach the service by TLS only.
     ///   - memory: beside what the service's edge takes.
     ///   - comparison: what `/v1/demo` answers; `nil` where there is no demo.
     package init(
         settings: ServerSettings, board: SnapshotBoard, access: AccessControl, telemetry: TelemetryIntake,
         draws: DrawIntake? = nil, people: PeoplePorts? = nil, conditions: ServiceConditions = ServiceConditions(),
         openAlerts: OpenAlerts = OpenAlerts(), viewersOnly: Bool = false, openMetrics: Bool = false,
-        hasSecureCookies: Bool = false, memory: @escaping ProcessMemory = { ([], nil) },
+        memory: @escaping ProcessMemory = { ([], nil) },
         comparison: (@Sendable () -> [UInt8])? = nil
     ) {
         self.board = board
@@ -49,7 +48,7 @@ package final class HTTPService: Sendable {
             + (people.map { Route.people($0, board) } ?? [])
             + operations.all
             + LiveRoutes(board: board, history: live).all
-            + SessionRoutes(access: access, isSecure: hasSecureCookies, isDemo: comparison != nil).all
+            + SessionRoutes(access: access, isDemo: comparison != nil).all
             + DashboardRoutes(digest: access.digest).all + (comparison.map { [.demo($0)] } ?? [])
         server = MicroHTTPDServer(
             settings: settings, router: Router(routes: routes, access: access), failedSignIns: signIns)
@@ -99,7 +98,10 @@ package final class HTTPService: Sendable {
 extension Route {
     /// The same minutes without Headroom, which only a demo knows.
     fileprivate static func demo(_ comparison: @escaping @Sendable () -> [UInt8]) -> Route {
-        Route(method: .get, pattern: "/v1/demo", access: .roles(AccessRule.viewers)) { _, _ in
+        Route(
+            method: .get, pattern: "/v1/demo", access: .roles(AccessRule.viewers),
+            reach: .everything("the comparison of all tenants")
+        ) { _, _ in
             HTTPHandler(answer: { _ in .response(.json(comparison())) })
         }
     }

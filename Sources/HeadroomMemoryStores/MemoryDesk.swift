@@ -10,6 +10,8 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         ])
         package var steering = Steering()
         package var contracts: [Contract] = []
+        /// Changes of contracts that nobody else approved.
+        fileprivate var touched: [(author: String, tenant: TenantID, at: Timestamp)] = []
         package var audit: [AuditEntry] = []
         package var explanations: [Explanation] = []
         package var rollups: [Rollup] = []
@@ -82,10 +84,10 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         try work { state in
             guard let deadline else { return .set(state.enter(override)) }
             var question = Proposal(
-                id: state.newID(), kind: .override, tenant: override.tenant, pool: override.pool, override: override,
+                kind: .override, tenant: override.tenant, pool: override.pool, override: override,
                 authorship: override.authorship)
             question.authorship.until = deadline
-            state.steering.proposals.append(question)
+            question = state.ask(question, at: override.authorship.at)
             state.note("override.ask", by: override.authorship.author, at: override.authorship.at)
             return .awaitsApproval(question)
         }
@@ -123,7 +125,8 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
     }
 
     package func decide(
-        _ id: Int64, _ decided: Proposal.State, for tenants: Set<TenantID>?, as decision: Authorship
+        _ id: Int64, _ decided: Proposal.State, for tenants: Set<TenantID>?, readAt revision: Int64?,
+        as decision: Authorship
     ) async throws(SteeringError) -> Proposal {
         try work { (state) throws(SteeringError) in
             guard let index = state.steering.proposals.firstIndex(where: { $0.id == id }) else {
@@ -134,10 +137,11 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
             guard proposal.authorship.author != decision.author else {
                 throw SteeringError(.forbidden, "nobody decides on their own")
             }
+            if let revision, let refusal = proposal.refusal(readAt: revision, for: tenants) { throw refusal }
             if let tenants {
                 if let refusal = proposal.refusal(naming: tenants) { throw refusal }
                 if let divided = proposal.divided(by: tenants) {
-                    state.steering.proposals[index] = divided.rest
+                    state.steering.proposals[index] = divided.rest.inPlace(of: proposal, at: decision.at)
                     var part = divided.part
                     (part.id, part.state, part.decision) = (state.newID(), decided, decision)
                     state.steering.proposals.append(part)
@@ -238,6 +242,10 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         }
     }
 
+    package func noteRelease(of gateway: GatewayID, by author: String, at now: Timestamp) async throws(SteeringError) {
+        try work { $0.note("gateway.release", by: author, at: now) }
+    }
+
     package func audit(after sequence: Int64, limit: Int) async throws(SteeringError) -> [AuditEntry] {
         try work { state in Array(state.audit.filter { $0.sequence > sequence }.prefix(limit)) }
     }
@@ -247,16 +255,22 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
     package func contracts() async throws(SteeringError) -> [Contract] { try work { $0.contracts } }
 
     package func put<Fault: Sendable>(
-        _ contract: Contract, by author: String, at now: Timestamp, checking check: @Sendable ([Contract]) -> [Fault]
-    ) async throws(SteeringError) -> [Fault] {
-        try work { state in
+        _ contract: Contract, by author: String, at now: Timestamp, within limit: ContractLimit,
+        checking check: @Sendable ([Contract]) -> [Fault]
+    ) async throws(SteeringError) -> ContractPut<Fault> {
+        try work { (state) throws(SteeringError) in
             let others = state.contracts.filter { $0.tenant != contract.tenant }
             let all = (others + [contract]).sorted { $0.tenant < $1.tenant }
             let faults = check(all)
-            guard faults.isEmpty else { return faults }
+            guard faults.isEmpty else { return .faulty(faults) }
+            if let question = try state.permit(
+                all, about: contract.tenant, "a contract", by: author, at: now, within: limit)
+            {
+                return .awaitsApproval(question)
+            }
             state.contracts = all
             state.note("contract.put", by: author, at: now)
-            return []
+            return .put
         }
     }
 
@@ -274,33 +288,10 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
     ) async throws(SteeringError) -> ContractOutcome {
         try work { (state) throws(SteeringError) in
             let difference = ContractDifference(from: state.contracts, to: contracts)
-            if let reason = limit.reason(for: difference, of: state.contracts.count) {
-                let fingerprint = "\(contracts)"
-                let questions = state.steering.proposals.indices.filter { index in
-                    let question = state.steering.proposals[index]
-                    return question.kind == .contracts
-                        && (question.state == .pending ? question.authorship : question.decision)?.holds(at: now)
-                            ?? false
-                }
-                let known = questions.last { state.steering.proposals[$0].evidence.last == fingerprint }
-                switch known.map({ state.steering.proposals[$0].state }) {
-                case .pending: return .awaitsApproval(state.steering.proposals[known ?? 0])
-                case .denied, .expired: throw SteeringError(.conflict, "this import was denied")
-                case .approved: state.steering.proposals[known ?? 0].decision?.until = now
-                case nil:
-                    for index in questions where state.steering.proposals[index].state == .pending {
-                        state.steering.proposals[index].state = .expired
-                    }
-                    var question = Proposal(
-                        importing: difference, because: reason, fingerprint: fingerprint,
-                        authorship: Authorship(
-                            author: author, reason: "an import of contracts", at: now,
-                            until: now.adding(seconds: limit.pendingSeconds)))
-                    question.id = state.newID()
-                    state.steering.proposals.append(question)
-                    state.note("contracts.ask", by: author, at: now)
-                    return .awaitsApproval(question)
-                }
+            if let question = try state.permit(
+                contracts, about: Proposal.allTenants, "an import of contracts", by: author, at: now, within: limit)
+            {
+                return .awaitsApproval(question)
             }
             state.contracts = contracts
             state.note("contracts.import", by: author, at: now)
@@ -308,13 +299,21 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         }
     }
 
-    package func erase(_ tenant: TenantID, by author: String, at now: Timestamp) async throws(SteeringError) {
+    package func erase(
+        _ tenant: TenantID, by author: String, at now: Timestamp, within limit: ContractLimit
+    ) async throws(SteeringError) -> Proposal? {
         try work { (state) throws(SteeringError) in
             guard state.contracts.contains(where: { $0.tenant == tenant }) else {
                 throw SteeringError(.notFound, "nothing is stored of \(tenant)")
             }
-            state.contracts.removeAll { $0.tenant == tenant }
+            let left = state.contracts.filter { $0.tenant != tenant }
+            if let question = try state.permit(left, about: tenant, "an erasure", by: author, at: now, within: limit) {
+                return question
+            }
+            state.contracts = left
+            state.note("contract.removed", by: author, at: now)
             state.note("tenant.erase", by: author, at: now)
+            return nil
         }
     }
 
@@ -479,6 +478,64 @@ extension MemoryDesk.State {
         note(proposal.decisionAction, by: author, at: now)
         guard proposal.changes.count > 1 else { return }
         for _ in proposal.changes { note(proposal.tenantAction, by: author, at: now) }
+    }
+
+    /// `nil` when `contracts` may be those from now on; else the question to a second person.
+    fileprivate mutating func permit(
+        _ new: [Contract], about tenant: TenantID, _ what: String, by author: String, at now: Timestamp,
+        within limit: ContractLimit
+    ) throws(SteeringError) -> Proposal? {
+        let difference = ContractDifference(from: contracts, to: new)
+        let own = Set(difference.changed + difference.removed)
+        let start = now.adding(seconds: -limit.windowSeconds)
+        let earlier = Set(touched.filter { $0.author == author && $0.at > start }.map(\.tenant)).subtracting(own)
+        guard let reason = limit.reason(for: difference, of: contracts.count, earlier: earlier.count) else {
+            touched += own.map { (author, $0, now) }
+            return nil
+        }
+        let fingerprint = "\(new)"
+        let questions = steering.proposals.indices.filter { index in
+            let question = steering.proposals[index]
+            return question.kind == .contracts && question.tenant == tenant
+                && (question.state == .pending ? question.authorship : question.decision)?.holds(at: now) ?? false
+        }
+        if let known = questions.last(where: { steering.proposals[$0].evidence.last == fingerprint }) {
+            switch steering.proposals[known].state {
+            case .pending: return steering.proposals[known]
+            case .denied, .expired: throw SteeringError(.conflict, "this change was denied")
+            case .approved:
+                steering.proposals[known].decision?.until = now
+                return nil
+            }
+        }
+        for index in questions where steering.proposals[index].state == .pending {
+            steering.proposals[index].state = .expired
+        }
+        let question = ask(
+            Proposal(
+                changing: difference, of: tenant, because: reason, fingerprint: fingerprint,
+                authorship: Authorship(
+                    author: author, reason: what, at: now, until: now.adding(seconds: limit.pendingSeconds))), at: now)
+        note("contracts.ask", by: author, at: now)
+        return question
+    }
+
+    /// In place of the pending one of its kind, tenant and pool, if there is one.
+    fileprivate mutating func ask(_ question: Proposal, at now: Timestamp) -> Proposal {
+        var question = question
+        let pending = steering.proposals.firstIndex { old in
+            old.expiring(at: now).state == .pending && old.kind == question.kind && old.tenant == question.tenant
+                && old.pool == question.pool
+        }
+        if let pending {
+            question = question.inPlace(of: steering.proposals[pending], at: now)
+            question.id = steering.proposals[pending].id
+            steering.proposals[pending] = question
+        } else {
+            question.id = newID()
+            steering.proposals.append(question)
+        }
+        return question
     }
 
     fileprivate mutating func enter(_ override: Override) -> Override {

@@ -120,11 +120,21 @@ import Testing
             advice(.starved("acme", tier: "critical"))?.action
                 == .override("acme", pool: "p", tier: nil, weight: 4, seconds: 3600))
         let waiting = advice(.starved("acme"), [.sample(9, kind: .recommendation)])
-        #expect(waiting?.action == .approve(9, tenant: "acme", isRecommendation: true))
+        #expect(waiting?.action == .approve(9, tenant: "acme", revision: 1, isRecommendation: true))
         #expect(
             waiting?.sentence
                 == "Apply recommendation 9 for acme: it takes acme from 50,000 tokens a minute to 90,000 tokens a minute."
         )
+    }
+
+    @Test func `that a question waits is no recommendation to say yes to it`() throws {
+        var question = Proposal.sample(asked: start.adding(seconds: -1200))
+        question.changes.append(.init(tenant: "beta", from: Rates(tpm: 10), to: Rates(tpm: 20)))
+        var finder = ConditionFinder()
+        let found = finder.find(in: .well(proposals: [question]))
+        let member = try #require(found[AlertKey(.approvalWaiting, pool: "p")].members.first?.member)
+        #expect(member.recommendation?.action == nil, "its sentence does not show what would be approved")
+        #expect(member.recommendation?.sentence == "Read it and decide: headroom approvals show 7.")
     }
 
     @Test func `a reader of some tenants sees theirs and no other name`() {

@@ -43,7 +43,17 @@ import Testing
             #expect(listed.output.contains("headroom alerts apply \(id)"), "\(listed.output)\(listed.errors)")
             let seen = try await HeadroomProgram.run(["alerts", "acknowledge", id, "--reason", "on it"] + url)
             #expect(seen.output.contains("acknowledged by local"), "\(seen.output)\(seen.errors)")
-            let applied = try await HeadroomProgram.run(["alerts", "apply", id] + url)
+            // Only what was read is applied: without its revision, or with that of another text, nothing is done.
+            let command = try #require(
+                listed.output.split(separator: "\n").first { $0.contains("alerts apply \(id) --revision") })
+            let revision = try #require(command.split(separator: " ").last.map(String.init))
+            for words in [[], ["--revision", "00000000"]] {
+                let shown = try await HeadroomProgram.run(["alerts", "apply", id] + words + url)
+                #expect(shown.code == 1 && shown.errors.contains("nothing was done"), "\(shown.errors)")
+                #expect(shown.errors.contains("--revision \(revision)"), "\(shown.errors)")
+            }
+            #expect(try await client.get("/v1/overrides").text.contains("premium") == false)
+            let applied = try await HeadroomProgram.run(["alerts", "apply", id, "--revision", revision] + url)
             #expect(
                 applied.output.hasPrefix("done: Raise acme to the tier premium"), "\(applied.output)\(applied.errors)")
             let raised = try await client.poll("/v1/overrides") { $0.text.contains("premium") }

@@ -56,7 +56,8 @@ import Testing
                 listed.output.contains("all tenants: pending, contracts, asked by contract sync"), "\(listed.output)")
             #expect(listed.output.contains("2 changed: a, b"), "\(listed.output)")
             let id = String(Int(question["id"]?.number ?? 0))
-            let approved = try await HeadroomProgram.run(["approvals", "approve", id, "--reason", "they moved"] + url)
+            let approved = try await HeadroomProgram.run(
+                ["approvals", "approve", id, "--revision", "1", "--reason", "they moved"] + url)
             #expect(approved.code == 0, "\(approved.errors)")
             let third = ["a free", "b free", "c free", "z free"]
             #expect(try await poll(third) == third, "\(service.errors)")

@@ -40,13 +40,14 @@ import Testing
                 "--reason", "renewal call", "--expires-in", "5s")
             #expect(asked.output.contains("from standard to critical are 2 tiers"), "\(asked.output)\(asked.errors)")
             let id = try #require(asked.output.split(separator: " ").dropFirst().first.map(String.init))
-            let own = try await play.run("success", "approvals", "approve", id, "--reason", "please")
+            let own = try await play.run("success", "approvals", "approve", id, "--revision", "1", "--reason", "please")
             #expect(own.code == 1 && own.errors.contains("sre"), "\(own.output)\(own.errors)")
             let before = try await play.allocations()
             #expect(before["pools"]?[House.pool]?["tenants"]?["acme"]?["tier"]?.string == Self.standing)
 
             // An SRE agrees; a snapshot later acme has it, and then it ends by itself.
-            let approved = try await play.run("sre", "approvals", "approve", id, "--reason", "agreed")
+            let approved = try await play.run(
+                "sre", "approvals", "approve", id, "--revision", "1", "--reason", "agreed")
             #expect(approved.code == 0, "\(approved.errors)")
             let raised = try await play.allocations { $0 == "critical" }
             #expect(raised["pools"]?[House.pool]?["tenants"]?["acme"]?["tier"]?.string == "critical")

@@ -40,11 +40,136 @@ import Testing
                 #expect(reply.text.contains(words), "\(reply.text)")
                 #expect(await client.isClosedByServer())
             }
+            #expect(fixture.sink.batches.isEmpty)
+        }
+    }
+
+    @Test func `a head that two servers can read in two ways is refused once, and the connection ends`() async throws {
+        try await ServiceFixture.run { fixture in
+            let host = "Host: localhost\r\n"
+            let line = "a line of the head has a zero byte"
+            let cases: [(head: String, words: String)] = [
+                ("POST /healthz HTTP/1.1\r\n\(host)Content-Length: 4\r\nContent-Length: 4\r\n\r\n1234", "given twice"),
+                ("POST /healthz HTTP/1.1\r\n\(host)Content-Length : 4\r\n\r\n1234", "no spaces, also before its colon"),
+                (
+                    "POST /healthz HTTP/1.1\r\n\(host)Content-Length\t: 4\r\n\r\n1234",
+                    "no spaces, also before its colon"
+                ),
+                ("GET /healthz HTTP/1.1\r\n\(host)\(host)\r\n", "Host is given 2 times"),
+                ("GET /healthz HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n", "Host is given 2 times"),
+                (
+                    "GET /healthz HTTP/1.1\r\n\(host)Authorization: Bearer a\r\nauthorization: Bearer a\r\n\r\n",
+                    "Authorization is given 2 times"
+                ),
+                ("GET /healthz HTTP/1.1\r\nX: a\0b\r\n\(host)\r\n", line),
+                ("GET /healthz HTTP/1.1\r\n\(host)X: a\0b\r\n\r\n", line),
+                ("GET /healthz HTTP/1.1\r\n\(host)X: a\0\r\n\r\n", line),
+                ("GET /healthz HTTP/1.1\r\n\(host)X:\0a\r\n\r\n", line),
+                (
+                    "POST /healthz HTTP/1.1\r\n\(host)Transfer-Encoding: chunked\0\r\n\r\n0\r\n\r\n", line
+                ),
+                ("GET /healthz HTTP/1.1\r\n\(host)X: a\r\n b\r\n\r\n", line),
+                ("GET /healthz HTTP/1.1\r\n\(host)X: a\r\n\tb\r\nY: c\r\n\r\n", line),
+                ("GET /healthz HTTP/1.1\n\(host)\r\n", line),
+                ("GET /healthz HTTP/1.1\r\nHost: localhost\n\r\n", line),
+                ("GET /healthz HTTP/1.1\r\n\(host)X: a\rb\r\n\r\n", "line break"),
+                ("GET /health\0z HTTP/1.1\r\n\(host)\r\n", "the target has a zero byte"),
+                ("POST /healthz HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "HTTP/1.0 knows no"),
+            ]
+            for (head, words) in cases {
+                // Whole, and in two parts: a proxy may cut it anywhere.
+                for cut in [head.utf8.count, head.utf8.count / 2] {
+                    let client = try fixture.client()
+                    await client.send(Array(head.utf8.prefix(cut)))
+                    await client.send(Array(head.utf8.dropFirst(cut)))
+                    let reply = try await client.receive()
+                    #expect(reply.status == 400, "\(head)")
+                    #expect(reply.headers["content-type"] == "application/problem+json", "\(head)")
+                    #expect(reply.headers["connection"]?.lowercased() == "close")
+                    #expect(reply.text.contains(words), "\(head): \(reply.text)")
+                    #expect(await client.isClosedByServer(), "\(head)")
+                }
+            }
+        }
+    }
+
+    @Test func `what the library refuses by itself is one problem document, and the connection ends`() async throws {
+        try await ServiceFixture.run { fixture in
+            let post = "POST /v1/telemetry HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
+            let chunked = post + "Transfer-Encoding: chunked\r\n\r\n"
+            let lengths = ["abc", "-1", "+4", "4 4", "0x4", "4,4", ""].map {
+                (post + "Content-Length: \($0)\r\n\r\n1234", 400, "Content-Length or a chunk is not as HTTP/1.1 has it")
+            }
+            let cases: [(request: String, status: Int, words: String)] =
+                lengths + [
+                    (post + "Content-Length: 99999999999999999999\r\n\r\n", 413, "larger than any call takes"),
+                    (chunked + "x\r\n", 400, "a chunk is not as HTTP/1.1 has it"),
+                    (chunked + "4\r\n12345\r\n0\r\n\r\n", 400, "a chunk is not as HTTP/1.1 has it"),
+                    (chunked + "fffffffffffffffff\r\n", 413, "larger than any call takes"),
+                    (
+                        chunked + "4;x=\(String(repeating: "y", count: 20 << 10))\r\n1234\r\n0\r\n\r\n", 400,
+                        "a chunk's line with its extensions"
+                    ),
+                    ("GET /healthz HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n", 400, "a line of the head"),
+                    ("GET /healthz HTTP/2.0\r\nHost: localhost\r\n\r\n", 505, "send HTTP/1.1"),
+                    (
+                        "GET /\(String(repeating: "a", count: 20 << 10)) HTTP/1.1\r\n\r\n", 414,
+                        "the target does not fit"
+                    ),
+                ]
+            for (request, status, words) in cases {
+                let client = try fixture.client()
+                await client.send(Array(request.utf8))
+                let reply = try await client.receive()
+                #expect(reply.status == status, "\(request.prefix(200)): \(reply.text)")
+                #expect(reply.headers["content-type"] == "application/problem+json", "\(request.prefix(200))")
+                #expect(reply.headers["connection"]?.lowercased() == "close")
+                #expect(reply.text.contains(words), "\(request.prefix(200)): \(reply.text)")
+                #expect(await client.isClosedByServer(), "\(request.prefix(200)): a second answer")
+            }
+            #expect(fixture.sink.batches.isEmpty)
+        }
+    }
+
+    @Test func `ordinary heads are taken, also of HTTP 1.0, without headers, and many on one connection`() async throws
+    {
+        try await ServiceFixture.run { fixture in
             let client = try fixture.client()
-            let length = "Content-Length: \(Self.line.utf8.count)\r\n"
-            await client.send(Array((head + length + length + "\r\n" + Self.line).utf8))
-            #expect(try await client.receive().status == 200, "the same length twice is one length")
-            #expect(fixture.sink.batches.count == 1)
+            let body =
+                "Content-Length: \(Self.line.utf8.count)\r\nContent-Type: application/x-ndjson\r\n\r\n" + Self.line
+            let heads = [
+                "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                "GET /healthz?x=\(String(repeating: "y", count: 900)) HTTP/1.1\r\nHost:localhost\r\nX:\r\nY:  a b \r\n\r\n",
+                "\r\nGET /healthz HTTP/1.1\r\nhost:\tlocalhost\r\n\r\n",
+                "POST /v1/telemetry HTTP/1.1\r\nHost: localhost\r\n" + body,
+                "GET /healthz HTTP/1.1\r\nHost: localhost\r\nCookie: a=b; c=d\r\nX: é\r\n\r\n",
+                "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            ]
+            for head in heads {
+                await client.send(Array(head.utf8))
+                let reply = try await client.receive()
+                #expect(reply.status == 200, "\(head): \(reply.text)")
+            }
+            // All at once as well.
+            await client.send(Array(heads.joined().utf8))
+            for head in heads { #expect(try await client.receive().status == 200, "\(head)") }
+            let old = try fixture.client()
+            await old.send(Array("GET /healthz HTTP/1.0\r\n\r\n".utf8))
+            #expect(try await old.receive().status == 200)
+        }
+    }
+
+    @Test func `a wait is a decimal number`() async throws {
+        try await ServiceFixture.run { fixture in
+            fixture.publish(7)
+            let client = try fixture.client()
+            for text in ["0x1p3", "nan", "inf", "-0", "1e1", "+1", "", "61", "1.2.3"] {
+                let reply = try await client.get("/v1/allocations?wait=\(text)")
+                #expect(reply.status == 400 && reply.text.contains("is no wait"), "\(text): \(reply.text)")
+            }
+            for text in ["0", "0.5", "60"] {
+                #expect(try await client.get("/v1/allocations?wait=\(text)").status == 200, "\(text)")
+            }
         }
     }
 
@@ -92,6 +217,13 @@ import Testing
             let taken = try await post(GzipFixture.compressed(lines))
             #expect(taken.status == 200, "\(taken.text)")
             #expect(fixture.sink.batches.map(\.lines.count) == [500])
+
+            // Twenty times as much as the first guess: the room grows, and the stream goes on in it.
+            let wide = Self.line + String(repeating: " ", count: 1000 - Self.line.utf8.count - 1)
+            let large = Array(Array(repeating: wide, count: 5000).joined(separator: "\n").utf8)
+            let grown = try await post(GzipFixture.compressed(large))
+            #expect(grown.status == 200, "\(grown.text)")
+            #expect(fixture.sink.batches.last?.lines.count == 5000)
 
             let bomb = try await post(GzipFixture.compressed([UInt8](repeating: 0x20, count: 9 << 20)))
             #expect(bomb.status == 413)

@@ -95,22 +95,28 @@ import Testing
             #expect(own.json["evidence"]?.array?.isEmpty == true && !own.text.contains("globex"))
             #expect(try await Person("azure", fixture).get("/v1/recommendations/900").status == 404)
             let path = "/v1/recommendations/900/apply"
-            let refused = try await narrow.post(path, #"{"reason":"ours"}"#)
+            let refused = try await narrow.post(path, #"{"reason":"ours","revision":1}"#)
             #expect(refused.status == 403 && refused.text.contains("name yours in"), "\(refused.text)")
-            #expect(try await narrow.post(path, #"{"reason":"ours","tenants":["acme","zeta"]}"#).status == 403)
-            let applied = try await narrow.post(path, #"{"reason":"ours","tenants":["acme"]}"#)
+            #expect(
+                try await narrow.post(path, #"{"reason":"ours","revision":1,"tenants":["acme","zeta"]}"#).status == 403)
+            let applied = try await narrow.post(path, #"{"reason":"ours","revision":1,"tenants":["acme"]}"#)
             #expect(applied.status == 200 && applied.json["state"]?.string == "applied", "\(applied.text)")
             #expect(applied.json["id"]?.number != 900 && changed(applied.json) == ["acme"])
 
             let sre = try Person("sre", fixture)
             let rest = try await sre.get("/v1/recommendations/900").json
             #expect(rest["state"]?.string == "pending" && changed(rest) == ["globex", "zeta"])
-            let wrong = try await sre.post(path, #"{"reason":"r","tenants":["acme"]}"#)
+            #expect(rest["revision"]?.number == 2)
+            let silent = try await sre.post(path, #"{"reason":"r"}"#)
+            #expect(silent.status == 409 && silent.text.contains("which is at 2, and send"), "\(silent.text)")
+            let stale = try await sre.post(path, #"{"reason":"r","revision":1}"#)
+            #expect(stale.status == 409 && stale.text.contains("acme is no longer asked for"), "\(stale.text)")
+            let wrong = try await sre.post(path, #"{"reason":"r","revision":2,"tenants":["acme"]}"#)
             #expect(wrong.status == 400 && wrong.text.contains("does not change acme"), "\(wrong.text)")
             for tenants in ["[]", #""acme""#, "[1]"] {
                 #expect(try await sre.post(path, #"{"reason":"r","tenants":\#(tenants)}"#).status == 400)
             }
-            let dismissed = try await sre.post("/v1/recommendations/900/dismiss", #"{"reason":"no"}"#)
+            let dismissed = try await sre.post("/v1/recommendations/900/dismiss", #"{"reason":"no","revision":2}"#)
             #expect(dismissed.json["state"]?.string == "dismissed" && dismissed.json["id"]?.number == 900)
         }
     }
@@ -125,7 +131,7 @@ import Testing
             let pending = try await sre.get("/v1/approvals?state=pending")
             #expect(pending.json["approvals"]?[0]?["override"]?["tier"]?.string == "critical")
 
-            let body = #"{"reason":"agreed"}"#
+            let body = #"{"reason":"agreed","revision":1}"#
             #expect(try await sre.post("/v1/approvals/1/approve", body).status == 403)
             let admin = try Person("admin", fixture)
             #expect(try await admin.post("/v1/recommendations/1/apply", body).status == 404)
@@ -271,7 +277,7 @@ import Testing
             #expect(reply.status == 201 && reply.json["author"]?.string == "local")
             #expect(try await local.delete("/v1/overrides/1").status == 204)
             #expect(try await local.post("/v1/overrides", Self.large).status == 202)
-            let own = try await local.post("/v1/approvals/2/approve", #"{"reason":"me again"}"#)
+            let own = try await local.post("/v1/approvals/2/approve", #"{"reason":"me again","revision":1}"#)
             #expect(own.status == 403 && own.text.contains("without tokens everybody is one person"), "\(own.text)")
             #expect(try await local.get("/v1/audit").json["entries"]?[1]?["author"]?.string == "local")
         }

@@ -22,13 +22,13 @@ final class ServiceFixture: Sendable {
     /// Starts a service, runs `test`, stops it.
     static func run(
         tokens: [AccessToken] = [], joinSeconds: Double = 3, viewersOnly: Bool = false, openMetrics: Bool = false,
-        rules: TelemetryRules? = nil, settings: ServerSettings = .test(),
+        hasSecureCookies: Bool = false, rules: TelemetryRules? = nil, settings: ServerSettings = .test(),
         snapshotBytes: Int = SnapshotBoard.defaultMemoryBytes,
         _ test: @Sendable (ServiceFixture) async throws -> Void
     ) async throws {
         let fixture = try ServiceFixture(
             settings: settings, tokens: tokens, joinSeconds: joinSeconds, viewersOnly: viewersOnly,
-            openMetrics: openMetrics, rules: rules, snapshotBytes: snapshotBytes)
+            openMetrics: openMetrics, hasSecureCookies: hasSecureCookies, rules: rules, snapshotBytes: snapshotBytes)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await fixture.service.run() }
             let result: Result<Void, any Error>
@@ -42,14 +42,14 @@ final class ServiceFixture: Sendable {
 
     private init(
         settings: ServerSettings, tokens: [AccessToken], joinSeconds: Double, viewersOnly: Bool, openMetrics: Bool,
-        rules: TelemetryRules?, snapshotBytes: Int
+        hasSecureCookies: Bool, rules: TelemetryRules?, snapshotBytes: Int
     ) throws {
         clock = TestClock()
         let time = clock.source
         desk = MemoryDesk(time: time)
         board = SnapshotBoard(time: time, joinSeconds: joinSeconds, memoryBytes: snapshotBytes)
         // The digest of a secret is the secret itself, which no test has to compute.
-        access = AccessControl(tokens: tokens, time: time) { $0 }
+        access = AccessControl(tokens: tokens, hasSecureCookies: hasSecureCookies, time: time) { $0 }
         sink = TestSink()
         var decoder = TelemetryDecoder { response in
             ProviderSignal(kind: response.status == 200 ? .ok : .quota)
@@ -102,7 +102,7 @@ extension MemoryDesk {
                 writer.endObject()
                 return writer.bytes
             },
-            share: { tenant, _, author, _ in (name: "share-\(tenant)-\(author)", secret: "secret") },
+            share: { tenant, _, author, until in (name: "share-\(tenant)-\(author)", secret: "secret", until: until) },
             policyFiles: { [(path: "rules.json5", text: "{}")] })
     }
 }

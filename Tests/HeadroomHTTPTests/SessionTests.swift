@@ -35,6 +35,45 @@ import Testing
         }
     }
 
+    @Test func `a cookie of the same name that another host has set locks nobody out`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            var browser = try Browser(fixture)
+            _ = try await browser.signIn("viewer")
+            let good = try #require(browser.cookie)
+            let foreign = String(repeating: "a", count: good.count)
+            for cookies in [
+                ["x", good], [good, "x"], [foreign, good], ["", foreign, foreign, good],
+                Array(repeating: foreign, count: 60) + [good],
+            ] {
+                let header = cookies.map { "headroom_session=\($0)" }.joined(separator: "; ")
+                let reply = try await browser.client.get("/v1/pools", headers: ["Cookie: \(header)"])
+                #expect(reply.status == 200, "\(cookies.count): \(reply.text)")
+            }
+            let both = "headroom_session=\(foreign); headroom_session=\(good)"
+            let out = try await browser.client.call(
+                "DELETE", "/v1/session", headers: ["Cookie: \(both)", "Headroom-Request: dashboard"])
+            #expect(out.status == 200)
+            #expect(
+                try await browser.client.get("/v1/pools", headers: ["Cookie: headroom_session=\(good)"]).status == 401)
+        }
+    }
+
+    @Test func `under TLS the cookie has a name that no other host can set`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens, hasSecureCookies: true) { fixture in
+            var browser = try Browser(fixture)
+            let reply = try await browser.signIn("viewer")
+            let cookie = try #require(reply.headers["set-cookie"])
+            #expect(
+                cookie.hasPrefix("__Host-headroom_session=")
+                    && cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict; Secure"))
+            let secret = try #require(browser.cookie)
+            for (name, status) in [("__Host-headroom_session", 200), ("headroom_session", 401)] {
+                let reply = try await browser.client.get("/v1/pools", headers: ["Cookie: \(name)=\(secret)"])
+                #expect(reply.status == status, "\(name)")
+            }
+        }
+    }
+
     @Test func `a browser signs in with a token of any role but gateway, and acts as the token`() async throws {
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
             var browser = try Browser(fixture)

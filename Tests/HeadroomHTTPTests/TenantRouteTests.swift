@@ -184,7 +184,7 @@ import Testing
             // Asked again it is the same question, and others are another.
             let again = try await admin.post(path, contracts("premium", from: 1))
             #expect(again.json["approval"]?["id"]?.number == Double(id))
-            let yes = #"{"reason":"the customer moved"}"#
+            let yes = #"{"reason":"the customer moved","revision":1}"#
             #expect(try await admin.post("/v1/approvals/\(id)/approve", yes).status == 403)
             let sre = try Person("sre", fixture)
             #expect(try await sre.get("/v1/approvals").text.contains("4 changed: t1"))

@@ -29,7 +29,7 @@ import Testing
         let members = [
             member("acme", .override("acme", pool: "openai:gpt-4o", tier: "premium", weight: nil, seconds: 3600)),
             member("beta", .override("beta", pool: "openai:gpt-4o", tier: nil, weight: 4, seconds: 60)),
-            member("gamma", .approve(9, tenant: "gamma", isRecommendation: true)),
+            member("gamma", .approve(9, tenant: "gamma", revision: 3, isRecommendation: true)),
             member("delta", .releaseGateway("gw-1")),
             member("omega"),
         ]

@@ -136,15 +136,18 @@ import Testing
         let audit = try database.auditReader()
         #expect(try await audit.verify(at: start).fault == nil)
         let entries = try await audit.entries(after: 0, limit: 10)
-        #expect(entries.map(\.action) == ["contracts.import", "contract.put", "contract.put", "tenant.erase"])
+        #expect(
+            entries.map(\.action) == [
+                "contracts.import", "contract.put", "contract.put", "contract.removed", "tenant.erase",
+            ])
         let digest = SHA256.hexadecimalDigest(of: Array("acme".utf8))
         #expect(entries[1].detail == "{\"tenant_sha256\":\"\(digest)\",\"erased\":true}")
-        #expect(entries[3].detail == entries[1].detail)
+        #expect(entries[3].detail == entries[1].detail && entries[4].detail == entries[1].detail)
         #expect(!entries.map(\.detail).joined().contains("acme"))
 
         try await contracts.put(Contract(tenant: "acme"))
-        try database.execute("UPDATE audit SET detail = NULL WHERE sequence = 5")
-        #expect(try await audit.verify(at: start).fault?.sequence == 5)
+        try database.execute("UPDATE audit SET detail = NULL WHERE sequence = 6")
+        #expect(try await audit.verify(at: start).fault?.sequence == 6)
         try database.execute("UPDATE audit SET detail = NULL WHERE sequence = 3")
         #expect(try await audit.verify(at: start).fault?.sequence == 3)
     }

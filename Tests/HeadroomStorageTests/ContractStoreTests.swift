@@ -110,7 +110,7 @@ import Testing
                 group.addTask {
                     try await store.put(Contract(tenant: tenant, terms: [terms]), by: "ops", at: start) {
                         faults(in: $0)
-                    }
+                    }.faults
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }

@@ -114,24 +114,63 @@ import Testing
         time.set(now)
         let decision = authorship(by: "bob", reason: "fine", at: now)
         let own = authorship(at: now)
-        #expect(await code { _ = try await desk.decide(question.id, .approved, for: nil, as: own) } == .forbidden)
+        #expect(
+            await code { _ = try await desk.decide(question.id, .approved, for: nil, readAt: nil, as: own) }
+                == .forbidden)
         // An override is about one tenant: there is no part of it to decide on.
         #expect(
-            await code { _ = try await desk.decide(question.id, .approved, for: ["acme"], as: decision) } == .invalid)
+            await code { _ = try await desk.decide(question.id, .approved, for: ["acme"], readAt: nil, as: decision) }
+                == .invalid)
         #expect(try await desk.proposal(question.id) == question)
         #expect(try await desk.proposal(99) == nil)
-        #expect(await code { _ = try await desk.decide(99, .approved, for: nil, as: decision) } == .notFound)
-        let decided = try await desk.decide(question.id, .approved, for: nil, as: decision)
+        #expect(
+            await code { _ = try await desk.decide(99, .approved, for: nil, readAt: nil, as: decision) } == .notFound)
+        let decided = try await desk.decide(question.id, .approved, for: nil, readAt: nil, as: decision)
         #expect(decided.state == .approved && decided.decision?.author == "bob")
         let holding = try await desk.steering().overrides
         #expect(holding.count == 1 && holding == [decided.override].compactMap { $0 })
         #expect(holding.first?.authorship.at == now)
         #expect(holding.first?.authorship.until == now.adding(seconds: 600))
         #expect(decided.decision?.until == holding.first?.authorship.until)
-        #expect(await code { _ = try await desk.decide(question.id, .denied, for: nil, as: decision) } == .conflict)
+        #expect(
+            await code { _ = try await desk.decide(question.id, .denied, for: nil, readAt: nil, as: decision) }
+                == .conflict)
         #expect(try await actions(desk) == ["override.ask", "override.set", "approval.approve"])
         #expect(try await desk.proposals([.override], in: .approved).map(\.id) == [question.id])
         #expect(try await desk.proposals([.override], in: .pending) == [])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a decision is on what was read: after a change it is refused, and says what changed`(kind: StoreKind)
+        async throws
+    {
+        let desk = try desk(kind)
+        let deadline = start.adding(seconds: 3_600)
+        func ask(weight: Double, by author: String = "ann") async throws -> Proposal? {
+            let outcome = try await desk.set(override(by: author, weight: weight), askingUntil: deadline)
+            if case .awaitsApproval(let question) = outcome { return question }
+            return nil
+        }
+        let first = try #require(try await ask(weight: 2))
+        #expect(first.revision == 1)
+        #expect(try await ask(weight: 2) == first, "asking for the same is no change")
+        let second = try #require(try await ask(weight: 1000))
+        #expect(second.id == first.id && second.revision == 2)
+        #expect(try await ask(weight: 1000, by: "eve")?.revision == 3)
+        let decision = authorship(by: "bob", reason: "fine", at: start)
+        for (revision, words) in [
+            (1, "weight 1000 for 10 min, where it was weight 2 for 10 min"), (2, "eve asks, where it was ann"),
+            (4, "no revision 4"),
+        ] as [(Int64, String)] {
+            let refused = await #expect(throws: SteeringError.self) {
+                try await desk.decide(first.id, .approved, for: nil, readAt: revision, as: decision)
+            }
+            #expect(refused?.code == .conflict)
+            #expect(refused?.message.contains(words) == true, "\(refused?.message ?? "")")
+        }
+        #expect(try await desk.steering().overrides == [])
+        let decided = try await desk.decide(first.id, .approved, for: nil, readAt: 3, as: decision)
+        #expect(decided.state == .approved && decided.override?.weight == 1000)
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -153,8 +192,10 @@ import Testing
         #expect(try await desk.proposals([.override], in: .expired).map(\.id) == [first.id])
         #expect(try await desk.steering().proposals.map(\.id) == [second.id])
         let decision = authorship(by: "bob", at: now)
-        #expect(await code { _ = try await desk.decide(first.id, .approved, for: nil, as: decision) } == .conflict)
-        _ = try await desk.decide(second.id, .denied, for: nil, as: decision)
+        #expect(
+            await code { _ = try await desk.decide(first.id, .approved, for: nil, readAt: nil, as: decision) }
+                == .conflict)
+        _ = try await desk.decide(second.id, .denied, for: nil, readAt: nil, as: decision)
         #expect(try await desk.steering().overrides == [])
         #expect(try await actions(desk).last == "approval.deny")
     }
@@ -240,7 +281,7 @@ import Testing
         #expect(try proposal(await desks.replace(Self.new, seconds: 50))?.id == question.id)
         let own = await #expect(throws: SteeringError.self) {
             try await desks.steering.decide(
-                question.id, .approved, for: nil,
+                question.id, .approved, for: nil, readAt: nil,
                 as: Authorship(author: "sync", reason: "r", at: start, until: start.adding(seconds: 60)))
         }
         #expect(own?.code == .forbidden)
@@ -249,12 +290,12 @@ import Testing
         #expect(other.id != question.id)
         let late = await #expect(throws: SteeringError.self) {
             try await desks.steering.decide(
-                question.id, .approved, for: nil,
+                question.id, .approved, for: nil, readAt: nil,
                 as: Authorship(author: "ann", reason: "r", at: start, until: start.adding(seconds: 60)))
         }
         #expect(late?.code == .conflict)
         _ = try await desks.steering.decide(
-            other.id, .approved, for: nil,
+            other.id, .approved, for: nil, readAt: nil,
             as: Authorship(author: "ann", reason: "r", at: start, until: start.adding(seconds: 60)))
         #expect(try proposal(await desks.replace([Contract(tenant: "b")], seconds: 1)) == nil)
         #expect(try await desks.contracts.contracts() == [Contract(tenant: "b")])
@@ -263,12 +304,59 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `many small changes of one person are as large as one, also across imports and erasures`(kind: StoreKind)
+        async throws
+    {
+        let desks = try Desks(kind)
+        let all = (0..<10).map { Contract(tenant: TenantID(unchecked: "t\($0)")) }
+        try await desks.contracts.replaceAll(with: all, by: "setup", at: start)
+        let limit = ContractLimit(share: 0.3, pendingSeconds: 1000)
+        func put(_ index: Int, _ tier: String = "gold", by author: String = "ann", seconds: Double = 1) async throws
+            -> Proposal?
+        {
+            let outcome = try await desks.contracts.put(
+                Contract(tenant: TenantID(unchecked: "t\(index)"), tier: tier), by: author,
+                at: start.adding(seconds: seconds), within: limit, checking: { _ in [Never]() })
+            if case .awaitsApproval(let question) = outcome { return question }
+            return nil
+        }
+        for index in 0..<3 { #expect(try await put(index) == nil) }
+        // The same contract again is one contract, and a new one changes nobody's.
+        #expect(try await put(0, "free") == nil)
+        #expect(try await put(10) == nil)
+        let question = try #require(try await put(3))
+        #expect(question.tenant == "t3" && question.kind == .contracts)
+        #expect(question.evidence.first?.contains("beside 3 that the same person has changed or removed") == true)
+        let erasure = try await desks.contracts.erase(
+            "t4", by: "ann", at: start.adding(seconds: 1), within: limit)
+        #expect(erasure?.tenant == "t4" && erasure?.id != question.id)
+        let imported = try await desks.contracts.replaceAll(
+            with: try await desks.contracts.contracts().dropLast(), by: "ann", at: start.adding(seconds: 2),
+            within: limit)
+        #expect(try #require(proposal(imported)).tenant == Proposal.allTenants)
+        #expect(try await desks.contracts.contracts().count == 11)
+
+        // Another person has a count of their own.
+        #expect(try await put(5, by: "eve") == nil)
+        #expect(try await put(3)?.id == question.id, "the questions about others did not withdraw it")
+        _ = try await desks.steering.decide(
+            question.id, .approved, for: nil, readAt: 1,
+            as: Authorship(author: "bob", reason: "r", at: start.adding(seconds: 3), until: start.adding(seconds: 900)))
+        #expect(try await put(3, seconds: 4) == nil)
+        #expect(try await put(3, "free", seconds: 5) != nil, "an approval is for one contract, once")
+        // A day later all of that is past, and what was approved never counted.
+        let day = ContractLimit.standardWindowSeconds
+        for index in 6..<9 { #expect(try await put(index, seconds: day + 10) == nil) }
+        #expect(try await put(9, seconds: day + 11) != nil)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `an import that was denied is refused for as long as that holds`(kind: StoreKind) async throws {
         let desks = try Desks(kind)
         _ = try await desks.replace(Self.old)
         let question = try #require(try proposal(await desks.replace(Self.new)))
         _ = try await desks.steering.decide(
-            question.id, .denied, for: nil,
+            question.id, .denied, for: nil, readAt: nil,
             as: Authorship(author: "ann", reason: "half is missing", at: start, until: start.adding(seconds: 60)))
         let refused = await #expect(throws: SteeringError.self) { try await desks.replace(Self.new, seconds: 1) }
         #expect(refused?.code == .conflict)
@@ -291,7 +379,7 @@ import Testing
     {
         let desk = try desk(kind)
         func put(_ contract: Contract, faults: [String] = []) async throws -> [String] {
-            try await desk.put(contract, by: "ann", at: start) { _ in faults }
+            try await desk.put(contract, by: "ann", at: start, within: .none) { _ in faults }.faults
         }
         let terms = Contract.Terms(pool: "p", floor: Rates(rpm: 5, tpm: 500), ceiling: Rates(rpm: 50))
         let cost = CostTerms(
@@ -313,20 +401,20 @@ import Testing
         let desk = try desk(kind)
         try await desk.replaceAll(
             with: [Contract(tenant: "acme"), Contract(tenant: "beta")], by: "ann", at: start)
-        let seen = try await desk.put(Contract(tenant: "b", tier: "gold"), by: "ann", at: start) { all in
+        let seen = try await desk.put(Contract(tenant: "b", tier: "gold"), by: "ann", at: start, within: .none) { all in
             all.map { "\($0.tenant) \($0.tier ?? "-")" }
         }
-        #expect(seen == ["acme -", "b gold", "beta -"])
+        #expect(seen.faults == ["acme -", "b gold", "beta -"])
     }
 
     @Test(arguments: StoreKind.allCases)
     func `an erased tenant has no contract, and one that is not known is not found`(kind: StoreKind) async throws {
         let desk = try desk(kind)
         try await desk.replaceAll(with: [Contract(tenant: "acme"), Contract(tenant: "beta")], by: "ann", at: start)
-        try await desk.erase("acme", by: "ann", at: start)
+        #expect(try await desk.erase("acme", by: "ann", at: start, within: .none) == nil)
         #expect(try await desk.contracts() == [Contract(tenant: "beta")])
         let again = await #expect(throws: SteeringError.self) {
-            try await desk.erase("acme", by: "ann", at: start)
+            try await desk.erase("acme", by: "ann", at: start, within: .none)
         }
         #expect(again?.code == .notFound)
     }

@@ -19,7 +19,7 @@ import Testing
         (
             "an approval",
             { database in
-                _ = try await desk(database).decide(1, .approved, for: nil, as: authorship(by: "sam"))
+                _ = try await desk(database).decide(1, .approved, for: nil, readAt: nil, as: authorship(by: "sam"))
             }
         ),
         (

@@ -145,17 +145,24 @@ func authorship(
         time.set(now)
         let decision = authorship(by: "sam", reason: "agreed", at: now)
         let own = authorship(by: "ann", at: now)
-        #expect(await code { _ = try await desk.decide(question.id, .approved, for: nil, as: own) } == .forbidden)
-        #expect(await code { _ = try await desk.decide(question.id, .expired, for: nil, as: decision) } == .invalid)
-        #expect(await code { _ = try await desk.decide(99, .approved, for: nil, as: decision) } == .notFound)
+        #expect(
+            await code { _ = try await desk.decide(question.id, .approved, for: nil, readAt: nil, as: own) }
+                == .forbidden)
+        #expect(
+            await code { _ = try await desk.decide(question.id, .expired, for: nil, readAt: nil, as: decision) }
+                == .invalid)
+        #expect(
+            await code { _ = try await desk.decide(99, .approved, for: nil, readAt: nil, as: decision) } == .notFound)
 
-        let approved = try await desk.decide(question.id, .approved, for: nil, as: decision)
+        let approved = try await desk.decide(question.id, .approved, for: nil, readAt: nil, as: decision)
         let set = try await desk.steering().overrides
         #expect(set.map(\.authorship) == [authorship(by: "ann", at: now, seconds: 7_200)])
         #expect(approved.override == set[0] && approved.state == .approved)
         #expect(approved.decision?.author == "sam" && approved.decision?.until == now.adding(seconds: 7_200))
         #expect(try await desk.proposals([.override], in: nil) == [approved])
-        #expect(await code { _ = try await desk.decide(question.id, .denied, for: nil, as: decision) } == .conflict)
+        #expect(
+            await code { _ = try await desk.decide(question.id, .denied, for: nil, readAt: nil, as: decision) }
+                == .conflict)
         #expect(try await actions() == ["override.ask", "override.set", "approval.approve"])
     }
 
@@ -177,9 +184,10 @@ func authorship(
         #expect(try await desk.proposals([.guardrail], in: .expired).map(\.id) == [first[1].id])
 
         let denial = authorship(by: "sam", reason: "no", at: later, seconds: 900)
-        let denied = try await desk.decide(second[0].id, .denied, for: nil, as: denial)
+        let denied = try await desk.decide(second[0].id, .denied, for: nil, readAt: nil, as: denial)
         #expect(denied.decision == denial)
-        _ = try await desk.decide(first[2].id, .approved, for: nil, as: authorship(by: "sam", at: later, seconds: 100))
+        _ = try await desk.decide(
+            first[2].id, .approved, for: nil, readAt: nil, as: authorship(by: "sam", at: later, seconds: 100))
         #expect(try await desk.steering().proposals.map(\.state) == [.denied, .approved])
         // A withdrawal that comes after the decision changes nothing.
         try await ask([], withdrawn: [second[0].id], at: later)
@@ -196,7 +204,7 @@ func authorship(
         try await ask([question(["acme", "beta", "gamma"])])
         let asked = try #require(try await desk.steering().proposals.first)
         let decision = authorship(by: "sam", reason: "two of them", at: start, seconds: 900)
-        let part = try await desk.decide(asked.id, .approved, for: ["acme", "gamma"], as: decision)
+        let part = try await desk.decide(asked.id, .approved, for: ["acme", "gamma"], readAt: nil, as: decision)
         #expect(part.id != asked.id && part.state == .approved && part.decision == decision)
         #expect(part.changes == [asked.changes[0], asked.changes[2]] && part.movers == 2)
         let rest = try #require(try await desk.proposal(asked.id))
@@ -207,11 +215,11 @@ func authorship(
             try await actions() == ["approval.approve", "approval.approve_tenant", "approval.approve_tenant"])
         // Whoever names one that it does not change has read something older.
         let other = await #expect(throws: SteeringError.self) {
-            try await desk.decide(asked.id, .denied, for: ["beta", "acme"], as: decision)
+            try await desk.decide(asked.id, .denied, for: ["beta", "acme"], readAt: nil, as: decision)
         }
         #expect(other?.code == .invalid && other?.message.contains("does not change acme") == true)
         // All that is left is the question itself.
-        let last = try await desk.decide(asked.id, .denied, for: ["beta"], as: decision)
+        let last = try await desk.decide(asked.id, .denied, for: ["beta"], readAt: nil, as: decision)
         #expect(last.id == asked.id && last.state == .denied)
         #expect(try await database.auditReader().verify(at: start).fault == nil)
     }
@@ -244,7 +252,8 @@ func authorship(
         #expect(try await desk.proposals([.guardrail], in: .pending) == [])
         #expect(try await desk.proposals([.guardrail], in: .expired).count == 1)
         let decision = authorship(by: "sam", at: late)
-        #expect(await code { _ = try await desk.decide(1, .approved, for: nil, as: decision) } == .conflict)
+        #expect(
+            await code { _ = try await desk.decide(1, .approved, for: nil, readAt: nil, as: decision) } == .conflict)
         try await ask([question(at: late)], at: late)
         #expect(try await desk.proposals([.guardrail], in: .pending).map(\.id) == [2])
     }

@@ -27,6 +27,43 @@ import Testing
         #expect(!revoked.isValid(at: start.adding(seconds: 7)))
     }
 
+    @Test func `a share link ends with its maker's token, and one person has a bounded number of them`() async throws {
+        let store = TokenStore(connection: try TemporaryDatabase().writer)
+        _ = try await store.create(
+            name: "ann", role: .success, secret: "a", expires: start.adding(seconds: 100), at: start)
+        _ = try await store.create(name: "bob", role: .success, secret: "b", at: start)
+        func link(_ number: Int, _ maker: String, seconds: Double = 500, at now: Timestamp = start) async throws
+            -> AccessToken
+        {
+            try await store.createLink(
+                name: "share-\(maker)-\(number)", secret: "\(maker)\(number)", tenant: "acme", pools: ["p"],
+                until: now.adding(seconds: seconds), by: maker, at: now)
+        }
+        let first = try await link(0, "ann")
+        #expect(first.expires == start.adding(seconds: 100), "it ends no later than her own")
+        #expect(first.role == .viewer && first.tenants == ["acme"] && first.pools == ["p"] && first.maker == "ann")
+        #expect(try await link(1, "ann", seconds: 50).expires == start.adding(seconds: 50))
+        let own = try await link(0, "bob")
+        #expect(own.expires == start.adding(seconds: 500))
+
+        for number in 1..<Int(TokenStore.maxLinksOfOne) { _ = try await link(number, "bob") }
+        let many = await #expect(throws: SteeringError.self) { try await link(999, "bob") }
+        #expect(many?.code == .conflict && many?.message.contains("100 links of one person") == true)
+        _ = try await link(2, "ann")
+        // Those that have ended make room.
+        let later = start.adding(seconds: 500)
+        _ = try await link(1000, "bob", at: later)
+
+        let late = await #expect(throws: SteeringError.self) { try await link(3, "ann", at: later) }
+        #expect(late?.message == "the token ann has ended, and its links with it")
+        #expect(try await store.revoke(name: "bob", at: later))
+        let bobs = try await store.all().filter { $0.maker == "bob" }
+        #expect(bobs.count == 101 && bobs.allSatisfy { $0.revoked == later && !$0.isValid(at: later) })
+        let none = await #expect(throws: SteeringError.self) { try await link(2000, "bob", at: later) }
+        #expect(none?.code == .conflict)
+        #expect(try await store.all().first { $0.name == "share-ann-0" }?.revoked == nil)
+    }
+
     @Test func `a name is used once, so that a revoked token's use stays told apart`() async throws {
         let store = TokenStore(connection: try TemporaryDatabase().writer)
         _ = try await store.create(name: "edge", role: .viewer, secret: "1", at: start)

@@ -15,7 +15,9 @@ import Testing
         for request in overrides {
             #expect(try OverrideRequest.decode(request.encoded(), policy: Self.policy) == request)
         }
-        for request in [DecisionRequest(reason: "no"), DecisionRequest(reason: "yes", expiresInSeconds: 60)] {
+        for request in [
+            DecisionRequest(reason: "no"), DecisionRequest(reason: "yes", revision: 4, expiresInSeconds: 60),
+        ] {
             #expect(try DecisionRequest.decode(request.encoded()) == request)
         }
         let pin = PinRequest(capacity: Rates(tpm: 12.5), reason: "r", expiresInSeconds: 60)

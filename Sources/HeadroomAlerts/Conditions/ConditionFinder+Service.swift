@@ -43,15 +43,15 @@ extension ConditionFinder {
             let tenant = tenants.count == 1 ? tenants[0] : Proposal.allTenants
             let subject =
                 proposal.kind == .contracts
-                ? "an import of contracts"
+                ? proposal.tenant == Proposal.allTenants ? "an import of contracts" : "the contract of \(tenant)"
                 : (tenants.count == 1 ? tenant.text : "\(tenants.count) tenants")
                     + (proposal.pool.map { " in \($0)" } ?? "")
             let isPending = proposal.state == .pending
             let end = (isPending ? proposal.authorship : proposal.decision ?? proposal.authorship).until
             let left = end.seconds(since: seen.at)
-            let decide = AlertRecommendation(
-                "Decide: headroom \(proposal.kind == .recommendation ? "recommendations" : "approvals").",
-                .approve(proposal.id, tenant: nil, isRecommendation: proposal.kind == .recommendation))
+            // Whether yes or no is right is not for an alert to say, and its text has no room for all that is asked for.
+            let list = proposal.kind == .recommendation ? "recommendations" : "approvals"
+            let decide = AlertRecommendation("Read it and decide: headroom \(list) show \(proposal.id).")
             if isPending, seen.at.seconds(since: proposal.authorship.at) >= seen.policy.waitingSeconds {
                 found.add(AlertKey(.approvalWaiting, pool: proposal.pool)) {
                     return seen.member(

@@ -18,7 +18,9 @@ struct StarvationAdvice {
             return AlertRecommendation(
                 "\(isRecommendation ? "Apply recommendation" : "Approve") \(question.id) for \(tenant.tenant): it takes "
                     + "\(tenant.tenant) from \(RateText.sentence(change.from)) to \(RateText.sentence(change.to)).",
-                .approve(question.id, tenant: tenant.tenant, isRecommendation: isRecommendation))
+                .approve(
+                    question.id, tenant: tenant.tenant, revision: question.revision, isRecommendation: isRecommendation)
+            )
         }
         let tiers = rules.policy.tiers
         if let place = tiers.firstIndex(where: { $0.name == tenant.tier }), place > 0 {

@@ -11,6 +11,7 @@ extension DashboardFile {
         import { onRange, timeline } from "/dashboard/plot.js";
         import { get, may, post, remove, session } from "/dashboard/service.js";
 
+        // Those that are `whole` ask for what no limited token gets.
         // A page is a module with `show(main, argument, until)`: it fills `main`, and lets go when `until` (an AbortSignal) ends.
         const pages = [
           { path: "", name: "Overview", load: () => import("/dashboard/overview.js") },
@@ -21,11 +22,11 @@ extension DashboardFile {
           { path: "levels", name: "Service levels", load: () => import("/dashboard/levels.js") },
           { path: "alerts", name: "Alerts", load: () => import("/dashboard/alerts.js"), counts: true },
           { path: "decisions", name: "Decisions", load: () => import("/dashboard/decisions.js"), counts: true },
-          { path: "gateways", name: "Gateways", load: () => import("/dashboard/gateways.js") },
-          { path: "whatif", name: "What if", load: () => import("/dashboard/whatif.js"), roles: ["success", "sre", "admin"] },
+          { path: "gateways", name: "Gateways", load: () => import("/dashboard/gateways.js"), whole: true },
+          { path: "whatif", name: "What if", load: () => import("/dashboard/whatif.js"), whole: true, roles: ["success", "sre", "admin"] },
           { path: "costs", name: "Costs", load: () => import("/dashboard/costs.js") },
           { path: "contracts", name: "Contracts", load: () => import("/dashboard/contracts.js") },
-          { path: "audit", name: "Audit", load: () => import("/dashboard/audit.js"), roles: ["sre", "admin"] },
+          { path: "audit", name: "Audit", load: () => import("/dashboard/audit.js"), whole: true, roles: ["sre", "admin"] },
         ];
 
         const frame = document.getElementById("frame");
@@ -80,7 +81,7 @@ extension DashboardFile {
           // Who may see some tenants only has a page for each, and no other.
           const nav = who.tenants ? h("nav", { class: "nav", "aria-label": "Tenants" }, who.tenants.map((tenant) =>
             h("a", { href: `#/tenant/${encodeURIComponent(tenant)}`, "data-path": `tenant/${tenant}` }, tenant)))
-            : h("nav", { class: "nav", "aria-label": "Pages" }, pages.filter((page) => page.name && (!page.roles || may(...page.roles)))
+            : h("nav", { class: "nav", "aria-label": "Pages" }, pages.filter((page) => page.name && (!page.roles || may(...page.roles)) && !(page.whole && who.pools))
             .map((page) => h("a", { href: `#/${page.path}`, "data-path": page.path }, page.name,
               page.counts ? h("span", { class: "count", hidden: true }) : null)));
           const pulse = h("span", { class: "pulse" }, "connecting");

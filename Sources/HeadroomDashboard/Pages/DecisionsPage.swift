@@ -77,7 +77,7 @@ extension DashboardFile {
           const isOwn = one.author === session.current.name;
           const decide = (verb, danger) => ask(`${verb[0].toUpperCase()}${verb.slice(1)}: ${one.kind === "contracts" ? what(one) : subjectText(one)}`, [reasonField(), endsField(one, verb), tenantsField(one)], verb[0].toUpperCase() + verb.slice(1), async (values) => {
             const tenants = (values.tenants ?? "").split(/[\s,]+/).filter(Boolean);
-            await post(`/v1/${one.list}/${one.id}/${verb}`, { reason: values.reason, ...(values.expires ? { expires_in_seconds: Number(values.expires) } : {}), ...(tenants.length ? { tenants } : {}) });
+            await post(`/v1/${one.list}/${one.id}/${verb}`, { reason: values.reason, revision: one.revision, ...(values.expires ? { expires_in_seconds: Number(values.expires) } : {}), ...(tenants.length ? { tenants } : {}) });
             await done();
           }, { danger });
           const most = Math.max(1, ...[...one.changes, ...one.effects].map((effect) => Math.max(main(effect.from) ?? 0, main(effect.to) ?? 0)));

@@ -239,7 +239,7 @@ extension DashboardFile {
         function shareLink(name) {
           const made = h("div");
           const ends = select("expires", [["86400", "1 day"], ["604800", "7 days"], ["2592000", "30 days"], ["7776000", "90 days"]], "604800");
-          return ask(`Share ${name}`, [h("p", { class: "quiet" }, "Who has the link sees this tenant's page and nothing of others, until it ends. The audit log notes who made it."), field("Ends after", ends), made],
+          return ask(`Share ${name}`, [h("p", { class: "quiet" }, "Who has the link sees this tenant's page and nothing of others, until it ends, or your own token does. The audit log notes who made it."), field("Ends after", ends), made],
             "Make a link", async (values) => {
               const answer = await post(`/v1/tenants/${encodeURIComponent(name)}/share`, { expires_in_seconds: Number(values.expires) });
               const link = new URL(answer.path, location.origin).href;

@@ -18,15 +18,18 @@ package final class AccessControl: Sendable {
     private let changes = Atomic(0)
     /// SHA-256.
     let digest: @Sendable ([UInt8]) -> [UInt8]
+    /// Browsers reach the service by TLS only.
+    let hasSecureCookies: Bool
     private let time: TimeSource
 
     /// `digest` is SHA-256.
     ///
     /// - Parameter wasClosed: there has been a token before, whatever became of it.
     package init(
-        tokens: [AccessToken], wasClosed: Bool = false, time: TimeSource,
+        tokens: [AccessToken], wasClosed: Bool = false, hasSecureCookies: Bool = false, time: TimeSource,
         digest: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) {
+        self.hasSecureCookies = hasSecureCookies
         self.time = time
         self.digest = digest
         if wasClosed { state.withLock { $0.isOpen = false } }
@@ -75,7 +78,8 @@ package final class AccessControl: Sendable {
         let wanted = "send the header \"Authorization: Bearer TOKEN\""
         guard let authorization = credentials.authorization else {
             if let user = credentials.user { return try grant(user: user) }
-            if let secret = credentials.session { return try grant(session: secret) }
+            let secrets = secrets(credentials)
+            if !secrets.isEmpty { return try grant(sessions: secrets) }
             throw HTTPError(.unauthenticated, "this call takes a token; \(wanted)")
         }
         let parts = authorization.split(separator: " ", maxSplits: 1)
@@ -140,13 +144,21 @@ package final class AccessControl: Sendable {
 
     /// Ends the session, also on connections that have used it. Does nothing where there is none.
     func signOut(_ credentials: Credentials) {
-        guard let secret = credentials.session else { return }
-        sessions.end(digest(Array(secret.utf8)))
+        let secrets = secrets(credentials)
+        if secrets.isEmpty { return }
+        for secret in secrets { sessions.end(digest(Array(secret.utf8))) }
         changes.add(1, ordering: .releasing)
     }
 
-    private func grant(session secret: String) throws(HTTPError) -> AccessGrant {
-        guard let session = sessions.find(digest(Array(secret.utf8)), at: time.now()) else {
+    private func secrets(_ credentials: Credentials) -> [String] {
+        credentials.cookies.map { Sessions.secrets(inCookies: $0, isSecure: hasSecureCookies) } ?? []
+    }
+
+    /// By the first of them that stands for a session.
+    private func grant(sessions secrets: [String]) throws(HTTPError) -> AccessGrant {
+        let now = time.now()
+        guard let session = secrets.lazy.compactMap({ self.sessions.find(self.digest(Array($0.utf8)), at: now) }).first
+        else {
             throw HTTPError(.unauthenticated, "the session has ended; sign in again")
         }
         var grant = try grant(tokenDigest: session.token)
@@ -162,8 +174,8 @@ struct Credentials: Equatable, Sendable {
     var authorization: String?
     /// The user whom a trusted proxy has signed in.
     var user: String?
-    /// The secret in the session's cookie.
-    var session: String?
+    /// The header `Cookie`.
+    var cookies: String?
 }
 
 extension Credentials {
@@ -171,6 +183,6 @@ extension Credentials {
         authorization = exchange.header("Authorization")
         // A token goes before a cookie: programs that keep cookies mean their token.
         user = authorization == nil ? exchange.proxyUser : nil
-        session = authorization == nil ? exchange.header("Cookie").flatMap(Sessions.secret(inCookies:)) : nil
+        cookies = authorization == nil ? exchange.header("Cookie") : nil
     }
 }

@@ -22,6 +22,8 @@ struct AccessGrant: Sendable {
 
         func holds(_ pool: PoolID) -> Bool { pools?.contains(pool) ?? true }
         func holds(_ tenant: TenantID) -> Bool { tenants?.contains(tenant) ?? true }
+        /// Ceilings hold over all pools, and those of a kind of task over all tenants.
+        func holds(_ subject: CostSubject) -> Bool { subject.tenant.map(holds) ?? (tenants == nil) }
         /// Whether something may be done there. `nil`: in all pools, which only a scope without a bound on pools holds.
         func holds(_ tenant: TenantID, in pool: PoolID?) -> Bool {
             holds(tenant) && (pool.map(holds) ?? (pools == nil))
@@ -81,5 +83,42 @@ enum AccessRule: Sendable {
         let allowed = Role.allCases.filter { roles.contains($0) }.map(\.rawValue).joined(separator: ", ")
         throw HTTPError(
             .forbidden, "the token \"\(grant.name)\" has the role \(grant.role.rawValue); this call takes \(allowed)")
+    }
+}
+
+/// How a call stands to a token's limits (``AccessGrant/Scope``).
+///
+/// Each route says it, and the router asks it before a handler is bound: a call that cannot be cut down to a token's limits is
+/// refused to tokens that have some.
+enum AccessReach: Sendable {
+    /// No pool and no tenant is shown or changed.
+    case nothing
+    /// The handler shows and changes only what the grant's scope holds.
+    case scope
+    /// A gateway, which works for all pools and tenants: people need a token without limits. A gateway's own token speaks for
+    /// its names whatever else it is limited to.
+    case gateway
+    /// All pools and tenants together; `what` is that in a sentence.
+    case everything(_ what: String)
+
+    func check(_ grant: AccessGrant) throws(HTTPError) {
+        switch self {
+        case .nothing, .scope: return
+        case .gateway:
+            if grant.role != .gateway { try check(grant, "a gateway, which works for all pools and tenants,") }
+        case .everything(let what): try check(grant, what)
+        }
+    }
+
+    private func check(_ grant: AccessGrant, _ what: String) throws(HTTPError) {
+        guard !grant.scope.isWhole else { return }
+        throw .outsideLimits(grant, what)
+    }
+}
+
+extension HTTPError {
+    /// - Parameter what: in a sentence: `the pool x`.
+    static func outsideLimits(_ grant: AccessGrant, _ what: String) -> HTTPError {
+        HTTPError(.forbidden, "the token \"\(grant.name)\" is limited, and \(what) lies outside its limits")
     }
 }

@@ -5,8 +5,6 @@ import HeadroomWire
 /// `/v1/session`: signing a browser in with a token, and out.
 struct SessionRoutes: Sendable {
     let access: AccessControl
-    /// Browsers reach the service by TLS only.
-    let isSecure: Bool
     /// The service is a demo, which has `/v1/demo`.
     let isDemo: Bool
 
@@ -25,7 +23,7 @@ struct SessionRoutes: Sendable {
         _ answer: @escaping @Sendable (HTTPExchange) throws(HTTPError) -> HTTPResponse
     ) -> Route {
         Route(
-            method: method, pattern: Self.path, access: .anyone, bodyLimit: bodyLimit,
+            method: method, pattern: Self.path, access: .anyone, reach: .nothing, bodyLimit: bodyLimit,
             contentTypes: bodyLimit > 0 ? ["application/json"] : []
         ) { _, _ in
             HTTPHandler(answer: { exchange throws(HTTPError) in .response(try answer(exchange)) })
@@ -61,10 +59,12 @@ struct SessionRoutes: Sendable {
     private func response(status: Int, cookie: String, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
         var writer = JSONWriter()
         write(&writer)
+        let isSecure = access.hasSecureCookies
         let flags = "; Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
         return HTTPResponse(
             status: status, type: "application/json",
-            headers: [(name: "Set-Cookie", value: "\(Sessions.cookie)=\(cookie)\(flags)")], body: writer.bytes)
+            headers: [(name: "Set-Cookie", value: "\(Sessions.cookie(isSecure: isSecure))=\(cookie)\(flags)")],
+            body: writer.bytes)
     }
 }
 

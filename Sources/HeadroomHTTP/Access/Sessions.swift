@@ -5,7 +5,11 @@ import Synchronization
 ///
 /// Kept in memory: after a restart people sign in again. A session ends with its token.
 final class Sessions: Sendable {
-    static let cookie = "headroom_session"
+    /// - Parameter isSecure: browsers come by TLS only. `__Host-` lets no other host set the cookie, and takes TLS
+    ///   (RFC 6265bis §4.1.3.2).
+    static func cookie(isSecure: Bool) -> String { (isSecure ? "__Host-" : "") + "headroom_session" }
+    /// Of a secret, in hexadecimal.
+    static let secretCharacters = 64
     static let seconds = 12.0 * 3600
     /// Of one token; the oldest goes.
     static let maxOfOneToken = 64
@@ -51,10 +55,19 @@ final class Sessions: Sendable {
         state.withLock { $0.sessions[key] }.flatMap { now < $0.until ? ($0.token, $0.until) : nil }
     }
 
-    /// The secret in the header `Cookie` (RFC 6265 §4.2.1); `nil` when it has none of ours.
-    static func secret(inCookies header: String) -> String? {
-        header.split(separator: ";").lazy.map { $0.drop { $0 == " " } }
-            .first { $0.hasPrefix(cookie + "=") }.map { String($0.dropFirst(cookie.utf8.count + 1)) }
+    /// The secrets in the header `Cookie` (RFC 6265 §4.2.1), in its order. There may be several: without TLS, a page of
+    /// another host of the same domain can add a cookie of our name, which must lock nobody out. A head has room for some
+    /// hundred.
+    static func secrets(inCookies header: String, isSecure: Bool) -> [String] {
+        let start = cookie(isSecure: isSecure) + "="
+        var secrets: [String] = []
+        for part in header.split(separator: ";") {
+            let pair = part.drop { $0 == " " }
+            guard pair.hasPrefix(start) else { continue }
+            let secret = pair.dropFirst(start.count)
+            if secret.utf8.count == secretCharacters { secrets.append(String(secret)) }
+        }
+        return secrets
     }
 }
 

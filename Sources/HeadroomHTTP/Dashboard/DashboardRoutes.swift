@@ -18,7 +18,7 @@ struct DashboardRoutes: Sendable {
 
     var all: [Route] {
         files.map { file, body in
-            Route(method: .get, pattern: file.path, access: .anyone) { _, _ in
+            Route(method: .get, pattern: file.path, access: .anyone, reach: .nothing) { _, _ in
                 HTTPHandler(answer: { exchange in .response(Self.answer(exchange, body)) })
             }
         }

@@ -176,7 +176,8 @@ extension RawSpan {
 extension Route {
     static func allocations(_ board: SnapshotBoard) -> Route {
         Route(
-            method: .get, pattern: "/v1/allocations", access: .roles(AccessRule.viewers.union([.gateway]))
+            method: .get, pattern: "/v1/allocations", access: .roles(AccessRule.viewers.union([.gateway])),
+            reach: .scope
         ) { target, grant throws(HTTPError) in
             let poll = AllocationPoll(
                 board: board, query: try AllocationQuery(target, grant), expiresAt: grant.expiresAt)

@@ -80,7 +80,11 @@ struct AllocationQuery {
 
     private static func seconds(_ text: String?) throws(HTTPError) -> Double {
         guard let text else { return 0 }
-        guard let seconds = Double(text), (0...maxWaitSeconds).contains(seconds) else {
+        // Digits and a point: Double alone reads hexadecimal and "nan" as well.
+        let isDecimal = text.utf8.allSatisfy {
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
+        }
+        guard isDecimal, let seconds = Double(text), (0...maxWaitSeconds).contains(seconds) else {
             throw HTTPError(.badRequest, "wait=\(text) is no wait; one is 0 to \(Int(maxWaitSeconds)) seconds")
         }
         return seconds

@@ -6,7 +6,8 @@ extension Route {
     /// `POST /v1/draw` (WireFormat §2.1): read and answered on the server's thread, from memory.
     static func draw(_ intake: DrawIntake, _ board: SnapshotBoard) -> Route {
         Route(
-            method: .post, pattern: "/v1/draw", access: .roles([.gateway]), bodyLimit: DrawIntake.maxBytes,
+            method: .post, pattern: "/v1/draw", access: .roles([.gateway]), reach: .scope,
+            bodyLimit: DrawIntake.maxBytes,
             contentTypes: ["application/json"]
         ) { _, grant in
             HTTPHandler(answer: { exchange throws(HTTPError) in

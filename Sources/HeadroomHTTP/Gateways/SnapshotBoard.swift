@@ -26,6 +26,12 @@ package final class SnapshotBoard: SnapshotPublishing {
         var nextSweep: Int64 = 0
         var nextFullSweep = Timestamp(milliseconds: .min)
         var isStopping = false
+
+        /// Something takes part under the name, or is withheld for it.
+        func knows(_ gateway: GatewayID) -> Bool {
+            // Before the first tick nobody knows what the ledger withholds for it.
+            register.isKnown(gateway) || loop.newest?.withheld.contains { $0.gateway == gateway } ?? true
+        }
     }
 
     /// Of ``init(time:joinSeconds:memoryBytes:)``.
@@ -207,14 +213,14 @@ package final class SnapshotBoard: SnapshotPublishing {
             retryAfterSeconds: Int(seconds.rounded(.up)))
     }
 
+    func knows(_ gateway: GatewayID) -> Bool { state.withLock { $0.knows(gateway) } }
+
     /// A gateway uses nothing any more: what it had is given to the others at once. Returns false when nothing is known of
     /// the name, nor withheld for it.
     func leave(_ gateway: GatewayID) -> Bool {
         let now = time.now()
         let isKnown = state.withLock { state in
-            // Before the first tick nobody knows what the ledger withholds for it.
-            let isWithheld = state.loop.newest?.withheld.contains { $0.gateway == gateway } ?? true
-            guard isWithheld || state.register.isKnown(gateway) else { return false }
+            guard state.knows(gateway) else { return false }
             let newest = state.current.flatMap { $0.has(gateway) ? $0.version : nil }
             state.register.leave(gateway, part: newest, at: now)
             return true

@@ -7,8 +7,8 @@ extension Route {
     /// `POST /v1/telemetry` (WireFormat §1): read on the server's thread, committed on a task, answered after that.
     static func telemetry(_ intake: TelemetryIntake, _ board: SnapshotBoard) -> Route {
         Route(
-            method: .post, pattern: "/v1/telemetry", access: .roles([.gateway]), bodyLimit: TelemetryIntake.maxBytes,
-            contentTypes: ["application/x-ndjson", "application/json"]
+            method: .post, pattern: "/v1/telemetry", access: .roles([.gateway]), reach: .scope,
+            bodyLimit: TelemetryIntake.maxBytes, contentTypes: ["application/x-ndjson", "application/json"]
         ) { _, grant in
             HTTPHandler(answer: { exchange throws(HTTPError) in
                 let batch = try intake.read(exchange.isJSON ? .document : .lines, exchange, grant, board)

@@ -6,8 +6,8 @@ extension Route {
     /// encoding, as the specification asks.
     static func traces(_ intake: TelemetryIntake, _ board: SnapshotBoard) -> Route {
         Route(
-            method: .post, pattern: "/v1/traces", access: .roles([.gateway]), bodyLimit: TelemetryIntake.maxBytes,
-            contentTypes: ["application/x-protobuf", "application/json"]
+            method: .post, pattern: "/v1/traces", access: .roles([.gateway]), reach: .scope,
+            bodyLimit: TelemetryIntake.maxBytes, contentTypes: ["application/x-protobuf", "application/json"]
         ) { _, grant in
             HTTPHandler(answer: { exchange throws(HTTPError) in
                 let decoder = try TraceDecoder(exchange)

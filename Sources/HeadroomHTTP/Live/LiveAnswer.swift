@@ -17,7 +17,12 @@ enum LiveAnswer {
         writer.field("epoch", sample?.report.version?.epoch)
         writer.field("generation", sample?.report.version?.generation)
         writer.field("published_at", sample?.report.publishedAt)
-        writer.field("faults", (sample?.report.failures ?? []).map { "\($0.stage.rawValue) failed: \($0.message)" })
+        // The words of a failure name whatever it met.
+        writer.field(
+            "faults",
+            (sample?.report.failures ?? []).map {
+                "\($0.stage.rawValue) failed" + (scope.isWhole ? ": \($0.message)" : "")
+            })
         writer.key("gateways")
         writer.gateways(board.drifts())
         writer.key("pools")
@@ -78,7 +83,7 @@ enum LiveAnswer {
         }
         writer.key("gateways")
         writer.beginObject()
-        let gateways = scope.tenants == nil ? found.flatMap { $0.pool.division.gateways.map(\.gateway) } : []
+        let gateways = scope.isWhole ? found.flatMap { $0.pool.division.gateways.map(\.gateway) } : []
         for gateway in Set(gateways).sorted() {
             writer.key(gateway.text)
             writer.column(found) { entry in
@@ -235,7 +240,7 @@ extension JSONWriter {
             integer(Int64(attempts))
         }
         endObject()
-        if scope.tenants == nil { division(pool) }
+        if scope.tenants == nil { division(pool, showsGateways: scope.isWhole) }
         field("open_questions", report.openQuestions)
         // Sums over others are not for somebody who may see one tenant.
         field("tenants", scope.tenants == nil ? pool.tiers.reduce(0) { $0 + $1.tenants } : 0)
@@ -250,14 +255,15 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func division(_ pool: LiveSample.Pool) {
+    /// - Parameter showsGateways: a gateway works for all pools, so its name is not for somebody who may see one.
+    private mutating func division(_ pool: LiveSample.Pool, showsGateways: Bool) {
         for (name, value) in LiveAnswer.division {
             key(name)
             compact(value(pool))
         }
         key("gateways")
         beginObject()
-        for (gateway, budget) in pool.division.gateways {
+        for (gateway, budget) in pool.division.gateways where showsGateways {
             key(gateway.text)
             compact(budget)
         }

@@ -15,13 +15,15 @@ struct LiveRoutes: Sendable {
     var all: [Route] {
         let viewers = AccessRule.roles(AccessRule.viewers)
         return [
-            Route(method: .get, pattern: "/v1/live", access: viewers) { target, grant throws(HTTPError) in
+            Route(method: .get, pattern: "/v1/live", access: viewers, reach: .scope) {
+                target, grant throws(HTTPError) in
                 let call = PeopleCall(
                     target: target, pattern: "/v1/live", grant: grant, body: [], contentType: nil)
                 let query = try LiveQuery(call)
                 return HTTPHandler(answer: { exchange in .init(await: exchange, query, grant.scope, history, board) })
             },
-            Route(method: .get, pattern: "/v1/live/series", access: viewers) { target, grant throws(HTTPError) in
+            Route(method: .get, pattern: "/v1/live/series", access: viewers, reach: .scope) {
+                target, grant throws(HTTPError) in
                 let call = PeopleCall(
                     target: target, pattern: "/v1/live/series", grant: grant, body: [], contentType: nil)
                 let query = try SeriesQuery(call)

@@ -34,7 +34,7 @@ extension OpenAPIDocument {
             },
             "responses": {
               "201": {
-                "description": "The cookie headroom_session is set: HttpOnly, SameSite=Strict",
+                "description": "The cookie headroom_session is set, under TLS __Host-headroom_session: HttpOnly, SameSite=Strict",
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Session"}}}
               },
               "default": {"$ref": "#/components/responses/Problem"}
@@ -130,7 +130,7 @@ extension OpenAPIDocument {
         "/v1/tenants/{id}/share": {
           "post": {
             "summary": "A link by which its holder sees one tenant and nothing else (roles success, sre, admin)",
-            "description": "A viewer's token that is limited to the tenant, and to the pools of the caller where those are limited. headroom token revoke NAME ends it early.",
+            "description": "A viewer's token that is limited to the tenant, and to the pools of the caller where those are limited. It ends with the caller's own token at the latest, and headroom token revoke NAME ends it early. 409 beyond 100 links of one person, or 1,000 in all.",
             "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}}],
             "requestBody": {
               "required": true,

@@ -195,9 +195,13 @@ extension OpenAPIDocument {
         "DecisionRequest": {
           "type": "object",
           "additionalProperties": false,
-          "required": ["reason"],
+          "required": ["reason", "revision"],
           "properties": {
             "reason": {"$ref": "#/components/schemas/Reason"},
+            "revision": {
+              "type": "integer", "minimum": 1,
+              "description": "That of the question as it was read. 409, which says what changed, when what is decided on has changed since, and when it is absent"
+            },
             "expires_in_seconds": {
               "allOf": [{"$ref": "#/components/schemas/ExpiresInSeconds"}],
               "description": "By default what the policy's guardrails say, and an override's own length"
@@ -222,6 +226,7 @@ extension OpenAPIDocument {
           "properties": {
             "id": {"type": "integer"},
             "kind": {"enum": ["guardrail", "override", "recommendation", "contracts"]},
+            "revision": {"type": "integer", "description": "Counts from 1 each time that what is asked for changes"},
             "state": {"enum": ["pending", "approved", "denied", "expired", "applied", "dismissed"]},
             "tenant": {"type": "string", "description": "Whose override it is; * for a question about several tenants"},
             "pool": {"type": ["string", "null"]},

@@ -47,6 +47,10 @@ extension OpenAPIDocument {
                 "description": "In force at the next tick",
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Contract"}}}
               },
+              "202": {
+                "description": "With what this person has changed within 24 hours it is more than one may change: nothing was changed. Once a second one has approved it, the same call is taken",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ApprovalNeeded"}}}
+              },
               "default": {"$ref": "#/components/responses/Problem"}
             }
           },
@@ -54,6 +58,10 @@ extension OpenAPIDocument {
             "summary": "Erase a tenant: its contract and all that is stored of it (role admin)",
             "responses": {
               "204": {"$ref": "#/components/responses/Done"},
+              "202": {
+                "description": "With what this person has changed within 24 hours it is more than one may change: nothing was changed. Once a second one has approved it, the same call is taken",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ApprovalNeeded"}}}
+              },
               "default": {"$ref": "#/components/responses/Problem"}
             }
           }

@@ -19,17 +19,22 @@ struct OperationsRoutes: Sendable {
 
     var all: [Route] {
         [
-            route("/healthz") { HTTPResponse(type: "text/plain", body: Array("ok\n".utf8)) },
-            route("/readyz") { readiness() },
-            Route(method: .get, pattern: "/metrics", access: metricsAccess) { _, _ in
+            route("/healthz", .nothing) { HTTPResponse(type: "text/plain", body: Array("ok\n".utf8)) },
+            route("/readyz", .everything("the service as a whole")) { readiness() },
+            Route(
+                method: .get, pattern: "/metrics", access: metricsAccess,
+                reach: .everything("/metrics, of all pools and tenants,")
+            ) { _, _ in
                 HTTPHandler(answer: { _ in metrics.answer() })
             },
-            route("/openapi.json") { HTTPResponse(type: "application/json", body: OpenAPIDocument.bytes) },
+            route("/openapi.json", .nothing) { HTTPResponse(type: "application/json", body: OpenAPIDocument.bytes) },
         ]
     }
 
-    private func route(_ path: String, _ respond: @escaping @Sendable () -> HTTPResponse) -> Route {
-        Route(method: .get, pattern: path, access: access) { _, _ in
+    private func route(
+        _ path: String, _ reach: AccessReach, _ respond: @escaping @Sendable () -> HTTPResponse
+    ) -> Route {
+        Route(method: .get, pattern: path, access: access, reach: reach) { _, _ in
             HTTPHandler(answer: { _ in .response(respond()) })
         }
     }

@@ -13,11 +13,13 @@ struct AlertRoutes: Sendable {
 
     var all: [Route] {
         [
-            .person(.get, Self.path, AccessRule.viewers) { call throws(HTTPError) in try await list(call) },
-            .person(.post, Self.path + "/{id}/acknowledge", AccessRule.operators, bodyLimit: Route.personBodyBytes) {
+            .person(.get, Self.path, AccessRule.viewers, .scope) { call throws(HTTPError) in try await list(call) },
+            .person(
+                .post, Self.path + "/{id}/acknowledge", AccessRule.operators, .scope, bodyLimit: Route.personBodyBytes
+            ) {
                 call throws(HTTPError) in try await acknowledge(call)
             },
-            .person(.post, Self.path + "/{id}/mute", AccessRule.operators, bodyLimit: Route.personBodyBytes) {
+            .person(.post, Self.path + "/{id}/mute", AccessRule.operators, .scope, bodyLimit: Route.personBodyBytes) {
                 call throws(HTTPError) in try await mute(call)
             },
         ]

@@ -17,12 +17,13 @@ struct ContractRoutes: Sendable {
 
     var all: [Route] {
         [
-            .person(.put, "/v1/tenants/{id}", Self.admins, bodyLimit: Route.personBodyBytes) { call in
+            .person(.put, "/v1/tenants/{id}", Self.admins, .scope, bodyLimit: Route.personBodyBytes) { call in
                 try await put(call)
             },
-            .person(.delete, "/v1/tenants/{id}", Self.admins) { call in try await erase(call) },
+            .person(.delete, "/v1/tenants/{id}", Self.admins, .scope) { call in try await erase(call) },
             .person(
-                .post, "/v1/tenants/import", Self.admins, bodyLimit: Self.importBytes,
+                .post, "/v1/tenants/import", Self.admins, .everything("the import of all contracts"),
+                bodyLimit: Self.importBytes,
                 contentTypes: ["application/json", "text/csv"]
             ) { call in try await replaceAll(call) },
         ]
@@ -38,16 +39,27 @@ struct ContractRoutes: Sendable {
         // Terms in other pools would go with the contract that this one replaces.
         try call.requireScope(scope.pools == nil, "a contract as a whole")
         let policy = try await rules.rules().policy
+        let limit = ContractLimit(policy.contracts, canAsk: !call.grant.isOpen)
         // Faults of other tenants do not stop this one.
-        let faults = try await asking {
-            try await contracts.put(contract, by: call.grant.author, at: time.now()) { all in
+        let outcome = try await asking {
+            try await contracts.put(contract, by: call.grant.author, at: time.now(), within: limit) { all in
                 policy.faults(in: all).filter { fault in
                     fault.tenant.map { $0 == tenant } ?? contract.terms.contains { $0.pool == fault.pool }
                 }
             }
         }
-        try refuse(faults)
-        return .json(ContractBody.encode(contract))
+        switch outcome {
+        case .put: return .json(ContractBody.encode(contract))
+        case .faulty(let faults):
+            throw refusal(faults.map { .init(.path($0.path), $0.message) })
+        case .awaitsApproval(let question): return Self.waiting(for: question)
+        }
+    }
+
+    private static func waiting(for question: Proposal) -> HTTPResponse {
+        .json(
+            status: 202,
+            PeopleAnswer.approvalNeeded(question, reasons: Array(question.evidence.prefix(1)), warnings: []))
     }
 
     private func erase(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
@@ -55,10 +67,11 @@ struct ContractRoutes: Sendable {
         let tenant: TenantID = try call.identifier()
         let scope = call.grant.scope
         try call.requireScope(scope.holds(tenant) && scope.pools == nil, "\(tenant) in all pools")
-        try await asking {
-            try await contracts.erase(tenant, by: call.grant.author, at: time.now())
+        let limit = ContractLimit(try await rules.rules().policy.contracts, canAsk: !call.grant.isOpen)
+        let question = try await asking {
+            try await contracts.erase(tenant, by: call.grant.author, at: time.now(), within: limit)
         }
-        return .noContent
+        return question.map(Self.waiting) ?? .noContent
     }
 
     /// An import that would remove most contracts is more often an export that failed than a decision, so it must be
@@ -67,7 +80,6 @@ struct ContractRoutes: Sendable {
         try call.check(query: ["dry_run", "confirm"])
         let isDryRun = try call.choice("dry_run", of: [true, false], named: \.description) ?? false
         let confirmed = try call.query("confirm", in: 0...Int64(ContractImport.maxRowCount))
-        try call.requireScope(call.grant.scope.isWhole, "the import of all contracts")
         let policy = try await rules.rules().policy
         let imported: [Contract]
         do throws(ContractImportError) {
@@ -95,14 +107,8 @@ struct ContractRoutes: Sendable {
         }) {
         case .replaced: return .json(answer.encoded())
         case .awaitsApproval(let question):
-            return .json(
-                status: 202,
-                PeopleAnswer.approvalNeeded(question, reasons: Array(question.evidence.prefix(1)), warnings: []))
+            return Self.waiting(for: question)
         }
-    }
-
-    private func refuse(_ faults: [ContractFault]) throws(HTTPError) {
-        guard faults.isEmpty else { throw refusal(faults.map { .init(.path($0.path), $0.message) }) }
     }
 
     private func refusal(_ faults: [ProblemDocument.Fault], cause: (any Error)? = nil) -> HTTPError {

@@ -9,19 +9,20 @@ struct CostBreakerRoutes: Sendable {
 
     var all: [Route] {
         [
-            .person(.get, "/v1/cost-breaker", AccessRule.viewers) { call in try await list(call) },
+            .person(.get, "/v1/cost-breaker", AccessRule.viewers, .scope) { call in try await list(call) },
             .person(
-                .post, "/v1/cost-breaker/lifts", AccessRule.operators, bodyLimit: Route.personBodyBytes
+                .post, "/v1/cost-breaker/lifts", AccessRule.operators, .scope, bodyLimit: Route.personBodyBytes
             ) { call in try await lift(call) },
-            .person(.delete, "/v1/cost-breaker/lifts/{id}", AccessRule.operators) { call in try await end(call) },
+            .person(.delete, "/v1/cost-breaker/lifts/{id}", AccessRule.operators, .scope) { call in try await end(call)
+            },
         ]
     }
 
     private func list(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
         let policy = try await rules.rules().policy.costBreaker
-        let lifts = try await lifts().filter { holds($0.subject, call) }
-        let stands = (board.newestReport?.costBreaks ?? []).filter { holds($0.subject, call) }
+        let lifts = try await lifts().filter { call.grant.scope.holds($0.subject) }
+        let stands = (board.newestReport?.costBreaks ?? []).filter { call.grant.scope.holds($0.subject) }
         return .json(PeopleAnswer.costBreaker(policy, stands, lifts: lifts))
     }
 
@@ -63,15 +64,8 @@ struct CostBreakerRoutes: Sendable {
 
     // MARK: Scope
 
-    /// Ceilings hold over all pools, and those of a kind of task over all tenants.
-    private func holds(_ subject: CostSubject, _ call: PeopleCall) -> Bool {
-        let scope = call.grant.scope
-        guard let tenants = scope.tenants else { return true }
-        return subject.tenant.map(tenants.contains) ?? false
-    }
-
     private func requireScope(_ call: PeopleCall, _ subject: CostSubject) throws(HTTPError) {
         try call.requireScope(
-            holds(subject, call) && call.grant.scope.pools == nil, "\(subject) in all pools together")
+            call.grant.scope.holds(subject) && call.grant.scope.pools == nil, "\(subject) in all pools together")
     }
 }

@@ -11,7 +11,7 @@ struct CostRoutes: Sendable {
     private static let maxIntervals = 100
 
     var all: [Route] {
-        [.person(.get, "/v1/costs", AccessRule.viewers) { call in try await costs(call) }]
+        [.person(.get, "/v1/costs", AccessRule.viewers, .scope) { call in try await costs(call) }]
     }
 
     private func costs(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {

@@ -1,20 +1,27 @@
 import HeadroomModel
 import HeadroomWire
 
-/// The gateways that take part in the division of budgets. Answered from memory.
+/// The gateways that take part in the division of budgets, and the word that one is gone.
 struct GatewayRoutes: Sendable {
     let board: SnapshotBoard
+    let steering: any SteeringDesk
 
     var all: [Route] {
         [
-            Route(method: .get, pattern: "/v1/gateways", access: .roles(AccessRule.viewers)) { _, _ in
+            Route(
+                method: .get, pattern: "/v1/gateways", access: .roles(AccessRule.viewers), reach: .gateway
+            ) { _, _ in
                 HTTPHandler(answer: { _ in .response(.json(PeopleAnswer.gateways(list()))) })
             },
             Route(
-                method: .delete, pattern: "/v1/gateways/{id}", access: .roles(AccessRule.operators.union([.gateway]))
+                method: .delete, pattern: "/v1/gateways/{id}", access: .roles(AccessRule.operators.union([.gateway])),
+                reach: .gateway
             ) { target, grant throws(HTTPError) in
                 let gateway = try gateway(target, grant)
-                return HTTPHandler(answer: { _ throws(HTTPError) in .response(try leave(gateway)) })
+                guard grant.role != .gateway else {
+                    return HTTPHandler(answer: { _ throws(HTTPError) in .response(try leave(gateway)) })
+                }
+                return HTTPHandler(answer: { _ in .later { await release(gateway, by: grant.author) } })
             },
         ]
     }
@@ -33,10 +40,23 @@ struct GatewayRoutes: Sendable {
     }
 
     private func leave(_ gateway: GatewayID) throws(HTTPError) -> HTTPResponse {
-        guard board.leave(gateway) else {
-            throw HTTPError(.noSuch, "no gateway \(gateway) takes part, and nothing is withheld for one")
-        }
+        guard board.leave(gateway) else { throw Self.unknown(gateway) }
         return .noContent
+    }
+
+    /// A person says it of another's gateway, so the audit log has it before it is done.
+    private func release(_ gateway: GatewayID, by author: String) async -> HTTPResponse {
+        do throws(HTTPError) {
+            guard board.knows(gateway) else { throw Self.unknown(gateway) }
+            try await asking { try await steering.noteRelease(of: gateway, by: author, at: board.time.now()) }
+            return try leave(gateway)
+        } catch {
+            return HTTPResponse(error)
+        }
+    }
+
+    private static func unknown(_ gateway: GatewayID) -> HTTPError {
+        HTTPError(.noSuch, "no gateway \(gateway) takes part, and nothing is withheld for one")
     }
 
     // MARK: The list

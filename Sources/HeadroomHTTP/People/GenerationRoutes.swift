@@ -11,8 +11,8 @@ struct GenerationRoutes: Sendable {
 
     var all: [Route] {
         [
-            .person(.get, "/v1/generations", AccessRule.viewers) { call in try await list(call) },
-            .person(.get, "/v1/generations/{id}", AccessRule.viewers) { call in
+            .person(.get, "/v1/generations", AccessRule.viewers, .scope) { call in try await list(call) },
+            .person(.get, "/v1/generations/{id}", AccessRule.viewers, .scope) { call in
                 try await difference(call)
             },
         ]

@@ -13,7 +13,7 @@ struct HistoryRoutes: Sendable {
     private static let maxLeaders: Int64 = 20
 
     var all: [Route] {
-        [.person(.get, "/v1/history", AccessRule.viewers) { call in try await history(call) }]
+        [.person(.get, "/v1/history", AccessRule.viewers, .scope) { call in try await history(call) }]
     }
 
     private func history(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {

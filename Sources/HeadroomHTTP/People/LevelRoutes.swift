@@ -13,8 +13,8 @@ struct LevelRoutes: Sendable {
 
     var all: [Route] {
         [
-            .person(.get, "/v1/slos", AccessRule.viewers) { call in try await levels(call) },
-            .person(.get, "/v1/starvation", AccessRule.viewers) { call in try await starvation(call) },
+            .person(.get, "/v1/slos", AccessRule.viewers, .scope) { call in try await levels(call) },
+            .person(.get, "/v1/starvation", AccessRule.viewers, .scope) { call in try await starvation(call) },
         ]
     }
 

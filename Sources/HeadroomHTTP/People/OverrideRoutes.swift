@@ -15,14 +15,14 @@ struct OverrideRoutes: Sendable {
 
     var all: [Route] {
         [
-            .person(.get, Self.path, AccessRule.viewers) { call in try await list(call) },
+            .person(.get, Self.path, AccessRule.viewers, .scope) { call in try await list(call) },
             .person(
-                .post, Self.path, AccessRule.overriders, bodyLimit: Route.personBodyBytes
+                .post, Self.path, AccessRule.overriders, .scope, bodyLimit: Route.personBodyBytes
             ) { call in try await set(call) },
             .person(
-                .post, Self.path + "/preview", AccessRule.overriders, bodyLimit: Route.personBodyBytes
+                .post, Self.path + "/preview", AccessRule.overriders, .scope, bodyLimit: Route.personBodyBytes
             ) { call in try await preview(call) },
-            .person(.delete, Self.path + "/{id}", AccessRule.overriders) { call in
+            .person(.delete, Self.path + "/{id}", AccessRule.overriders, .scope) { call in
                 try await end(call)
             },
         ]
@@ -44,9 +44,7 @@ struct OverrideRoutes: Sendable {
         let request = try reading {
             try OverrideRequest.decode(call.body, policy: rules.policy)
         }
-        try call.requireScope(
-            call.grant.scope.holds(request.tenant, in: request.pool),
-            "\(request.tenant) in \(request.pool.map(\.text) ?? "all pools")")
+        try requireScope(call, request.tenant, in: request.pool)
         let now = time.now()
         let override = Override(request, by: call.grant.author, at: now)
         // A tenant may be raised before it is first seen, so an unknown name is no error.
@@ -82,9 +80,7 @@ struct OverrideRoutes: Sendable {
             try OverrideRequest.decode(call.body, policy: rules.policy)
         }
         let scope = call.grant.scope
-        try call.requireScope(
-            scope.holds(request.tenant, in: request.pool),
-            "\(request.tenant) in \(request.pool.map(\.text) ?? "all pools")")
+        try requireScope(call, request.tenant, in: request.pool)
         var override = Override(request, by: call.grant.author, at: now)
         // The newest goes before the others.
         override.id = (rules.steering.overrides.map(\.id).max() ?? 0) + 1
@@ -112,9 +108,11 @@ struct OverrideRoutes: Sendable {
     private func end(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
         let id = try call.number()
-        guard try await visible(call).contains(where: { $0.id == id }) else {
+        guard let override = try await visible(call).first(where: { $0.id == id }) else {
             throw HTTPError(.noSuch, "no override \(id) is in force; GET \(Self.path) lists them")
         }
+        // One in all pools is seen from each of them, and ends in all of them.
+        try requireScope(call, override.tenant, in: override.pool)
         let mayEndOthers = call.grant.hasRole(AccessRule.operators)
         try await asking {
             try await steering.endOverride(id, by: call.grant.author, mayEndOthers: mayEndOthers, at: time.now())
@@ -122,7 +120,12 @@ struct OverrideRoutes: Sendable {
         return .noContent
     }
 
-    /// Those that hold now, and lie in the caller's scope.
+    private func requireScope(_ call: PeopleCall, _ tenant: TenantID, in pool: PoolID?) throws(HTTPError) {
+        try call.requireScope(
+            call.grant.scope.holds(tenant, in: pool), "\(tenant) in \(pool.map(\.text) ?? "all pools")")
+    }
+
+    /// Those that hold now, and of which the caller sees something.
     private func visible(_ call: PeopleCall) async throws(HTTPError) -> [Override] {
         let now = time.now()
         let held = try await asking { try await steering.steering() }

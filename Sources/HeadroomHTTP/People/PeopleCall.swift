@@ -98,7 +98,7 @@ struct PeopleCall: Sendable {
     /// - Parameter what: in a sentence: `the pool x`.
     func requireScope(_ isInside: Bool, _ what: @autoclosure () -> String) throws(HTTPError) {
         guard !isInside else { return }
-        throw HTTPError(.forbidden, "the token \"\(grant.name)\" is limited, and \(what()) lies outside its limits")
+        throw .outsideLimits(grant, what())
     }
 }
 
@@ -108,13 +108,14 @@ extension Route {
 
     /// A call of a person: its work runs on a task, since it waits for storage.
     static func person(
-        _ method: HTTPMethod, _ pattern: String, _ roles: Set<Role>, bodyLimit: Int = 0,
+        _ method: HTTPMethod, _ pattern: String, _ roles: Set<Role>, _ reach: AccessReach, bodyLimit: Int = 0,
         contentTypes: [String] = ["application/json"],
         _ work: @escaping @Sendable (PeopleCall) async throws -> HTTPResponse
     ) -> Route {
         let types = bodyLimit > 0 ? contentTypes : []
         return Route(
-            method: method, pattern: pattern, access: .roles(roles), bodyLimit: bodyLimit, contentTypes: types
+            method: method, pattern: pattern, access: .roles(roles), reach: reach, bodyLimit: bodyLimit,
+            contentTypes: types
         ) { target, grant in
             HTTPHandler(answer: { exchange in
                 let type = exchange.header("Content-Type")?.prefix { $0 != ";" && $0 != " " }.lowercased()

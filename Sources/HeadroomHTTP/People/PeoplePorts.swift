@@ -10,11 +10,12 @@ package typealias OverridePreviewing =
 package typealias PlanReplaying =
     @Sendable (_ candidate: Rules, _ present: Rules, _ hours: Double) async throws -> [UInt8]
 
-/// Enters a viewer's token that is limited to one tenant, and to `pools` where there are some.
+/// Enters a viewer's token that is limited to one tenant, and to `pools` where there are some. It ends with its author's token
+/// at the latest.
 package typealias TenantSharing =
     @Sendable (
         _ tenant: TenantID, _ pools: Set<PoolID>?, _ author: String, _ until: Timestamp
-    ) async throws -> (name: String, secret: String)
+    ) async throws -> (name: String, secret: String, until: Timestamp)
 
 /// The ports behind the calls of people (WireFormat §3).
 package struct PeoplePorts: Sendable {
@@ -78,6 +79,6 @@ extension Route {
             + PolicyRoutes(rules: ports.rules, files: ports.policyFiles).all
             + PlanRoutes(rules: ports.rules, replay: ports.plan).all
             + ShareRoutes(share: ports.share, time: board.time).all
-            + GatewayRoutes(board: board).all
+            + GatewayRoutes(board: board, steering: ports.steering).all
     }
 }

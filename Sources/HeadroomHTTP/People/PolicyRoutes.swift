@@ -10,11 +10,13 @@ struct PolicyRoutes: Sendable {
 
     var all: [Route] {
         [
-            .person(.get, "/v1/policy", AccessRule.viewers) { call in try await show(call) },
+            .person(.get, "/v1/policy", AccessRule.viewers, .scope) { call in try await show(call) },
             // Files may hold addresses that are secrets.
-            .person(.get, "/v1/policy/files", AccessRule.operators) { call in try await showFiles(call) },
+            .person(.get, "/v1/policy/files", AccessRule.operators, .everything("the policy as a whole")) { call in
+                try await showFiles(call)
+            },
             .person(
-                .post, "/v1/policy/check", AccessRule.viewers, bodyLimit: PolicyLoader.maxFileSize
+                .post, "/v1/policy/check", AccessRule.viewers, .nothing, bodyLimit: PolicyLoader.maxFileSize
             ) { call in try check(call) },
         ]
     }
@@ -22,15 +24,26 @@ struct PolicyRoutes: Sendable {
     private func show(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
         let rules = try await rules.rules()
-        let policy = rules.policy
-        let pools = policy.pools.filter { call.grant.scope.holds($0.pool) }.map { $0.encoded() }
+        let scope = call.grant.scope
+        let policy = scope.isWhole ? rules.policy : Self.part(of: rules.policy, scope)
+        // The words of a refusal name whatever is wrong.
+        let refusal = scope.isWhole ? rules.refusal : rules.refusal.map { _ in "the changed policy was refused" }
         return .json(
-            PeopleAnswer.policy(policy, refusal: rules.refusal, rules: policy.encodedRules(), pools: pools))
+            PeopleAnswer.policy(
+                policy, refusal: refusal, rules: policy.encodedRules(), pools: policy.pools.map { $0.encoded() }))
+    }
+
+    /// Without other pools, other tenants' ceilings and the addresses of webhooks.
+    private static func part(of policy: Policy, _ scope: AccessGrant.Scope) -> Policy {
+        var part = policy
+        part.pools.removeAll { !scope.holds($0.pool) }
+        part.costBreaker.ceilings = policy.costBreaker.ceilings.filter { scope.holds($0.key) }
+        part.alerts.sinks = []
+        return part
     }
 
     private func showFiles(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
         try call.check(query: [])
-        try call.requireScope(call.grant.scope.isWhole, "the policy as a whole")
         let found: [(path: String, text: String)]
         do { found = try await files() } catch { throw .unreadable(error) }
         return .json { writer in

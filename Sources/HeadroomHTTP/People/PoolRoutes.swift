@@ -11,7 +11,7 @@ struct PoolRoutes: Sendable {
     static let excessCount = 10
 
     var all: [Route] {
-        [.person(.get, "/v1/pools", AccessRule.viewers) { call in try await list(call) }]
+        [.person(.get, "/v1/pools", AccessRule.viewers, .scope) { call in try await list(call) }]
     }
 
     private func list(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {

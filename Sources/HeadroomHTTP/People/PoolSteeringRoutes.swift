@@ -14,16 +14,16 @@ struct PoolSteeringRoutes: Sendable {
         let bytes = Route.personBodyBytes
         let operators = AccessRule.operators
         return [
-            .person(.put, Self.capacity, operators, bodyLimit: bytes) { call in
+            .person(.put, Self.capacity, operators, .scope, bodyLimit: bytes) { call in
                 try await pin(call)
             },
-            .person(.delete, Self.capacity, operators) { call in try await unpin(call) },
-            .person(.get, "/v1/freeze", AccessRule.viewers) { call in try await freezes(call) },
-            .person(.post, "/v1/freeze", operators, bodyLimit: bytes) { call in
+            .person(.delete, Self.capacity, operators, .scope) { call in try await unpin(call) },
+            .person(.get, "/v1/freeze", AccessRule.viewers, .scope) { call in try await freezes(call) },
+            .person(.post, "/v1/freeze", operators, .scope, bodyLimit: bytes) { call in
                 try await freeze(call, isRollback: false)
             },
-            .person(.delete, "/v1/freeze/{id}", operators) { call in try await endFreeze(call) },
-            .person(.post, "/v1/rollback", operators, bodyLimit: bytes) { call in
+            .person(.delete, "/v1/freeze/{id}", operators, .scope) { call in try await endFreeze(call) },
+            .person(.post, "/v1/rollback", operators, .scope, bodyLimit: bytes) { call in
                 try await freeze(call, isRollback: true)
             },
         ]

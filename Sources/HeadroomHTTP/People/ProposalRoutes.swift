@@ -31,17 +31,17 @@ struct ProposalRoutes: Sendable {
     var all: [Route] {
         [List.approvals, .recommendations].flatMap { list in
             [
-                Route.person(.get, "/v1/\(list.name)", AccessRule.viewers) { call in
+                Route.person(.get, "/v1/\(list.name)", AccessRule.viewers, .scope) { call in
                     try await answer(list, call)
                 },
-                .person(.get, "/v1/\(list.name)/{id}", AccessRule.viewers) { call in
+                .person(.get, "/v1/\(list.name)/{id}", AccessRule.viewers, .scope) { call in
                     try call.check(query: [])
                     return .json(PeopleAnswer.proposal(try await find(list, call).showing(call.grant.scope.tenants)))
                 },
             ]
                 + list.verbs.map { verb in
                     .person(
-                        .post, "/v1/\(list.name)/{id}/\(verb.word)", AccessRule.operators,
+                        .post, "/v1/\(list.name)/{id}/\(verb.word)", AccessRule.operators, .scope,
                         bodyLimit: Route.personBodyBytes
                     ) { call in try await decide(list, verb.state, call) }
                 }
@@ -83,6 +83,14 @@ struct ProposalRoutes: Sendable {
                 ? "all tenants of \(proposal.id): name yours in \"tenants\""
                 : "\(concerned.map(\.text).prefix(5).joined(separator: ", ")) in "
                     + (proposal.pool.map(\.text) ?? "all pools"))
+        guard let revision = request.revision else {
+            throw HTTPError(
+                .conflict,
+                "a decision names the revision that was read, and this one names none: read GET /v1/\(list.name)/"
+                    + "\(proposal.id), which is at \(proposal.revision), and send \"revision\":\(proposal.revision)")
+        }
+        let change = proposal.refusal(readAt: revision, for: tenants) { call.grant.scope.holds($0) }
+        if proposal.state == .pending, let change { throw HTTPError(change) }
         let now = time.now()
         let seconds: Double
         if let asked = request.expiresInSeconds {
@@ -94,7 +102,8 @@ struct ProposalRoutes: Sendable {
             author: call.grant.author, reason: request.reason, at: now, until: now.adding(seconds: seconds))
         let decided = try await asking {
             do throws(SteeringError) {
-                return try await steering.decide(proposal.id, state, for: tenants, as: decision)
+                return try await steering.decide(
+                    proposal.id, state, for: tenants, readAt: revision, as: decision)
             } catch {
                 guard error.code == .forbidden, call.grant.isOpen else { throw error }
                 throw SteeringError(

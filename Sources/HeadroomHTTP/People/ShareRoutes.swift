@@ -4,7 +4,8 @@ import HeadroomWire
 
 /// `POST /v1/tenants/{id}/share`: a link by which somebody sees one tenant and nothing else, for a while.
 ///
-/// The link bears a viewer's token behind its `#`, which browsers do not send: it is in no log of a proxy.
+/// The link bears a viewer's token behind its `#`, which browsers do not send: it is in no log of a proxy. It ends with the
+/// token of the person who made it, and one person may have a hundred of them in force.
 struct ShareRoutes: Sendable {
     /// `nil`: no tokens are kept here.
     let share: TenantSharing?
@@ -15,7 +16,8 @@ struct ShareRoutes: Sendable {
     var all: [Route] {
         guard let share else { return [] }
         return [
-            .person(.post, "/v1/tenants/{id}/share", AccessRule.overriders, bodyLimit: Route.personBodyBytes) { call in
+            .person(.post, "/v1/tenants/{id}/share", AccessRule.overriders, .scope, bodyLimit: Route.personBodyBytes) {
+                call in
                 try await link(call, share)
             }
         ]
@@ -43,7 +45,7 @@ struct ShareRoutes: Sendable {
             writer.beginObject()
             writer.field("name", made.name)
             writer.field("path", "/#/share/\(tenant)/\(made.secret)")
-            writer.field("until", until)
+            writer.field("until", made.until)
             writer.endObject()
         }
     }

@@ -13,7 +13,7 @@ struct TenantRoutes: Sendable {
     private enum Order: String, CaseIterable { case tenant, worst }
 
     var all: [Route] {
-        [.person(.get, "/v1/tenants", AccessRule.viewers) { call in try await list(call) }]
+        [.person(.get, "/v1/tenants", AccessRule.viewers, .scope) { call in try await list(call) }]
     }
 
     /// A tenant's place among the reports: the pool's and its own there.

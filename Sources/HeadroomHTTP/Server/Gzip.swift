@@ -32,33 +32,35 @@ enum Gzip {
         case garbled
     }
 
+    /// In one go: where the room is full, it grows and the stream goes on.
     static func expand(_ bytes: [UInt8], limit: Int) -> Expansion {
-        // Most text shrinks to a fifth or less.
-        var capacity = min(limit, max(4096, bytes.count * 8))
-        while true {
-            let expansion = expand(bytes, capacity: capacity)
-            guard expansion == .tooLarge, capacity < limit else { return expansion }
-            capacity = min(limit, capacity * 4)
-        }
-    }
-
-    private static func expand(_ bytes: [UInt8], capacity: Int) -> Expansion {
         var stream = unsafe z_stream()
         precondition(unsafe headroom_gunzip_begin(&stream) == Z_OK, "no memory to expand")
         defer { unsafe _ = inflateEnd(&stream) }
-        var code = Z_OK
-        let expanded = unsafe bytes.withUnsafeBufferPointer { input in
-            unsafe [UInt8](unsafeUninitializedCapacity: capacity) { output, count in
-                unsafe stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
-                unsafe stream.avail_in = UInt32(input.count)
-                unsafe stream.next_out = output.baseAddress
-                unsafe stream.avail_out = UInt32(capacity)
-                code = unsafe inflate(&stream, Z_FINISH)
-                count = unsafe capacity - Int(stream.avail_out)
+        // Most text shrinks to a fifth or less.
+        var expanded = [UInt8](repeating: 0, count: min(limit, max(4096, bytes.count * 8)))
+        var count = 0
+        return unsafe bytes.withUnsafeBufferPointer { input in
+            // zlib reads what it is given here and writes nothing to it.
+            unsafe stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+            unsafe stream.avail_in = UInt32(input.count)
+            while true {
+                let code = unsafe expanded.withUnsafeMutableBufferPointer { output in
+                    unsafe stream.next_out = output.baseAddress.map { unsafe $0 + count }
+                    unsafe stream.avail_out = UInt32(output.count - count)
+                    return unsafe inflate(&stream, Z_NO_FLUSH)
+                }
+                count = unsafe expanded.count - Int(stream.avail_out)
+                if code == Z_STREAM_END {
+                    guard unsafe stream.avail_in == 0 else { return .garbled }
+                    expanded.removeLast(expanded.count - count)
+                    return .bytes(expanded)
+                }
+                // Without an end: the output is full, or the input stops in the midst.
+                guard code == Z_OK || code == Z_BUF_ERROR, count == expanded.count else { return .garbled }
+                guard count < limit else { return .tooLarge }
+                expanded += [UInt8](repeating: 0, count: min(limit, count * 4) - count)
             }
         }
-        if code == Z_STREAM_END { return unsafe stream.avail_in == 0 ? .bytes(expanded) : .garbled }
-        // Without an end: the output is full, or the input stops in the midst.
-        return unsafe stream.avail_out == 0 ? .tooLarge : .garbled
     }
 }

@@ -85,7 +85,7 @@ package final class LocalServer: Sendable {
     package init(settings: ServerSettings, calls: [Call], time: TimeSource) {
         let routes = calls.map { call in
             Route(
-                method: call.method, pattern: call.pattern, access: .anyone, bodyLimit: call.bodyLimit,
+                method: call.method, pattern: call.pattern, access: .anyone, reach: .nothing, bodyLimit: call.bodyLimit,
                 contentTypes: call.contentTypes
             ) { target, _ in
                 let pending = PendingUndo()

@@ -22,6 +22,8 @@ import Synchronization
 
     private var phase = Phase.idle
     private var rawTarget: [UInt8] = []
+    /// The address of the byte behind the target in hand, which is where the version has to begin.
+    private var targetEnd: UInt = 0
     private var rawAuthorization: [UInt8]?
     private var rawCookie: [UInt8]?
     private var rawUser: String?
@@ -183,6 +185,7 @@ extension HTTPExchange {
             unsafe strncmp(target, known.assumingMemoryBound(to: CChar.self).baseAddress ?? target, known.count) == 0
                 && target[known.count] == 0
         }
+        defer { targetEnd = UInt(bitPattern: target) &+ UInt(rawTarget.count) &+ 1 }
         guard !isSame || rawTarget.isEmpty else { return }
         rawTarget = unsafe Array(UnsafeBufferPointer(start: target, count: strlen(target))).map(UInt8.init(bitPattern:))
         binding = nil
@@ -195,7 +198,7 @@ extension HTTPExchange {
     ) -> MHD_Result {
         switch phase {
         case .idle, .answered:
-            return begin(method: unsafe HTTPMethod(name: method), needsHost: unsafe strcmp(version, "HTTP/1.0") != 0)
+            return unsafe begin(method: method, version: version)
         case .receiving where unsafe chunkCount.pointee > 0:
             guard let chunk = unsafe chunk else { return .NO }
             let span = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(chunk), byteCount: chunkCount.pointee)
@@ -234,15 +237,13 @@ extension HTTPExchange {
         idle.store(true, ordering: .relaxed)
     }
 
-    private func begin(method: HTTPMethod, needsHost: Bool) -> MHD_Result {
+    private func begin(method name: UnsafePointer<CChar>, version: UnsafePointer<CChar>) -> MHD_Result {
         phase = .receiving
         waitsUntil = nil
         deadline.store(MonotonicClock.milliseconds() + patience.body, ordering: .relaxed)
+        let method = unsafe HTTPMethod(name: name)
         do throws(HTTPError) {
-            if needsHost, !hasHeader("Host") {
-                throw HTTPError(.badRequest, "the request has no Host header, which HTTP/1.1 asks for (RFC 9112 §3.2)")
-            }
-            try checkFraming()
+            try unsafe checkFraming(method: name, version: version)
         } catch {
             // Where this request ends is not known. An answer before its end closes the connection.
             binding = nil
@@ -279,15 +280,20 @@ extension HTTPExchange {
         binding = nil
     }
 
-    private func checkFraming() throws(HTTPError) {
-        // Most requests have neither, and are spared the walk.
-        guard hasHeader("Content-Length") || hasHeader("Transfer-Encoding") else { return }
-        var framing = RequestFraming()
+    private func checkFraming(method: UnsafePointer<CChar>, version: UnsafePointer<CChar>) throws(HTTPError) {
+        let versionAddress = UInt(bitPattern: version)
+        // The head lies in one piece, from the method on.
+        let headCount = unsafe UInt(headroom_mhd_head_size(connection))
+        if headCount > 0, versionAddress != targetEnd {
+            throw HTTPError(.badRequest, "the target has a zero byte in it")
+        }
+        var framing = unsafe RequestFraming(lineEnd: headCount > 0 ? versionAddress &+ UInt(strlen(version)) : nil)
         unsafe withUnsafeMutablePointer(to: &framing) { pointer in
             // The library calls the function for each header before it returns.
             _ = unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addToFraming, pointer)
         }
-        try framing.check()
+        try unsafe framing.check(
+            isOld: strcmp(version, "HTTP/1.0") == 0, headEnd: UInt(bitPattern: method) &+ headCount)
     }
 
     /// `Content-Encoding` (RFC 9110 §8.4).
@@ -400,7 +406,7 @@ extension HTTPExchange {
         phase = .answered
         deadline.store(MonotonicClock.milliseconds() + patience.send, ordering: .relaxed)
         let prepared = server.isStopping || isLast ? response.prepared.closing() : response.prepared
-        return unsafe MHD_queue_response(connection, UInt32(response.status), prepared.handle)
+        return unsafe MicroHTTPDRefusal.queue(connection, UInt32(response.status), prepared.handle)
     }
 }
 
@@ -422,8 +428,8 @@ private func addToFraming(
     guard let framing = unsafe framing, let name = unsafe name, let value = unsafe value else { return .YES }
     // The library keeps both as long as the request.
     unsafe framing.assumingMemoryBound(to: RequestFraming.self).pointee.add(
-        RawSpan(_unsafeStart: UnsafeRawPointer(name), byteCount: nameCount),
-        RawSpan(_unsafeStart: UnsafeRawPointer(value), byteCount: valueCount))
+        RawSpan(_unsafeStart: UnsafeRawPointer(name), byteCount: nameCount), at: UInt(bitPattern: name),
+        RawSpan(_unsafeStart: UnsafeRawPointer(value), byteCount: valueCount), at: UInt(bitPattern: value))
     return .YES
 }
 

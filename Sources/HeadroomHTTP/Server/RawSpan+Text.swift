@@ -25,6 +25,26 @@ extension RawSpan {
         }
     }
 
+    /// As the names of headers are (RFC 9110 §5.6.2).
+    var isToken: Bool {
+        guard byteCount > 0 else { return false }
+        return unsafe withUnsafeBytes { bytes in
+            for unsafebyte in unsafe bytes {
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "\'"),
+                    UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                    UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+                    continue
+                default: return false
+                }
+            }
+            return true
+        }
+    }
+
+    func contains(_ byte: UInt8) -> Bool { unsafe withUnsafeBytes { unsafe $0.contains(byte) } }
+
     var text: String {
         unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }

@@ -1,11 +1,12 @@
 import HeadroomModel
 
-/// One call: a method and a path, who may make it, and what it takes.
+/// One call: a method and a path, who may make it, how it stands to their limits, and what it takes.
 struct Route: Sendable {
     let method: HTTPMethod
     /// Segments between slashes; `{name}` stands for any one segment.
     let pattern: String
     let access: AccessRule
+    let reach: AccessReach
     /// 0 for calls without a body.
     var bodyLimit = 0
     /// Of the body; empty for calls without one.
@@ -107,6 +108,7 @@ struct Router: Sendable {
         if case .roles = route.access {
             grant = try access.grant(credentials)
             try route.access.check(grant)
+            try route.reach.check(grant)
         }
         return HTTPBinding(
             route: route, method: method, handler: try route.bind(target, grant), accessVersion: version,

@@ -22,6 +22,8 @@ public struct AccessToken: Equatable, Sendable {
     public var revoked: Timestamp?
     /// When its use was last noted: to the hour.
     public var used: Timestamp?
+    /// Of a share link: the name of the token whose holder made it. It ends with that one at the latest.
+    public var maker: String?
 
     public init(
         id: Int64 = 0, name: String, role: Role, gateways: GatewayNames = [], pools: Set<PoolID>? = nil,

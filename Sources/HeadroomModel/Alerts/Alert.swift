@@ -120,8 +120,9 @@ package struct AlertRecommendation: Equatable, Sendable {
     package enum Action: Equatable, Sendable {
         /// Raises the tenant for a while. Beyond what one person may set alone the call asks a second one.
         case override(TenantID, pool: PoolID, tier: String?, weight: Double?, seconds: Double)
-        /// Decides on a question that waits, as far as it is about one tenant; `nil` decides on the whole.
-        case approve(Int64, tenant: TenantID?, isRecommendation: Bool)
+        /// Says yes to a question that waits, as far as it is about one tenant, and as it was at `revision`: what its sentence
+        /// tells, and no more.
+        case approve(Int64, tenant: TenantID, revision: Int64, isRecommendation: Bool)
         /// Frees what is withheld for a gateway that vanished.
         case releaseGateway(GatewayID)
     }

@@ -5,10 +5,12 @@ public protocol ContractDesk: Sendable {
     func contracts() async throws(SteeringError) -> [Contract]
     /// In place of the tenant's earlier one, unless `check` finds a fault in all contracts, ascending by tenant, as they
     /// would be then. Check and change are one: of two that fit each alone and not together, the later is refused.
-    /// - Returns: what the check found; empty when the contract was put.
+    /// Beyond `limit` it asks a second person, or has been approved by one.
+    /// - Throws: `.conflict` when that person has said no to it.
     func put<Fault: Sendable>(
-        _ contract: Contract, by author: String, at now: Timestamp, checking check: @Sendable ([Contract]) -> [Fault]
-    ) async throws(SteeringError) -> [Fault]
+        _ contract: Contract, by author: String, at now: Timestamp, within limit: ContractLimit,
+        checking check: @Sendable ([Contract]) -> [Fault]
+    ) async throws(SteeringError) -> ContractPut<Fault>
     /// All of them, or none when it throws. Ascending by tenant, each tenant once; the caller has checked them against
     /// the policy.
     func replaceAll(with contracts: [Contract], by author: String, at now: Timestamp) async throws(SteeringError)
@@ -19,6 +21,9 @@ public protocol ContractDesk: Sendable {
     ) async throws(SteeringError) -> ContractOutcome
     /// Removes the contract and all that is stored of the tenant: telemetry, roll-ups, credit, chains. What the audit log
     /// says of it stays, since the log is chained.
+    /// - Returns: the question to a second person, beyond `limit`; `nil` when the tenant is erased.
     /// - Throws: `.notFound` when nothing is stored of it.
-    func erase(_ tenant: TenantID, by author: String, at now: Timestamp) async throws(SteeringError)
+    func erase(
+        _ tenant: TenantID, by author: String, at now: Timestamp, within limit: ContractLimit
+    ) async throws(SteeringError) -> Proposal?
 }

@@ -218,6 +218,10 @@ public struct Proposal: Equatable, Sendable {
     /// The decider, the reason, the time, and until when the decision holds: an approved change is in force, a denied
     /// one is not asked for again.
     public var decision: Authorship?
+    /// Counts from 1 each time that what is asked for changes.
+    public var revision: Int64 = 1
+    /// The newest changes of it, ascending, at most ``maxRevisions``.
+    public var revisions: [Revision] = []
 
     public init(
         id: Int64 = 0, kind: Kind, tenant: TenantID = Proposal.allTenants, pool: PoolID?, changes: [Change] = [],

@@ -14,10 +14,13 @@ public protocol SteeringDesk: Sendable {
     /// Approves or denies a pending one; an override's is set in the same transaction.
     /// - Parameter tenants: of a question with several changes, those that are decided on: they become a decided proposal of
     ///   their own, and the others stay pending. `nil`: all.
+    /// - Parameter revision: what the person has read; `nil` decides on whatever is asked for.
     /// - Returns: what was decided.
-    /// - Throws: `.conflict` once decided, `.forbidden` for one's own, `.invalid` for a tenant that it does not name.
+    /// - Throws: `.conflict` once decided, or when what is decided on has changed since `revision`; `.forbidden` for one's own,
+    ///   `.invalid` for a tenant that it does not name.
     func decide(
-        _ id: Int64, _ state: Proposal.State, for tenants: Set<TenantID>?, as decision: Authorship
+        _ id: Int64, _ state: Proposal.State, for tenants: Set<TenantID>?, readAt revision: Int64?,
+        as decision: Authorship
     ) async throws(SteeringError) -> Proposal
     /// In place of an earlier one of the same pool.
     func pin(_ pin: CapacityPin) async throws(SteeringError)
@@ -30,6 +33,8 @@ public protocol SteeringDesk: Sendable {
     func endLift(_ id: Int64, by author: String, at now: Timestamp) async throws(SteeringError)
     /// In place of an earlier one of the same task.
     func rule(_ ruling: TaskRuling) async throws(SteeringError) -> TaskRuling
+    /// A person is about to say that a gateway is gone: the audit log has it.
+    func noteRelease(of gateway: GatewayID, by author: String, at now: Timestamp) async throws(SteeringError)
     /// Ascending by sequence, those after `sequence`.
     func audit(after sequence: Int64, limit: Int) async throws(SteeringError) -> [AuditEntry]
 }

@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// The columns of a row of `alert_member` besides its name: a version, since, severity, sentence, recommendation.
 enum AlertMemberBody {
-    private static let version: UInt8 = 2
+    private static let version: UInt8 = 3
 
     /// Of a recommendation's action.
     private enum Action: UInt8 {
@@ -26,10 +26,11 @@ enum AlertMemberBody {
                 writer.write(tier) { $0.write($1) }
                 writer.write(weight) { $0.write($1) }
                 writer.write(seconds)
-            case .approve(let id, let tenant, let isRecommendation):
+            case .approve(let id, let tenant, let revision, let isRecommendation):
                 writer.write(Action.approve.rawValue)
                 writer.write(id)
-                writer.write(tenant?.text) { $0.write($1) }
+                writer.write(tenant.text)
+                writer.write(revision)
                 writer.write(isRecommendation)
             case .releaseGateway(let gateway):
                 writer.write(Action.releaseGateway.rawValue)
@@ -52,7 +53,7 @@ enum AlertMemberBody {
             })
     }
 
-    /// - Parameter written: the version. The first names no tenant in an approval.
+    /// - Parameter written: the version. Before the third an approval did not say what of its question was meant, and is none.
     private static func action(_ reader: inout ByteReader, of written: UInt8) throws(ByteCodingError)
         -> AlertRecommendation.Action?
     {
@@ -65,11 +66,10 @@ enum AlertMemberBody {
                 weight: try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readDouble() },
                 seconds: try reader.readDouble())
         case .approve:
-            let id = try reader.read(Int64.self)
-            let tenant: TenantID? =
-                written == 1
-                ? nil : try reader.readOptional { (reader) throws(ByteCodingError) in try reader.readIdentifier() }
-            return .approve(id, tenant: tenant, isRecommendation: try reader.readBool())
+            guard written > 2 else { return nil }
+            return .approve(
+                try reader.read(), tenant: try reader.readIdentifier(), revision: try reader.read(),
+                isRecommendation: try reader.readBool())
         case .releaseGateway: return .releaseGateway(try reader.readIdentifier())
         }
     }

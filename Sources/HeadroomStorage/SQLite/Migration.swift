@@ -44,6 +44,7 @@ package struct Migration: Sendable {
         Migration(fileName: "0024_add_cost_breaker.sql", sql: PackageResources._024_add_cost_breaker_sql),
         Migration(fileName: "0025_expire_single_proposals.sql", sql: PackageResources._025_expire_single_proposals_sql),
         Migration(fileName: "0026_add_cached_input_price.sql", sql: PackageResources._026_add_cached_input_price_sql),
+        Migration(fileName: "0027_add_token_maker.sql", sql: PackageResources._027_add_token_maker_sql),
         Migration(fileName: "0028_create_alert_delivery.sql", sql: PackageResources._028_create_alert_delivery_sql),
         Migration(fileName: "0029_create_task_ruling.sql", sql: PackageResources._029_create_task_ruling_sql),
     ]

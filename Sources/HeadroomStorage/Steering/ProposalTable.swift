@@ -14,29 +14,32 @@ struct ProposalTable {
             .bind(":now", now.milliseconds).run()
     }
 
-    /// Enters `question`, or updates the pending one of its kind, tenant and pool; returns its id, and `nil` when there are
-    /// too many. After ``expire(at:)``.
+    /// Enters `question`, or updates the pending one of its kind, tenant and pool, as its next revision where it asks for
+    /// something else. Returns it as it stands then, and `nil` when there are too many. After ``expire(at:)``.
     /// - Parameter keepingAuthorship: of a pending one: who asked and since when stay, and only the end moves.
-    func ask(_ question: Proposal, keepingAuthorship: Bool) throws(StorageError) -> Int64? {
+    func ask(_ question: Proposal, keepingAuthorship: Bool) throws(StorageError) -> Proposal? {
         let pending = try connection.statement(ProposalTable.selectPending)
             .bind(":kind", Int64(question.kind.rawValue))
             .bind(":tenant", question.tenant.text)
             .bind(":pool", question.pool?.text ?? "")
-            .first { ($0.integer(0), Authorship($0, firstColumn: 1)) }
-        if let (id, asked) = pending {
-            var authorship = question.authorship
+            .first { $0.integer(0) }
+        if let pending, let old = try find(pending, at: question.authorship.at) {
+            var asked = question.inPlace(of: old, at: question.authorship.at)
+            asked.id = old.id
             if keepingAuthorship {
-                authorship = asked
-                authorship.reason = question.authorship.reason
-                authorship.until = question.authorship.until
+                asked.authorship = old.authorship
+                asked.authorship.reason = question.authorship.reason
+                asked.authorship.until = question.authorship.until
             }
-            try connection.statement(ProposalTable.update).bind(":id", id).bind(":body", ProposalBody.encode(question))
-                .bind(authorship).run()
-            return id
+            try connection.statement(ProposalTable.update).bind(":id", old.id)
+                .bind(":body", ProposalBody.encode(asked)).bind(asked.authorship).run()
+            return asked
         }
         let open = try connection.statement("SELECT count(*) FROM proposal WHERE state = 0").first { $0.integer(0) }
         guard open ?? 0 < SteeringStore.maxPending else { return nil }
-        return try insert(question)
+        var asked = question
+        asked.id = try insert(question)
+        return asked
     }
 
     /// Returns its id. A pending one goes through ``ask(_:keepingAuthorship:)``.
@@ -134,7 +137,7 @@ struct ProposalTable {
         WHERE id = :id
         """
     private static let selectPending: StaticString = """
-        SELECT id, author, reason, at_ms, until_ms FROM proposal
+        SELECT id FROM proposal
         WHERE kind = :kind AND tenant = :tenant AND ifnull(pool, '') = :pool AND state = 0
         """
     private static let selectOne: StaticString = """

@@ -81,18 +81,17 @@ extension SteeringStore {
         question.authorship.until = deadline
         let desk = ProposalTable(connection: connection)
         try desk.expire(at: now)
-        guard let id = try desk.ask(question, keepingAuthorship: false) else {
+        guard let question = try desk.ask(question, keepingAuthorship: false) else {
             return .failure(
                 SteeringError(
                     .conflict, "\(SteeringStore.maxPending) approvals are pending, the most there may be; decide some")
             )
         }
-        question.id = id
         let authorship = override.authorship
         try audit.append(
             AuditAct(
                 "override.ask", by: authorship.author, tenant: override.tenant,
-                [("approval", .integer(id))] + SteeringStore.detail(of: override) + authorship.detail),
+                [("approval", .integer(question.id))] + SteeringStore.detail(of: override) + authorship.detail),
             at: now)
         return .success(.awaitsApproval(question))
     }

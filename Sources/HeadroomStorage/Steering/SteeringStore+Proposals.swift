@@ -18,7 +18,8 @@ extension SteeringStore {
     }
 
     package func decide(
-        _ id: Int64, _ state: Proposal.State, for tenants: Set<TenantID>?, as decision: Authorship
+        _ id: Int64, _ state: Proposal.State, for tenants: Set<TenantID>?, readAt revision: Int64?,
+        as decision: Authorship
     ) throws(SteeringError) -> Proposal {
         try SteeringRules.check(decision)
         guard state == .approved || state == .denied else {
@@ -30,9 +31,11 @@ extension SteeringStore {
                 return .failure(SteeringError(.notFound, "there is no approval or recommendation \(id)"))
             }
             if let refusal = SteeringStore.refusal(of: proposal, to: decision.author) { return .failure(refusal) }
+            if let revision, let refusal = proposal.refusal(readAt: revision, for: tenants) { return .failure(refusal) }
             if let tenants {
                 if let refusal = proposal.refusal(naming: tenants) { return .failure(refusal) }
                 if let (part, rest) = proposal.divided(by: tenants) {
+                    let rest = rest.inPlace(of: proposal, at: decision.at)
                     try table.write(body: ProposalBody.encode(rest), of: id)
                     return .success(try enter(part, state, as: decision, in: table))
                 }

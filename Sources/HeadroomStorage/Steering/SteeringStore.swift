@@ -45,6 +45,16 @@ package actor SteeringStore: SteeringDesk {
         return (known?.steering ?? .none).holding(at: now)
     }
 
+    package func noteRelease(of gateway: GatewayID, by author: String, at now: Timestamp) throws(SteeringError) {
+        try perform {
+            try connection.transaction {
+                try audit.append(
+                    AuditAct("gateway.release", by: author, [("gateway", .text(gateway.text))]), at: now)
+            }
+            return .success(())
+        }
+    }
+
     /// Ascending by sequence, those after `sequence`.
     package func audit(after sequence: Int64, limit: Int) throws(SteeringError) -> [AuditEntry] {
         try perform {

@@ -27,41 +27,93 @@ package actor TokenStore {
         tenants: Set<TenantID>? = nil, expires: Timestamp? = nil, by author: String = AuditLog.commandLine,
         at now: Timestamp
     ) throws(StorageError) -> AccessToken {
-        var token = AccessToken(
+        let token = AccessToken(
             name: name, role: role, gateways: gateways, pools: pools, tenants: tenants,
             secretDigest: SHA256.digest(of: Array(secret.utf8)), created: now, expires: expires)
-        token.id = try connection.transaction {
-            let taken = try connection.statement("SELECT 1 FROM api_token WHERE name = :name")
-                .bind(":name", name).first { _ in true }
-            guard taken == nil else {
-                throw StorageError(
-                    code: .constraint, message: "there is or was a token named \(name); choose another name")
-            }
-            try connection.statement(TokenStore.insertToken)
-                .bind(":name", name)
-                .bind(":role", role.rawValue)
-                .bind(":secret_sha256", token.secretDigest)
-                .bind(":created_at_ms", now.milliseconds)
-                .bind(":expires_at_ms", expires?.milliseconds)
-                .run()
-            let id = connection.lastInsertedID
-            for gateway in gateways.texts { try limit(id, to: gateway, kind: "gateway") }
-            for pool in pools?.sorted() ?? [] { try limit(id, to: pool.text, kind: "pool") }
-            for tenant in tenants?.sorted() ?? [] { try limit(id, to: tenant.text, kind: "tenant") }
-            try audit.append(
-                AuditAct(
-                    "token.create", by: author,
-                    [
-                        ("name", .text(name)), ("role", .text(role.rawValue)),
-                        ("expires_at_ms", .integer(expires?.milliseconds)),
-                    ]),
-                at: now)
-            return id
+        return try connection.transaction { () throws(StorageError) -> AccessToken in
+            try insert(token, by: author, at: now)
         }
+    }
+
+    /// Share links that are in force at once: of one maker, and of all together.
+    package static let maxLinksOfOne: Int64 = 100
+    package static let maxLinks: Int64 = 1_000
+
+    /// Enters a viewer's token for a link to one tenant's page. It ends at `end`, or with the token of `maker` where that
+    /// ends before; ``revoke(name:by:at:)`` of that one revokes it too.
+    package func createLink(
+        name: String, secret: String, tenant: TenantID, pools: Set<PoolID>?, until end: Timestamp, by maker: String,
+        at now: Timestamp
+    ) throws(SteeringError) -> AccessToken {
+        let outcome: Result<AccessToken, SteeringError>
+        do throws(StorageError) {
+            outcome = try connection.transaction { () throws(StorageError) -> Result<AccessToken, SteeringError> in
+                let own = try connection.statement(TokenStore.selectMaker).bind(":name", maker)
+                    .bind(":now", now.milliseconds).first { $0.optionalInteger(0) ?? .max }
+                guard let own else {
+                    return .failure(SteeringError(.conflict, "the token \(maker) has ended, and its links with it"))
+                }
+                func count(_ maker: String?) throws(StorageError) -> Int64 {
+                    try connection.statement(TokenStore.countLinks).bind(":maker", maker)
+                        .bind(":now", now.milliseconds).first { $0.integer(0) } ?? 0
+                }
+                let (most, all) = (TokenStore.maxLinksOfOne, TokenStore.maxLinks)
+                guard try count(maker) < most, try count(nil) < all else {
+                    return .failure(
+                        SteeringError(
+                            .conflict,
+                            "\(most) links of one person, and \(all) in all, may be in force at once: let some end, or "
+                                + "revoke some with \"headroom token revoke\""))
+                }
+                var token = AccessToken(
+                    name: name, role: .viewer, pools: pools, tenants: [tenant],
+                    secretDigest: SHA256.digest(of: Array(secret.utf8)), created: now,
+                    expires: Timestamp(milliseconds: min(end.milliseconds, own)))
+                token.maker = maker
+                return .success(try insert(token, by: maker, at: now))
+            }
+        } catch {
+            throw SteeringError(error)
+        }
+        return try outcome.get()
+    }
+
+    /// Inside a transaction.
+    private func insert(_ new: AccessToken, by author: String, at now: Timestamp) throws(StorageError) -> AccessToken {
+        var token = new
+        let (name, role, expires) = (token.name, token.role, token.expires)
+        let taken = try connection.statement("SELECT 1 FROM api_token WHERE name = :name")
+            .bind(":name", name).first { _ in true }
+        guard taken == nil else {
+            throw StorageError(
+                code: .constraint, message: "there is or was a token named \(name); choose another name")
+        }
+        try connection.statement(TokenStore.insertToken)
+            .bind(":name", name)
+            .bind(":role", role.rawValue)
+            .bind(":secret_sha256", token.secretDigest)
+            .bind(":created_at_ms", now.milliseconds)
+            .bind(":expires_at_ms", expires?.milliseconds)
+            .bind(":maker", token.maker)
+            .run()
+        let id = connection.lastInsertedID
+        for gateway in token.gateways.texts { try limit(id, to: gateway, kind: "gateway") }
+        for pool in token.pools?.sorted() ?? [] { try limit(id, to: pool.text, kind: "pool") }
+        for tenant in token.tenants?.sorted() ?? [] { try limit(id, to: tenant.text, kind: "tenant") }
+        try audit.append(
+            AuditAct(
+                "token.create", by: author,
+                [
+                    ("name", .text(name)), ("role", .text(role.rawValue)),
+                    ("expires_at_ms", .integer(expires?.milliseconds)),
+                ]),
+            at: now)
+        token.id = id
         return token
     }
 
-    /// Ends the token now. False when there is none of that name, or it was revoked before.
+    /// Ends the token now, and the links that its holder made. False when there is none of that name, or it was revoked
+    /// before.
     package func revoke(
         name: String, by author: String = AuditLog.commandLine, at now: Timestamp
     ) throws(StorageError) -> Bool {
@@ -70,6 +122,16 @@ package actor TokenStore {
                 .bind(":name", name).bind(":revoked_at_ms", now.milliseconds).run()
             guard connection.changedRows == 1 else { return false }
             try audit.append(AuditAct("token.revoke", by: author, [("name", .text(name))]), at: now)
+            var links: [String] = []
+            try connection.statement(TokenStore.selectLinks).bind(":maker", name).forEachRow {
+                links.append($0.text(0))
+            }
+            for link in links {
+                try connection.statement(TokenStore.revokeToken)
+                    .bind(":name", link).bind(":revoked_at_ms", now.milliseconds).run()
+                try audit.append(
+                    AuditAct("token.revoke", by: author, [("name", .text(link)), ("maker", .text(name))]), at: now)
+            }
             return true
         }
     }
@@ -103,13 +165,14 @@ package actor TokenStore {
                 throw StorageError(
                     code: .corrupt, message: "token \(row.text(1)) has the role \(row.text(2)), which does not exist")
             }
-            tokens.append(
-                AccessToken(
-                    id: row.integer(0), name: row.text(1), role: role, secretDigest: row.bytes(3),
-                    created: Timestamp(milliseconds: row.integer(4)),
-                    expires: row.optionalInteger(5).map(Timestamp.init(milliseconds:)),
-                    revoked: row.optionalInteger(6).map(Timestamp.init(milliseconds:)),
-                    used: row.optionalInteger(7).map(Timestamp.init(milliseconds:))))
+            var token = AccessToken(
+                id: row.integer(0), name: row.text(1), role: role, secretDigest: row.bytes(3),
+                created: Timestamp(milliseconds: row.integer(4)),
+                expires: row.optionalInteger(5).map(Timestamp.init(milliseconds:)),
+                revoked: row.optionalInteger(6).map(Timestamp.init(milliseconds:)),
+                used: row.optionalInteger(7).map(Timestamp.init(milliseconds:)))
+            token.maker = row.optionalText(8)
+            tokens.append(token)
         }
         for index in tokens.indices { try readScope(&tokens[index]) }
         return tokens
@@ -140,8 +203,8 @@ package actor TokenStore {
     }
 
     private static let insertToken: StaticString = """
-        INSERT INTO api_token (name, role, secret_sha256, created_at_ms, expires_at_ms)
-        VALUES (:name, :role, :secret_sha256, :created_at_ms, :expires_at_ms)
+        INSERT INTO api_token (name, role, secret_sha256, created_at_ms, expires_at_ms, maker)
+        VALUES (:name, :role, :secret_sha256, :created_at_ms, :expires_at_ms, :maker)
         """
     /// OR IGNORE: a name given twice limits the token once.
     private static let insertScope: StaticString = """
@@ -150,11 +213,22 @@ package actor TokenStore {
     private static let revokeToken: StaticString = """
         UPDATE api_token SET revoked_at_ms = :revoked_at_ms WHERE name = :name AND revoked_at_ms IS NULL
         """
+    private static let selectMaker: StaticString = """
+        SELECT expires_at_ms FROM api_token
+        WHERE name = :name AND revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > :now)
+        """
+    private static let countLinks: StaticString = """
+        SELECT count(*) FROM api_token
+        WHERE maker IS NOT NULL AND (:maker IS NULL OR maker = :maker) AND revoked_at_ms IS NULL
+            AND expires_at_ms > :now
+        """
+    private static let selectLinks: StaticString =
+        "SELECT name FROM api_token WHERE maker = :maker AND revoked_at_ms IS NULL ORDER BY id"
     private static let updateUse: StaticString = """
         UPDATE api_token SET used_at_ms = :used_at_ms WHERE name = :name AND ifnull(used_at_ms, :before_ms) <= :before_ms
         """
     private static let selectAll: StaticString = """
-        SELECT id, name, role, secret_sha256, created_at_ms, expires_at_ms, revoked_at_ms, used_at_ms FROM api_token
+        SELECT id, name, role, secret_sha256, created_at_ms, expires_at_ms, revoked_at_ms, used_at_ms, maker FROM api_token
         ORDER BY id
         """
     private static let selectScope: StaticString = """

@@ -23,6 +23,13 @@ extension TenantErasure {
             proposal.changes.removeAll { $0.tenant == tenant }
             proposal.effects.removeAll { $0.tenant == tenant }
             proposal.evidence.removeAll { $0.contains(tenant.text) }
+            for place in proposal.revisions.indices {
+                let count = proposal.revisions[place].notes.count
+                proposal.revisions[place].notes.removeAll {
+                    $0.tenant == tenant || $0.sentence.contains(tenant.text)
+                }
+                proposal.revisions[place].unnamedCount += count - proposal.revisions[place].notes.count
+            }
             try table.write(body: ProposalBody.encode(proposal), of: proposal.id)
         }
     }

@@ -103,10 +103,10 @@ package struct AlertCall: Equatable, Sendable {
             body = OverrideRequest(
                 tenant: tenant, pool: pool, tier: tier, weight: weight, reason: reason, expiresInSeconds: seconds
             ).encoded()
-        case .approve(let id, let tenant, let isRecommendation):
+        case .approve(let id, let tenant, let revision, let isRecommendation):
             method = "POST"
             path = isRecommendation ? "/v1/recommendations/\(id)/apply" : "/v1/approvals/\(id)/approve"
-            body = DecisionRequest(reason: reason, tenants: tenant.map { [$0] }).encoded()
+            body = DecisionRequest(reason: reason, revision: revision, tenants: [tenant]).encoded()
         case .releaseGateway(let gateway):
             method = "DELETE"
             path = "/v1/gateways/\(gateway)"

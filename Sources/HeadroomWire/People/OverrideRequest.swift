@@ -58,6 +58,8 @@ package struct OverrideRequest: Equatable, Sendable {
 /// The body of an approval, a denial, and of what a recommendation calls apply and dismiss.
 package struct DecisionRequest: Equatable, Sendable {
     package var reason: String
+    /// The revision of the question that the person has read. A decision without one is refused, with the one that it is at.
+    package var revision: Int64?
     /// `nil`: as long as the policy says.
     package var expiresInSeconds: Double?
     /// The tenants that it is about; `nil`: all of the question.
@@ -66,8 +68,11 @@ package struct DecisionRequest: Equatable, Sendable {
     /// More are decided on with the whole question.
     static let maxTenants = 500
 
-    package init(reason: String, expiresInSeconds: Double? = nil, tenants: [TenantID]? = nil) {
+    package init(
+        reason: String, revision: Int64? = nil, expiresInSeconds: Double? = nil, tenants: [TenantID]? = nil
+    ) {
         self.reason = reason
+        self.revision = revision
         self.expiresInSeconds = expiresInSeconds
         self.tenants = tenants
     }
@@ -76,16 +81,19 @@ package struct DecisionRequest: Equatable, Sendable {
         var body = try StrictObject(document: bytes)
         let (reason, seconds) = body.reasonAndEnd(isEndRequired: false)
         let tenants: [TenantID]? = body.identifiers("tenants", most: maxTenants)
+        let revision = body.number("revision", in: 1...1e15, "as the question has it", isWhole: true)
         body.end()
         try body.check()
         guard let reason else { throw BodyError.unreadable }
-        return DecisionRequest(reason: reason, expiresInSeconds: seconds, tenants: tenants)
+        return DecisionRequest(
+            reason: reason, revision: revision.map { Int64($0) }, expiresInSeconds: seconds, tenants: tenants)
     }
 
     package func encoded() -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         writer.reasonAndEnd(reason, expiresInSeconds)
+        if let revision { writer.field("revision", revision) }
         if let tenants { writer.field("tenants", tenants.map(\.text)) }
         writer.endObject()
         return writer.bytes

@@ -324,6 +324,7 @@ private enum ActWords {
         case "rollback.set": "rolled the numbers back\(pool)"
         case "cost.lift": "let spending\(tenant) go on beyond the cost breaker"
         case "cost.lift_end": "ended a lift of the cost breaker"
+        case "gateway.release": "said that a gateway is gone"
         case "contract.put": "changed the contract\(tenant)"
         case "contracts.import": "imported contracts"
         case "contracts.ask": "asked for an import of contracts"

@@ -45,6 +45,7 @@ extension JSONWriter {
         beginObject()
         field("id", proposal.id)
         field("kind", proposal.kind.name)
+        field("revision", proposal.revision)
         field("state", Proposal.stateName(proposal.state, of: proposal.kind))
         field("tenant", proposal.tenant.text)
         field("pool", proposal.pool?.text)

@@ -1,5 +1,6 @@
 import HeadroomJSON
 import HeadroomModel
+import HeadroomStorage
 import HeadroomWire
 
 /// `headroom alerts`: what a person should look at, and what they say of it.
@@ -8,16 +9,18 @@ enum AlertsCommand {
         usage: headroom alerts [list] [--state S] [--kind K] [--pool P] [--tenant T]
                headroom alerts acknowledge ID --reason TEXT
                headroom alerts mute ID --reason TEXT --expires-in D
-               headroom alerts apply ID [--tenant T]
+               headroom alerts apply ID [--tenant T] --revision R
 
         An alert opens when something needs a person, and closes by itself when its cause is gone. acknowledge says that
         somebody looks after it. mute lets nobody be notified of it until the end, also when it comes again. apply makes the
-        call that the alert recommends, with your token; what goes beyond your limits becomes a question to a second person.
+        call that the alert recommends, with your token, as the list shows it and no other: the list prints its revision, and
+        without one apply shows the call and makes none. What goes beyond your limits becomes a question to a second person.
 
           --state S           one of \(states.joined(separator: ", ")); default open and acknowledged
           --kind K            as starvation; "headroom alerts --state all" shows some
           --pool P
           --tenant T          alerts that are about this tenant; for apply, whose recommendation it is
+          --revision R        of the recommendation that you have read
         \(Arguments.reasonHelp)
         \(ServiceClient.help)
         """
@@ -87,8 +90,8 @@ enum AlertsCommand {
             guard let recommendation = member["recommendation"], !recommendation.isNull else { continue }
             lines.append("    do: \(AnswerText.string(recommendation["sentence"]))")
             if recommendation["call"]?.isNull == false, alert["closed_at"]?.isNull != false {
-                let tenant = members.count > 1 ? member["tenant"]?.string.map { " --tenant \($0)" } ?? "" : ""
-                lines.append("        headroom alerts apply \(id)\(tenant)")
+                let tenant = members.count > 1 ? member["tenant"]?.string : nil
+                lines.append("        " + command(id, tenant, recommendation))
             }
         }
         let more = (alert["count"]?.number ?? 0) - Double(maxDescribed)
@@ -106,6 +109,16 @@ enum AlertsCommand {
         return lines.joined(separator: "\n")
     }
 
+    /// The command that applies a recommendation as it is.
+    private static func command(_ id: String, _ tenant: String?, _ recommendation: JSONNode) -> String {
+        "headroom alerts apply \(id)\(tenant.map { " --tenant \($0)" } ?? "") --revision \(revision(of: recommendation))"
+    }
+
+    /// Of its words and its call: another call has another one. Eight digits tell the few that a person reads apart.
+    private static func revision(of recommendation: JSONNode) -> String {
+        String(SHA256.hexadecimalDigest(of: recommendation.encoded()).prefix(8))
+    }
+
     private static func act(_ verb: String, isMute: Bool, _ arguments: [String]) async throws -> Int32 {
         let options = (isMute ? Arguments.reasonAndEnd : ["--reason": "TEXT"]).merging(ServiceClient.option) { $1 }
         let arguments = try Arguments(arguments, flags: ["--json"], options: options, maxPositionals: 1)
@@ -120,7 +133,7 @@ enum AlertsCommand {
     }
 
     private static func apply(_ arguments: [String]) async throws -> Int32 {
-        let options = ["--tenant": "T"].merging(ServiceClient.option) { $1 }
+        let options = ["--tenant": "T", "--revision": "R"].merging(ServiceClient.option) { $1 }
         let arguments = try Arguments(arguments, flags: ["--json"], options: options, maxPositionals: 1)
         let id = try arguments.id(shownBy: "\"headroom alerts\"")
         let tenant: TenantID? = try arguments.identifier("--tenant")
@@ -133,12 +146,20 @@ enum AlertsCommand {
             member["recommendation"]?["call"]?.isNull == false
                 && (tenant == nil || member["tenant"]?.string == tenant?.text)
         }
-        guard let offer = offers.first, let call = offer["recommendation"]?["call"] else {
+        guard let recommendation = offers.first?["recommendation"], let call = recommendation["call"] else {
             throw CommandError("alert \(id) recommends no call\(tenant.map { " for \($0)" } ?? "")")
         }
         guard offers.count == 1 else {
             let names = offers.compactMap { $0["tenant"]?.string ?? $0["name"]?.string }.joined(separator: ", ")
             throw UsageError("alert \(id) is about several: name one of \(names) with --tenant")
+        }
+        guard arguments["--revision"] == revision(of: recommendation) else {
+            let change = arguments["--revision"].map { "what it recommends is no longer revision \($0), and " } ?? ""
+            throw CommandError(
+                "alert \(id): \(change)nothing was done. It recommends: "
+                    + "\(AnswerText.string(recommendation["sentence"])) The call is "
+                    + "\(String(decoding: call.encoded(), as: UTF8.self)). To make it: "
+                    + command("\(id)", tenant?.text, recommendation))
         }
         let body = call["body"].flatMap { $0.isNull ? nil : $0.encoded() }
         let answer = try await client.call(
@@ -150,7 +171,7 @@ enum AlertsCommand {
                 "approval \(AnswerText.id(answer.json["approval"]?["id"])) is needed from a second person: "
                     + "\"headroom approvals\"")
         } else {
-            Terminal.print("done: \(AnswerText.string(offer["recommendation"]?["sentence"]))")
+            Terminal.print("done: \(AnswerText.string(recommendation["sentence"]))")
         }
         return 0
     }

@@ -28,15 +28,17 @@ struct ProposalCommand: Sendable {
         """
         usage: headroom \(name) [list] [--state S] [--tenant T] [--pool P]
                headroom \(name) show ID
-               headroom \(name) \(yes) ID --reason TEXT [--expires-in D] [--tenants T,T]
-               headroom \(name) \(no) ID --reason TEXT [--expires-in D] [--tenants T,T]
+               headroom \(name) \(yes) ID --revision R --reason TEXT [--expires-in D] [--tenants T,T]
+               headroom \(name) \(no) ID --revision R --reason TEXT [--expires-in D] [--tenants T,T]
 
         \(about)
 
-        The list names the largest changes of each; show prints all of them.
+        The list names the largest changes of each; show prints all of them. Both print the revision, which changes with what
+        is asked for: a decision on what has changed since you read it is refused, and says what changed.
 
           --state S           one of \(states.joined(separator: ", ")), or all; default pending
           --tenant T, --pool P
+          --revision R        the revision that you have read
           --reason TEXT       why, for the audit log
           --expires-in D      how long the decision holds, as 90s, 15m, 12h, 30d, 8w; default what the policy says
           --tenants T,T       decide for these tenants alone, at most 500; the others keep waiting
@@ -97,7 +99,7 @@ struct ProposalCommand: Sendable {
         let changes = proposal["changes"]?.array ?? []
         let count = Int(proposal["change_count"]?.number ?? 0)
         let subject =
-            if isImport {
+            if isImport, proposal["tenant"]?.string == Proposal.allTenants.text {
                 "all tenants"
             } else if count == 0 {
                 "\(AnswerText.string(proposal["tenant"])) in \(place)"
@@ -106,7 +108,7 @@ struct ProposalCommand: Sendable {
                     + "\(Int(proposal["raised"]?.number ?? 0)) more and \(Int(proposal["lowered"]?.number ?? 0)) less"
             }
         var lines = [
-            "\(AnswerText.id(proposal["id"]))  \(subject): "
+            "\(AnswerText.id(proposal["id"])), revision \(AnswerText.id(proposal["revision"]))  \(subject): "
                 + "\(AnswerText.string(proposal["state"])), \(AnswerText.string(proposal["kind"])), asked by "
                 + "\(AnswerText.string(proposal["author"])), until \(AnswerText.instant(proposal["until"]))"
         ]
@@ -148,7 +150,8 @@ struct ProposalCommand: Sendable {
     }
 
     private func decide(_ verb: String, _ arguments: [String]) async throws -> Int32 {
-        let options = Arguments.reasonAndEnd.merging(ServiceClient.option) { $1 }.merging(["--tenants": "T,T"]) { $1 }
+        let options = Arguments.reasonAndEnd.merging(ServiceClient.option) { $1 }
+            .merging(["--tenants": "T,T", "--revision": "R"]) { $1 }
         let arguments = try Arguments(arguments, flags: ["--json"], options: options, maxPositionals: 1)
         let tenants = try arguments["--tenants"].map { text in
             try text.split(separator: ",", omittingEmptySubsequences: false).map { name in
@@ -159,8 +162,14 @@ struct ProposalCommand: Sendable {
             }
         }
         let id = try arguments.id(shownBy: "\"headroom \(name)\"")
+        guard let revision = arguments["--revision"].flatMap({ Int64($0) }), revision > 0 else {
+            throw UsageError(
+                "--revision must be the number that \"headroom \(name) show \(id)\" prints: the revision that you have read"
+            )
+        }
         let request = DecisionRequest(
-            reason: try arguments.reason(), expiresInSeconds: try arguments.duration("--expires-in"), tenants: tenants)
+            reason: try arguments.reason(), revision: revision,
+            expiresInSeconds: try arguments.duration("--expires-in"), tenants: tenants)
         let answer = try await ServiceClient(arguments).call(
             "POST", "v1/\(name)/\(id)/\(verb)", body: request.encoded())
         if arguments.has("--json") {

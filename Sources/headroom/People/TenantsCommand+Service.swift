@@ -37,12 +37,17 @@ extension TenantsCommand {
         // The service refuses when others have changed contracts since the preview, so that more would go.
         let done = try await send(("confirm", "\(preview.removed.count)"))
         if done.status == 202 {
-            let reasons = (done.json["reasons"]?.array ?? []).compactMap(\.string)
-            Terminal.print(waiting(for: AnswerText.id(done.json["approval"]?["id"]), because: reasons))
+            Terminal.print(waiting(done, then: "import the same contracts again"))
             return 0
         }
         Terminal.error(report(try ContractImportAnswer.decode(done.body), in: client.base.absoluteString))
         return 0
+    }
+
+    private static func waiting(_ answer: ServiceClient.Answer, then next: String) -> String {
+        waiting(
+            for: AnswerText.id(answer.json["approval"]?["id"]),
+            because: (answer.json["reasons"]?.array ?? []).compactMap(\.string), then: next)
     }
 
     static func listFromService(_ arguments: Arguments) async throws -> Int32 {
@@ -97,6 +102,8 @@ extension TenantsCommand {
         let answer = try await ServiceClient(arguments).call("PUT", "v1/tenants/\(tenant)", body: bytes)
         if arguments.has("--json") {
             Terminal.print(bytes: answer.body + [UInt8(ascii: "\n")])
+        } else if answer.status == 202 {
+            Terminal.print(waiting(answer, then: "put the same contract again"))
         } else {
             let terms = answer.json["pools"]?.array?.count ?? 0
             Terminal.print(
@@ -112,7 +119,11 @@ extension TenantsCommand {
         guard arguments.has("--yes") else {
             throw UsageError("this erases all that is stored of \(tenant), for good: add --yes if that is meant")
         }
-        _ = try await ServiceClient(arguments).call("DELETE", "v1/tenants/\(tenant)")
+        let answer = try await ServiceClient(arguments).call("DELETE", "v1/tenants/\(tenant)")
+        if answer.status == 202 {
+            Terminal.print(waiting(answer, then: "erase it again"))
+            return 0
+        }
         Terminal.error("\(tenant) is erased")
         return 0
     }

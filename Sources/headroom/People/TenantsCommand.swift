@@ -99,14 +99,17 @@ enum TenantsCommand {
         {
         case .replaced: Terminal.error(report(change, in: database.path))
         case .awaitsApproval(let question):
-            Terminal.print(waiting(for: "\(question.id)", because: Array(question.evidence.prefix(1))))
+            Terminal.print(
+                waiting(
+                    for: "\(question.id)", because: Array(question.evidence.prefix(1)),
+                    then: "import the same contracts again"))
         }
         return 0
     }
 
-    static func waiting(for approval: String, because reasons: [String]) -> String {
+    static func waiting(for approval: String, because reasons: [String], then next: String) -> String {
         "approval \(approval) is needed: \(reasons.joined(separator: "; ")). Nothing was changed; once a second person has "
-            + "approved it, import the same contracts again"
+            + "approved it, \(next)"
     }
 
     /// Shows what an import changes, and decides whether it goes on: a person says so, or `--yes`, or nothing is removed

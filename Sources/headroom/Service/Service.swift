@@ -94,7 +94,9 @@ final class Service: Sendable {
 
         access = AccessControl(
             tokens: try await database.tokens.validTokens(at: time.now()),
-            wasClosed: try await !database.tokens.all().isEmpty, time: time, digest: { SHA256.digest(of: $0) })
+            wasClosed: try await !database.tokens.all().isEmpty,
+            hasSecureCookies: configuration.tlsEndsAtProxy || certificate != nil, time: time,
+            digest: { SHA256.digest(of: $0) })
         try Self.check(configuration, isOpen: access.isOpen)
 
         board = SnapshotBoard(time: time, memoryBytes: configuration.snapshotBytes)
@@ -127,15 +129,14 @@ final class Service: Sendable {
                     let secret = AccessSecret.make()
                     // Unique for ever, and short enough for a name.
                     let name = "share-\(tenant.text.prefix(80))-\(UInt32.random(in: .min ... .max))"
-                    _ = try await tokens.create(
-                        name: name, role: .viewer, secret: secret, pools: pools, tenants: [tenant], expires: until,
-                        by: author, at: time.now())
+                    let token = try await tokens.createLink(
+                        name: name, secret: secret, tenant: tenant, pools: pools, until: until, by: author,
+                        at: time.now())
                     access.replace(try await tokens.validTokens(at: time.now()))
-                    return (name: name, secret: secret)
+                    return (name: name, secret: secret, until: token.expires ?? until)
                 },
                 policyFiles: { [rules] in try await rules.files() }),
             conditions: conditions, openAlerts: openAlerts, openMetrics: configuration.openMetrics,
-            hasSecureCookies: configuration.tlsEndsAtProxy || certificate != nil,
             memory: { [database] in ([database.memory], ResidentMemory.bytes) }, comparison: configuration.comparison)
         sinks = AlertSinks(
             sender: WebhookSender(secretsIn: configuration.policies.directory), store: database.alerts, time: time,
