@@ -61,6 +61,9 @@ import Testing
         "GET /v1/cost-breaker": .filtered(["/v1/cost-breaker"]),
         "POST /v1/cost-breaker/lifts": .act("/v1/cost-breaker/lifts", #"{"tenant":"globex",\#(until)}"#),
         "DELETE /v1/cost-breaker/lifts/{id}": .act("/v1/cost-breaker/lifts/6"),
+        "GET /v1/tasks": .filtered(["/v1/tasks", "/v1/tasks?tenant=globex"]),
+        "POST /v1/tasks/stop": .act("/v1/tasks/stop", #"{"tenant":"globex","task":"t",\#(until)}"#),
+        "POST /v1/tasks/lift": .act("/v1/tasks/lift", #"{"tenant":"globex","task":"t",\#(until)}"#),
         "GET /v1/tenants": .filtered(["/v1/tenants", "/v1/tenants?order=worst", "/v1/tenants?pool=azure:gpt-4o"]),
         "PUT /v1/tenants/{id}": .act("/v1/tenants/globex", #"{"tier":"free"}"#),
         "DELETE /v1/tenants/{id}": .act("/v1/tenants/globex"),
@@ -117,6 +120,10 @@ import Testing
         loop.withheld = ["azure:gpt-4o", mine].map {
             WithheldBudget(pool: $0, gateway: "gw-2", rates: rates, until: authorship.until)
         }
+        loop.tasks.tasks = ["acme", "globex"].map {
+            TaskReport(name: TaskName("t", of: $0), root: "t", begunAt: now, seenAt: now, gateways: ["gw-2"])
+        }
+        loop.tasks.leftOut = 3
         loop.failures = [(stage: .read, message: "globex in azure:gpt-4o by gw-2")]
         fixture.board.report(loop)
         func override(_ id: Int64, _ tenant: TenantID, _ pool: PoolID?) -> Override {

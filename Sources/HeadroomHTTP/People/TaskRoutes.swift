@@ -12,13 +12,13 @@ struct TaskRoutes: Sendable {
     /// A task's name may hold any character, so that it stands in the body and not in the path.
     var all: [Route] {
         [
-            .person(.get, Self.path, AccessRule.viewers) { call in try await list(call) },
-            .person(.post, Self.path + "/stop", AccessRule.overriders, bodyLimit: Route.personBodyBytes) { call in
-                try await rule(call, .stop)
-            },
-            .person(.post, Self.path + "/lift", AccessRule.overriders, bodyLimit: Route.personBodyBytes) { call in
-                try await rule(call, .lift)
-            },
+            .person(.get, Self.path, AccessRule.viewers, .scope) { call in try await list(call) },
+            .person(
+                .post, Self.path + "/stop", AccessRule.overriders, .scope, bodyLimit: Route.personBodyBytes
+            ) { call in try await rule(call, .stop) },
+            .person(
+                .post, Self.path + "/lift", AccessRule.overriders, .scope, bodyLimit: Route.personBodyBytes
+            ) { call in try await rule(call, .lift) },
         ]
     }
 
@@ -29,7 +29,7 @@ struct TaskRoutes: Sendable {
         let reports = board.newestReport?.tasks ?? TaskReports()
         let seen = visible(reports.tasks, call).filter { (tenant ?? $0.name.tenant) == $0.name.tenant }
         // How many others there are is not everybody's business.
-        let leftOut = call.grant.scope.tenants == nil ? reports.leftOut : 0
+        let leftOut = call.grant.scope.isWhole ? reports.leftOut : 0
         return .json(PeopleAnswer.tasks(seen, leftOut: leftOut, policy))
     }
 
@@ -85,8 +85,15 @@ struct TaskRoutes: Sendable {
 
     // MARK: Scope
 
+    /// Sums over all pools are for tokens without a bound on pools; a gateway works for all tenants.
     private func visible(_ tasks: [TaskReport], _ call: PeopleCall) -> [TaskReport] {
-        tasks.filter { call.grant.scope.sees($0.name.tenant, in: nil) }
+        let scope = call.grant.scope
+        guard !scope.isWhole else { return tasks }
+        return tasks.filter { scope.holds($0.name.tenant, in: nil) }.map { task in
+            var task = task
+            task.gateways = []
+            return task
+        }
     }
 
     /// A task calls in any pool.
