@@ -77,9 +77,3 @@ static inline size_t headroom_mhd_head_size(struct MHD_Connection *connection) {
   return 0;
 #endif
 }
-
-/* The connection's TLS session, a gnutls_session_t; NULL in clear text. */
-static inline void *headroom_mhd_tls_session(struct MHD_Connection *connection) {
-  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-  return info == NULL ? NULL : (void *)info->tls_session;
-}

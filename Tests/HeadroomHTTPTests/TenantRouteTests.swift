@@ -133,7 +133,7 @@ import Testing
             #expect(try await admin.delete("/v1/tenants/acme").status == 404)
             #expect(
                 fixture.desk.now.audit.map(\.action) == [
-                    "contract.put", "contract.put", "contract.put", "contract.put", "tenant.erase",
+                    "contract.put", "contract.put", "contract.put", "contract.put", "contract.removed", "tenant.erase",
                 ])
         }
     }

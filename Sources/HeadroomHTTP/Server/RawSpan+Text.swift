@@ -26,22 +26,7 @@ extension RawSpan {
     }
 
     /// As the names of headers are (RFC 9110 §5.6.2).
-    var isToken: Bool {
-        guard byteCount > 0 else { return false }
-        return unsafe withUnsafeBytes { bytes in
-            for unsafebyte in unsafe bytes {
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "\'"),
-                    UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                    UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-                    continue
-                default: return false
-                }
-            }
-            return true
-        }
-    }
+    var isToken: Bool { unsafe byteCount > 0 && withUnsafeBytes { unsafe $0.allSatisfy(\.isTokenByte) } }
 
     func contains(_ byte: UInt8) -> Bool { unsafe withUnsafeBytes { unsafe $0.contains(byte) } }
 
@@ -62,6 +47,19 @@ extension RawSpan {
             if coding == "*" { rest = weight > 0 }
         }
         return rest ?? false
+    }
+}
+
+extension UInt8 {
+    fileprivate var isTokenByte: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "\'"),
+            UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
     }
 }
 
