@@ -69,7 +69,7 @@ class Gate {
   private readonly waiting = new Set<() => void>();
   private timer: ReturnType<typeof setInterval> | undefined;
   private ends = 0;
-  private missed = new Map<string, number>();
+  private missed = new Map<string, { calls: number; bytes: number }>();
 
   constructor(private readonly options: HeadroomOptions) {
     this.url = (options.gate ?? "http://127.0.0.1:8421").replace(/\/$/, "");
@@ -91,15 +91,18 @@ class Gate {
     const answer = this.isGone ? undefined : await this.question(request, headers, body.length > MOST_BYTES ? "" : body, wait);
     if (answer?.status === 200) {
       await answer.text();
-      return { id: answer.headers.get("x-headroom-slot") ?? answer.headers.get("headroom-slot") ?? undefined, begun: performance.now() };
+      return { id: answer.headers.get("x-headroom-slot") ?? undefined, begun: performance.now() };
     }
     if (answer && answer.status < 500) {
       const kept = REFUSAL.flatMap((name) => (answer.headers.has(name) ? [[name, answer.headers.get(name)!]] : []));
       return new Response(await answer.text(), { status: answer.status, headers: Object.fromEntries(kept) });
     }
-    const key = JSON.stringify([headers["x-headroom-tenant"], headers["x-headroom-pool"]]);
-    this.missed.set(key, (this.missed.get(key) ?? 0) + 1);
-    if (this.options.whenGone !== "refuse") return { begun: performance.now() };
+    if (this.options.whenGone !== "refuse") {
+      const key = JSON.stringify([headers["x-headroom-tenant"], headers["x-headroom-pool"]]);
+      const sum = this.missed.get(key) ?? { calls: 0, bytes: 0 };
+      this.missed.set(key, { calls: sum.calls + 1, bytes: sum.bytes + body.length });
+      return { begun: performance.now() };
+    }
     const error = { type: "overloaded_error", code: "gate_gone", message: "Headroom's gate does not answer" };
     return new Response(JSON.stringify({ type: "error", error }), {
       status: 503, headers: { "content-type": "application/json", "retry-after": "2", "retry-after-ms": "2000" },
@@ -157,7 +160,7 @@ class Gate {
         status: answer.status,
         headers: Object.fromEntries(answer.headers),
         latency_ms: performance.now() - slot.begun,
-        ...(Object.keys(usage).length ? spelled(usage) : answer.status >= 400 ? { body: kept.slice(0, 4096) } : {}),
+        ...(Object.keys(usage).length ? { body: { usage } } : answer.status >= 400 ? { body: kept.slice(0, 4096) } : {}),
       });
     };
     if (!answer.body) {
@@ -217,10 +220,10 @@ class Gate {
     this.isGone = false;
     const missed = this.missed;
     this.missed = new Map();
-    console.warn(`headroom: the gate is back; ${[...missed.values()].reduce((sum, calls) => sum + calls, 0)} calls came while it was away`);
-    for (const [key, calls] of missed) {
+    console.warn(`headroom: the gate is back; ${[...missed.values()].reduce((sum, one) => sum + one.calls, 0)} calls passed while it was away`);
+    for (const [key, { calls, bytes }] of missed) {
       const [tenant, pool] = JSON.parse(key);
-      void this.post("/v1/missed", { tenant, pool, calls, passed: this.options.whenGone !== "refuse" });
+      void this.post("/v1/missed", { tenant, pool, count: Math.min(calls, 10_000), tokens: Math.floor(bytes / calls / 4) });
     }
   }
 
@@ -230,15 +233,6 @@ class Gate {
     this.isGone = true;
     for (const abort of [...this.waiting]) abort();
   }
-}
-
-/** As the gate reads it. */
-function spelled(usage: any) {
-  return {
-    body: { usage },
-    input_tokens: usage.prompt_tokens ?? usage.input_tokens,
-    output_tokens: usage.completion_tokens ?? usage.output_tokens,
-  };
 }
 
 /** Ends what takes longer than an answer may. */

@@ -76,8 +76,6 @@ class Slot:
             "headers": {str(name).lower(): str(value) for name, value in dict(headers or {}).items()}}
         if usage:
             report["body"] = {"usage": usage}
-            report["input_tokens"] = usage.get("prompt_tokens", usage.get("input_tokens"))
-            report["output_tokens"] = usage.get("completion_tokens", usage.get("output_tokens"))
         elif body and status >= 400:
             report["body"] = body[:4096]
         self._end("POST", "/done", json.dumps(report).encode())
@@ -151,7 +149,7 @@ class Gate:
     """The gate beside this program.
 
     One thread tells it how calls ended, and while calls wait it looks each second whether the gate is alive: so a gate that hangs holds
-    nobody for longer than three seconds. Calls that passed while it was away are counted, and told when it is back.
+    nobody for longer than six seconds. Calls that passed while it was away are counted, and told when it is back.
     """
 
     CONNECT_SECONDS = 0.5
@@ -185,10 +183,10 @@ class Gate:
         with self.lock:
             if self.pid == os.getpid():
                 return
-            self.is_gone, self.waits, self.idle, self.problem = False, {}, [], None
+            self.is_gone, self.waits, self.idle, self.late = False, {}, [], 0
             self.idle_of_loops = weakref.WeakKeyDictionary()
             self.ends = queue.Queue()
-            self.missed = collections.Counter()
+            self.missed, self.missed_bytes = collections.Counter(), collections.Counter()
             self.pid = os.getpid()
             threading.Thread(target=self._watch, name="headroom gate", daemon=True).start()
             atexit.register(self.flush)
@@ -223,7 +221,7 @@ class Gate:
                 raise
             self.idle.append(connection)
             return self._slot(headers, reply)
-        return self._miss(headers)
+        return self._miss(headers, body)
 
     async def async_ask(self, headers, body=b"", path="/"):
         """The same in a coroutine. One that is cancelled gives its place up."""
@@ -257,7 +255,7 @@ class Gate:
             else:
                 writer.close()
             return self._slot(headers, reply)
-        return self._miss(headers)
+        return self._miss(headers, body)
 
     def _question(self, headers, body, path):
         """The request, and the seconds after which no answer will come any more."""
@@ -297,21 +295,17 @@ class Gate:
         if status == 200:
             return Slot(
                 self, fields.get("x-headroom-tenant") or headers.get("x-headroom-tenant"),
-                fields.get("x-headroom-slot") or fields.get("headroom-slot"), fields.get("x-headroom-pool"))
-        if status in (403, 429, 503):
-            raise Denied(status, {name: fields[name] for name in REFUSAL_HEADERS if name in fields}, body)
-        problem = body.decode(errors="replace")
-        if problem != self.problem:
-            log.error("the gate does not understand: %s", problem)
-            self.problem = problem
-        return self._miss(headers)
+                fields.get("x-headroom-slot"), fields.get("x-headroom-pool"))
+        raise Denied(status, {name: fields[name] for name in REFUSAL_HEADERS if name in fields}, body)
 
-    def _miss(self, headers):
-        """The gate is away: the call passes or is refused, and is counted."""
-        with self.lock:
-            self.missed[headers.get("x-headroom-tenant"), headers.get("x-headroom-pool")] += 1
+    def _miss(self, headers, body):
+        """The gate is away: the call passes and is counted, or is refused."""
         if self.when_gone == "refuse":
             raise Denied(503, {"retry-after": "2", "retry-after-ms": "2000", "x-should-retry": "true"}, GONE_BODY)
+        key = headers.get("x-headroom-tenant"), headers.get("x-headroom-pool")
+        with self.lock:
+            self.missed[key] += 1
+            self.missed_bytes[key] += len(body)
         return Slot(self, headers.get("x-headroom-tenant"))
 
     # After a call
@@ -338,7 +332,8 @@ class Gate:
                 else:
                     if line.send(request) is None:
                         self.ends.put(request)
-                        self._lose()
+                        if line.is_refused:
+                            self._lose()
                     self.ends.task_done()
             if self.is_gone or (self.waits and time.monotonic() - looked > self.LOOK_SECONDS):
                 looked = time.monotonic()
@@ -346,8 +341,12 @@ class Gate:
 
     def _look(self, line):
         if line.send(_request("GET", "/healthz", {})) is None:
-            self._lose()
+            # Late once may be this process.
+            self.late += 1
+            if self.late > 1 or line.is_refused:
+                self._lose()
             return
+        self.late = 0
         now = time.monotonic()
         for wait, abort in list(self.waits.items()):
             if now > wait.until:
@@ -355,12 +354,12 @@ class Gate:
                 abort()
         if self.is_gone:
             with self.lock:
-                missed, self.missed = self.missed, collections.Counter()
+                missed, sizes = self.missed, self.missed_bytes
+                self.missed, self.missed_bytes = collections.Counter(), collections.Counter()
             for (tenant, pool), calls in missed.items():
-                line.send(_request(
-                    "POST", "/v1/missed", {"content-type": "application/json"},
-                    json.dumps({"tenant": tenant, "pool": pool, "calls": calls, "passed": self.when_gone == "pass"}).encode()))
-            log.warning("the gate is back; %d calls came while it was away", sum(missed.values()))
+                report = {"tenant": tenant, "pool": pool, "count": min(calls, 10_000), "tokens": sizes[tenant, pool] // calls // 4}
+                line.send(_request("POST", "/v1/missed", {"content-type": "application/json"}, json.dumps(report).encode()))
+            log.warning("the gate is back; %d calls passed while it was away", sum(missed.values()))
             self.is_gone = False
 
     def _lose(self, wait=None):
@@ -387,7 +386,7 @@ class _Line:
     """The watching thread's own connection."""
 
     def __init__(self, gate):
-        self.gate, self.connection = gate, None
+        self.gate, self.connection, self.is_refused = gate, None, False
 
     def send(self, request):
         """The answer; None if there is none within two seconds. A connection that was kept may have ended: then a second one is tried."""
@@ -400,7 +399,8 @@ class _Line:
                 if self.connection:
                     self.connection.close()
                 self.connection = None
-                if kept is None or isinstance(error, TimeoutError):
+                self.is_refused = not isinstance(error, socket.timeout)
+                if kept is None or not self.is_refused:
                     return None
 
 

@@ -3,7 +3,8 @@
 
 local longest_wait = 30 -- Seconds; of a call that names no wait.
 local most_ends = 10000 -- That are not told yet; beyond that the slots count at their estimate.
-local most_kept = 16384 -- Bytes of an answer's end, where its usage stands.
+local most_whole = 262144 -- Bytes of an answer that go to the gate; of a larger one the estimate stands.
+local most_first, most_last = 4096, 16384 -- Of a stream.
 
 local asked = { -- Of the caller's headers, those that the gate reads from anyone.
     "x-headroom-criticality", "x-headroom-task", "x-headroom-task-kind", "x-headroom-parent", "x-headroom-request", "idempotency-key",
@@ -12,7 +13,7 @@ local asked = { -- Of the caller's headers, those that the gate reads from anyon
 local refusal = { "retry-after-ms", "retry-after", "x-should-retry", "ratelimit", "ratelimit-policy", "content-type" }
 
 local ends = {} -- Requests to the gate, oldest first.
-local missed = {} -- Calls that came while the gate was away, by "tenant pool passed".
+local missed = {} -- Calls that passed while the gate was away, and their bytes, by "tenant pool".
 
 local function address()
     for _, server in pairs(core.backends["headroom_gate"].servers) do return server:get_addr() end
@@ -73,7 +74,7 @@ core.register_action("headroom_ask", { "http-req" }, function(txn, pool, when_go
         status, fields, content = ask(request("POST", "/check?expires_ms=600000", headers, body), wait + 2)
     end
     if status == 200 then
-        txn:set_var("txn.headroom_slot", fields["x-headroom-slot"] or fields["headroom-slot"])
+        txn:set_var("txn.headroom_slot", fields["x-headroom-slot"])
         return
     end
     local reply = txn:reply({ status = status or 503 })
@@ -85,43 +86,26 @@ core.register_action("headroom_ask", { "http-req" }, function(txn, pool, when_go
         txn:done(reply)
         return
     end
-    local key = tenant .. " " .. pool .. " " .. tostring(when_gone ~= "refuse")
-    missed[key] = (missed[key] or 0) + 1
     if when_gone == "refuse" then
         reply:add_header("retry-after", "2")
         reply:add_header("content-type", "application/json")
         reply:set_body('{"type":"error","error":{"type":"overloaded_error","message":"Headroom\'s gate is away"}}')
         txn:done(reply)
+        return
     end
+    local key = tenant .. " " .. pool
+    missed[key] = missed[key] or { calls = 0, bytes = 0 }
+    missed[key].calls, missed[key].bytes = missed[key].calls + 1, missed[key].bytes + (length or #body)
 end, 2)
 
--- Of what is kept of the answer: {"usage": {…}} as the provider spells it. A stream of Anthropic says its input first, its output last.
-local function number(text, ...)
-    for _, name in ipairs({ ... }) do
-        local found = text:match('^.*"' .. name .. '"%s*:%s*(%d+)')
-        if found then return found end
-    end
-end
-
-local function tell(slot, status, headers, first, tail)
+-- The gate reads what the call cost out of the provider's answer, and what is left of the limits out of its headers.
+local function tell(slot, status, headers, answer)
     local said = {}
     for name, values in pairs(headers) do
-        if name:find("ratelimit", 1, true) or name == "retry-after" or name == "retry-after-ms" then
-            said[#said + 1] = string.format("%q:%q", name, values[0])
-        end
-    end
-    local parts = { '"status":' .. status, '"headers":{' .. table.concat(said, ",") .. "}" }
-    local function add(name, value) if value then parts[#parts + 1] = '"' .. name .. '":' .. value end end
-    if status < 400 then
-        add("input_tokens", number(tail, "prompt_tokens") or number(first, "input_tokens") or number(tail, "input_tokens"))
-        add("output_tokens", number(tail, "completion_tokens", "output_tokens"))
-        add("cached_input_tokens", number(tail, "cached_tokens") or number(first, "cache_read_input_tokens"))
-    else
-        parts[#parts + 1] = '"body":"' .. tail:sub(1, 2000):gsub("[%c\\\"]", { ['"'] = '\\"', ["\\"] = "\\\\" }):gsub("%c", " ") .. '"'
+        if name:find("ratelimit", 1, true) or name:find("retry-after", 1, true) then said["x-headroom-upstream-" .. name] = values[0] end
     end
     if #ends >= most_ends then table.remove(ends, 1) end
-    ends[#ends + 1] = request(
-        "POST", "/v1/slots/" .. slot .. "/done", { ["content-type"] = "application/json" }, "{" .. table.concat(parts, ",") .. "}")
+    ends[#ends + 1] = request("POST", "/v1/slots/" .. slot .. "/done?status=" .. status, said, answer)
 end
 
 local Reading = { id = "headroom", flags = filter.FLT_CFG_FL_HTX }
@@ -138,21 +122,26 @@ function Reading:http_headers(txn, message)
         self.slot = txn:get_var("txn.headroom_slot")
         self.status = tonumber(txn.sf:status())
         self.headers = message:get_headers()
-        self.first, self.tail = "", ""
+        self.is_stream = (txn.sf:res_hdr("content-type") or ""):find("text/event-stream", 1, true) ~= nil
+        self.first, self.last = "", ""
     end
 end
 
 function Reading:http_payload(txn, message)
     if self.slot then
         local data = message:body() or ""
-        if #self.first < 4096 then self.first = (self.first .. data):sub(1, 4096) end
-        self.tail = (self.tail .. data):sub(-most_kept)
+        -- Anthropic's streams say the input when they begin, and the output when they end.
+        local most = self.is_stream and most_first or most_whole
+        if #self.first < most then
+            self.first = self.first .. data:sub(1, most - #self.first)
+        end
+        if self.is_stream then self.last = (self.last .. data):sub(-most_last) end
     end
 end
 
 function Reading:http_end(txn, message)
     if self.slot and message:is_resp() then
-        tell(self.slot, self.status, self.headers, self.first, self.tail)
+        tell(self.slot, self.status, self.headers, self.is_stream and self.first .. "\n" .. self.last or self.first)
         self.slot = nil
     end
 end
@@ -167,12 +156,12 @@ core.register_task(function()
         if next(missed) and ask(request("GET", "/healthz", {}, ""), 1) == 200 then
             local counted = missed
             missed = {}
-            for key, calls in pairs(counted) do
-                local tenant, pool, passed = key:match("^(%S+) (%S+) (%S+)$")
-                due[#due + 1] = request(
-                    "POST", "/v1/missed", { ["content-type"] = "application/json" },
-                    string.format('{"tenant":"%s","pool":"%s","calls":%d,"passed":%s}', tenant, pool, calls, passed))
-                core.log(core.warning, "headroom: " .. calls .. " calls came while the gate was away, of " .. tenant)
+            for key, sum in pairs(counted) do
+                local tenant, pool = key:match("^(%S+) (%S+)$")
+                due[#due + 1] = request("POST", "/v1/missed", {}, string.format(
+                    '{"tenant":"%s","pool":"%s","count":%d,"tokens":%d}', tenant, pool, math.min(sum.calls, 10000),
+                    sum.bytes // (4 * sum.calls)))
+                core.log(core.warning, "headroom: " .. sum.calls .. " calls of " .. tenant .. " passed while the gate was away")
             end
         end
         if #due > 0 then

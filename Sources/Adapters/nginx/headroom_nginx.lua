@@ -3,7 +3,8 @@
 local M = {}
 local longest_wait = 30 -- Seconds; of a call that names no wait.
 local most_ends = 10000 -- That a worker has not told yet; beyond that the slots count at their estimate.
-local most_kept = 16384 -- Bytes of an answer's end, where its usage stands.
+local most_whole = 262144 -- Bytes of an answer that go to the gate; of a larger one the estimate stands.
+local most_first, most_last = 4096, 16384 -- Of a stream.
 local most_body = 1000000 -- Bytes of a call that go to the gate; of a larger one it hears the size.
 
 local asked = { -- Of the caller's headers, those that the gate reads from anyone.
@@ -111,7 +112,7 @@ function M.ask(pool, tenant, when_gone)
         if not status then lose() end
     end
     if status == 200 then
-        ngx.ctx.headroom = { slot = found["x-headroom-slot"] or found["headroom-slot"], first = "", tail = "" }
+        ngx.ctx.headroom = { slot = found["x-headroom-slot"], first = "", last = "" }
         return
     end
     if status and status < 500 then
@@ -120,7 +121,6 @@ function M.ask(pool, tenant, when_gone)
         ngx.print(content)
         return ngx.exit(status)
     end
-    shared:incr("missed " .. tenant .. " " .. pool .. " " .. tostring(when_gone ~= "refuse"), 1, 0)
     if when_gone == "refuse" then
         ngx.status = 503
         ngx.header["retry-after"] = 2
@@ -128,6 +128,8 @@ function M.ask(pool, tenant, when_gone)
         ngx.print('{"type":"error","error":{"type":"overloaded_error","message":"Headroom\'s gate is away"}}')
         return ngx.exit(503)
     end
+    shared:incr("calls " .. tenant .. " " .. pool, 1, 0)
+    shared:incr("bytes " .. tenant .. " " .. pool, tonumber(fields["content-length"]) or 0, 0)
 end
 
 -- body_filter_by_lua: keeps the beginning and the end of the answer, where streams too say what they cost.
@@ -135,19 +137,13 @@ function M.read()
     local held = ngx.ctx.headroom
     local data = ngx.arg[1]
     if not held or not data or data == "" then return end
-    if #held.first < 4096 then held.first = (held.first .. data):sub(1, 4096) end
-    held.tail = (held.tail .. data):sub(-most_kept)
-end
-
-local function number(text, ...)
-    for _, name in ipairs({ ... }) do
-        local found = text:match('^.*"' .. name .. '"%s*:%s*(%d+)')
-        if found then return found end
+    if held.is_stream == nil then
+        held.is_stream = (ngx.header["content-type"] or ""):find("text/event-stream", 1, true) ~= nil
     end
-end
-
-local function text(value)
-    return '"' .. value:gsub('[\\"]', "\\%0"):gsub("%c", " ") .. '"'
+    -- Anthropic's streams say the input when they begin, and the output when they end.
+    local most = held.is_stream and most_first or most_whole
+    if #held.first < most then held.first = held.first .. data:sub(1, most - #held.first) end
+    if held.is_stream then held.last = (held.last .. data):sub(-most_last) end
 end
 
 local function tell(premature)
@@ -172,33 +168,19 @@ end
 function M.done()
     local held = ngx.ctx.headroom
     if not held or not held.slot then return end
-    local status = tonumber(ngx.var.upstream_status) or 0
-    local parts = {}
-    local function add(name, value) if value then parts[#parts + 1] = '"' .. name .. '":' .. value end end
-    if status < 100 then
-        add("outcome", ngx.status == 504 and '"timeout"' or '"connection"')
-    else
-        add("status", status)
-        local said = {}
-        for name, value in pairs(ngx.resp.get_headers()) do
-            if type(value) == "string" and (name:find("ratelimit", 1, true) or name:find("retry-after", 1, true)) then
-                said[#said + 1] = text(name) .. ":" .. text(value)
-            end
-        end
-        add("headers", "{" .. table.concat(said, ",") .. "}")
-        if status < 400 then
-            local first, tail = held.first, held.tail
-            add("input_tokens", number(tail, "prompt_tokens") or number(first, "input_tokens") or number(tail, "input_tokens"))
-            add("output_tokens", number(tail, "completion_tokens", "output_tokens"))
-            add("cached_input_tokens", number(tail, "cached_tokens") or number(first, "cache_read_input_tokens"))
-        else
-            add("body", text(held.tail:sub(1, 2000)))
+    local status = tonumber(ngx.var.upstream_status)
+    local how = status and "status=" .. status or "outcome=" .. (ngx.status == 504 and "timeout" or "connection")
+    -- The gate reads what the call cost out of the provider's answer, and what is left of the limits out of its headers.
+    local said = {}
+    for name, value in pairs(ngx.resp.get_headers()) do
+        if type(value) == "string" and (name:find("ratelimit", 1, true) or name:find("retry-after", 1, true)) then
+            said["x-headroom-upstream-" .. name] = value
         end
     end
     if #ends >= most_ends then return end
     ends[#ends + 1] = request(
-        "POST", "/v1/slots/" .. held.slot .. "/done", { ["content-type"] = "application/json" },
-        "{" .. table.concat(parts, ",") .. "}")
+        "POST", "/v1/slots/" .. held.slot .. "/done?" .. how, said,
+        held.is_stream and held.first .. "\n" .. held.last or held.first)
     if not is_telling then is_telling = ngx.timer.at(0, tell) end
 end
 
@@ -210,16 +192,18 @@ local function look(premature)
     shared:delete("away")
     local sum = 0
     for _, key in ipairs(shared:get_keys(0)) do
-        local tenant, pool, passed = key:match("^missed (%S+) (%S+) (%S+)$")
+        local tenant, pool = key:match("^calls (%S+) (%S+)$")
         local calls = tenant and shared:get(key)
         if calls then
+            local bytes = shared:get("bytes " .. tenant .. " " .. pool) or 0
             shared:delete(key)
+            shared:delete("bytes " .. tenant .. " " .. pool)
             sum = sum + calls
-            exchange(request("POST", "/v1/missed", { ["content-type"] = "application/json" }, string.format(
-                '{"tenant":"%s","pool":"%s","calls":%d,"passed":%s}', tenant, pool, calls, passed)), 2000)
+            exchange(request("POST", "/v1/missed", {}, string.format(
+                '{"tenant":"%s","pool":"%s","count":%d,"tokens":%d}', tenant, pool, math.min(calls, 10000), bytes / 4 / calls)), 2000)
         end
     end
-    ngx.log(ngx.WARN, "headroom: the gate is back, ", sum, " calls came while it was away")
+    ngx.log(ngx.WARN, "headroom: the gate is back, ", sum, " calls passed while it was away")
 end
 
 -- init_worker_by_lua: where the gate listens, as 127.0.0.1:8421 or unix:/run/headroom/gate.sock.

@@ -14,11 +14,13 @@ import tempfile
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 sys.dont_write_bytecode = True
 
-import headroom_client
 import trial
+
+sys.path.insert(0, str(trial.ADAPTERS))
+
+import headroom_client
 from anthropic import Anthropic, AsyncAnthropic
 from openai import AsyncOpenAI, OpenAI
 
@@ -170,7 +172,7 @@ def main():
             thread.start()
         for thread in threads:
             thread.join()
-        check(f"20 calls before a gate that hangs passed within {max(asked):.1f} s", max(asked) < 4.5)
+        check(f"20 calls before a gate that hangs passed within {max(asked):.1f} s", max(asked) < 7)
         start = time.monotonic()
         openai_sync(provider, gate)
         check(f"the next one at once: {time.monotonic() - start:.2f} s", time.monotonic() - start < 1)
