@@ -440,7 +440,14 @@ def stored(database):
     return {names[outcome]: {"calls": calls, "tokens": tokens} for outcome, calls, tokens in rows}
 
 
-def faults_of(result, slack):
+#: What is asked for: the least share of acme and beta that is served, the most of its calls that the provider refuses, each as it is
+#: agreed and while its capacity is halved or Headroom still looks for it, and the capacity that Headroom may see at a halving's end.
+#: A halving of ten seconds is hardly more than the time that Headroom needs to find it, so short runs ask for less.
+GOALS = {"served": (0.98, 0.98), "refused": (0.01, 0.05), "estimate": 37_500}
+SHORT = {"served": (0.9, 0.5), "refused": (0.1, 0.6), "estimate": 50_000}
+
+
+def faults_of(result, slack, asked):
     """What is not as it should be. `slack`: how many times longer than on a quiet machine calls may take."""
     faults = []
 
@@ -449,35 +456,36 @@ def faults_of(result, slack):
             faults.append(text)
 
     for name, phase in result["phases"].items():
-        ours = [phase["acme"], phase["beta"]]
         check(not any(phase[tenant]["failed"] for tenant in TENANTS), f"{name}: calls failed")
-        if name in ("gateless", "after"):
-            continue  # As without Headroom: all that is asked for is that nothing hangs.
-        # Headroom finds a capacity that is back by trying: until then all have less.
-        is_recovering = name != "normal" and result["phases"].get("whole_again", {}).get("seconds", 0) < 40
-        factor = 0.5 if name == "halved" else 1.0
+        if name in ("back", "gateless", "after"):
+            # All that is asked for is that nothing hangs. Calls that wait when the gate is killed, at the end of `back`, pass.
+            continue
+        # A capacity that is back is found by trying, which takes half a minute.
+        is_short = name != "normal" and result["phases"].get("whole_again", {}).get("seconds", 0) < 40
+        is_scarce = int(is_short or name in ("halved", "whole_again"))
         for tenant in ("acme", "beta"):
             tally = phase[tenant]
-            least = 0.98 if name == "normal" or not is_recovering else 0.8
-            check(tally["served"] >= least * tally["offered"], f"{name}: {tenant} was served {tally['served']} of {tally['offered']}")
+            check(tally["served"] >= asked["served"][is_scarce] * tally["offered"] - 1,
+                  f"{name}: {tenant} was served {tally['served']} of {tally['offered']}")
         attempts = phase["provider"]["served"] + phase["provider"]["refused"]
-        most = 0.05 if name in ("halved", "whole_again") else 0.01
-        check(phase["provider"]["refused"] <= max(1, most * attempts), f"{name}: the provider refused {phase['provider']}")
-        served = sum(tally["served"] for tally in ours)
-        left = factor * PROVIDER_CALLS * phase["seconds"] - served
+        check(phase["provider"]["refused"] <= max(1, asked["refused"][is_scarce] * attempts),
+              f"{name}: the provider refused {phase['provider']}")
+        served = phase["acme"]["served"] + phase["beta"]["served"]
+        left = PROVIDER_CALLS * phase["seconds"] - served
         gamma = phase["provider"]["served"] - served
-        check(left < 10 or is_recovering or gamma >= 0.95 * left, f"{name}: gamma got {gamma} of the {left:.0f} that were left")
-        most = slack * (1.0 if is_recovering or name in ("halved", "whole_again") else 0.3)
-        check(phase["acme"]["p95"] <= most, f"{name}: p95 of acme is {phase['acme']['p95']} s")
+        check(is_scarce or gamma >= 0.95 * left, f"{name}: gamma got {gamma} of the {left:.0f} that were left")
+        check(phase["acme"]["p95"] <= slack * (1.0 if is_scarce else 0.3), f"{name}: p95 of acme is {phase['acme']['p95']} s")
     if result["estimates_in_halving"]:
         last = result["estimates_in_halving"][-1]
-        check(last <= 1.25 * 30_000, f"at the end of the halving Headroom took the capacity for {last} tokens a minute")
+        check(last <= asked["estimate"], f"at the end of the halving Headroom took the capacity for {last:.0f} tokens a minute")
     told = result["phases"].get("gateless", {}).get("provider") or {"served": 0, "refused": 0}
     ok = result["stored"].get("ok", {"calls": 0})["calls"]
     refused = sum(kind["calls"] for name, kind in result["stored"].items() if name in ("quota", "overload"))
-    # The gate was killed with ends in its hands, and those of the last seconds are on their way.
-    check(ok >= 0.9 * (result["provider"]["served"] - told["served"]) - 10, f"Headroom stored {ok} calls of {result['provider']}")
-    check(refused >= 0.8 * (result["provider"]["refused"] - told["refused"]) - 10, f"Headroom stored {refused} refusals")
+    # The gate was killed with ends in its hands, and those of the last seconds are on their way. One that comes back within the lease
+    # is refused until that has passed.
+    lost = 20 + PROVIDER_CALLS * result["phases"].get("after", {}).get("seconds", 0)
+    check(ok >= 0.9 * (result["provider"]["served"] - told["served"]) - lost, f"Headroom stored {ok} calls of {result['provider']}")
+    check(refused >= 0.8 * (result["provider"]["refused"] - told["refused"]) - lost, f"Headroom stored {refused} refusals")
     return faults
 
 
@@ -554,6 +562,7 @@ def main():
         ("after", 10, "after its return")):
         arguments.add_argument(f"--{name}", type=int, default=seconds, metavar="SECONDS", help=f"{what}; {seconds}")
     arguments.add_argument("--slack", type=float, default=1.0, help="how many times longer calls may take than on a quiet machine")
+    arguments.add_argument("--short", action="store_true", help="ask for what a run of half a minute can show")
     arguments.add_argument("--overhead", action="store_true", help="measure what asking the gate costs, by wrk, in place of the phases")
     arguments.add_argument("--keep", action="store_true", help="keep the folder with the logs")
     options = arguments.parse_args()
@@ -572,7 +581,7 @@ def main():
     print(json.dumps(result), flush=True)
     if options.overhead or options.alone:
         return
-    faults = faults_of(result, options.slack)
+    faults = faults_of(result, options.slack, SHORT if options.short else GOALS)
     for fault in faults:
         print(f"{options.program}: {fault}", file=sys.stderr)
     sys.exit(1 if faults else 0)

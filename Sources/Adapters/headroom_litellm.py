@@ -216,8 +216,9 @@ def say(text):
 
 # ---- The client's request ------------------------------------------------------------------------------------------------
 
-#: The HTTP request that a task answers.
+#: The HTTP request that a task answers, and the call that it makes.
 EXCHANGE = contextvars.ContextVar("headroom_exchange", default=None)
+WORK = contextvars.ContextVar("headroom_work", default=None)
 
 
 class Exchange:
@@ -412,6 +413,7 @@ class LiteLLMGateway(CustomLogger):
         exchange = EXCHANGE.get()
         headers = exchange.headers if exchange else self._headers(data)
         work = Work(self, data.get("litellm_call_id"), self._tenant(user_api_key_dict, headers), data, exchange, headers)
+        WORK.set(work)
         if exchange:
             exchange.works.append(work)
         await work.turn(pool)
@@ -508,8 +510,7 @@ class LiteLLMGateway(CustomLogger):
         self, data, user_api_key_dict, response, request_headers=None, litellm_call_info=None
     ):
         """Whose call it was, and its slot. LiteLLM passes a provider's 429 on without Retry-After: it is added."""
-        exchange = EXCHANGE.get()
-        work = exchange.works[-1] if exchange and exchange.works else None
+        work = WORK.get()
         if work is None:
             return None
         headers = {"x-headroom-tenant": work.tenant, "x-headroom-pool": work.pool, "x-headroom-slot": work.name or "none"}
