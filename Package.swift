@@ -177,7 +177,7 @@ let package = Package(
             name: "HeadroomFuzz",
             dependencies: [
                 "HeadroomModel", "HeadroomJSON", "HeadroomWire", "HeadroomPolicy", "HeadroomProviders",
-                "HeadroomEnforcement", "HeadroomHTTP",
+                "HeadroomEnforcement", "HeadroomHTTP", "HeadroomClient", "HeadroomGate",
             ],
             exclude: ["Dictionaries", "Seeds"], swiftSettings: settings),
 

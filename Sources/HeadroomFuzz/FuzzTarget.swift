@@ -9,7 +9,7 @@ struct FuzzTarget: Sendable {
 
     static let all: [FuzzTarget] = [
         .json, .times, .telemetry, .protobufTraces, .jsonTraces, .draws, .snapshots, .policies, .csvContracts,
-        .jsonContracts, .providers, .requestTargets, .checkpoints,
+        .jsonContracts, .providers, .requestTargets, .checkpoints, .gate,
     ]
 
     static func named(_ name: String?) -> FuzzTarget {

@@ -84,7 +84,7 @@ package final class Gate: Sendable {
 
     // MARK: Calls
 
-    private var calls: [LocalServer.Call] {
+    package var calls: [LocalServer.Call] {
         typealias Call = LocalServer.Call
         let check = (0...Self.maxPathSegments).flatMap { count in
             // Envoy asks with the path and the method of the request in hand.

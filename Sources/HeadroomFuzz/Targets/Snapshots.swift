@@ -5,7 +5,8 @@ import HeadroomWire
 private let start = Timestamp(milliseconds: 1_793_000_000_000)
 
 extension FuzzTarget {
-    /// Answers to `GET /v1/allocations`, one a line, as a gateway takes them: decoded, put together, held, loaded and used.
+    /// Answers to `GET /v1/allocations` and `POST /v1/draw`, one a line, as a gateway takes them: decoded, put together, held,
+    /// loaded and used.
     static let snapshots = FuzzTarget(name: "snapshots") { bytes in
         var now = start
         var holder = SnapshotHolder()
@@ -13,6 +14,10 @@ extension FuzzTarget {
         var calls = 0
         for line in bytes.lines(most: 16) {
             now = now.adding(seconds: 0.5)
+            if let answer = try? DrawAnswer.decode(line) {
+                check(answer)
+                for dispatch in gate.receive(answer, at: now) { gate.withdraw(dispatch.call.id, at: now) }
+            }
             guard let message = try? SnapshotDecoder.decode(line) else { continue }
             let received: Snapshot?
             switch message {
@@ -34,6 +39,11 @@ extension FuzzTarget {
             use(&gate, &calls, at: now)
         }
         use(&gate, &calls, at: now.adding(seconds: 3600))
+    }
+
+    private static func check(_ answer: DrawAnswer) {
+        let written = answer.encoded()
+        require((try? DrawAnswer.decode(written)) == answer, "reads back as another answer: \(written.text)")
     }
 
     private static func check(_ snapshot: Snapshot, after old: Snapshot?) {

@@ -41,19 +41,50 @@ package final class LocalServer: Sendable {
     /// A request in the hands of ``Call/answer``, and no longer.
     package struct Request {
         package let target: RequestTarget
-        private let exchange: HTTPExchange
+        private let origin: Origin
+
+        private enum Origin {
+            case exchange(HTTPExchange)
+            case written(headers: [(name: String, value: String)], body: [UInt8])
+        }
 
         fileprivate init(target: RequestTarget, exchange: HTTPExchange) {
             self.target = target
-            self.exchange = exchange
+            origin = .exchange(exchange)
         }
 
-        package func header(_ name: StaticString) -> String? { exchange.header(name) }
+        /// One that has come over no connection.
+        /// - Parameter headers: names in lower case.
+        package init(target: RequestTarget, headers: [(name: String, value: String)], body: [UInt8]) {
+            self.target = target
+            origin = .written(headers: headers, body: body)
+        }
+
+        package func header(_ name: StaticString) -> String? {
+            switch origin {
+            case .exchange(let exchange): exchange.header(name)
+            case .written(let headers, _):
+                headers.first { $0.name == name.withUTF8Buffer { unsafe String(decoding: $0, as: UTF8.self) } }?.value
+            }
+        }
+
         /// The headers whose names begin so, in lower case without that; in the order received.
         package func headers(after prefix: String) -> [(name: String, value: String)] {
-            exchange.headers(after: prefix)
+            switch origin {
+            case .exchange(let exchange): exchange.headers(after: prefix)
+            case .written(let headers, _):
+                headers.filter { $0.name.hasPrefix(prefix) }
+                    .map { (name: String($0.name.dropFirst(prefix.count)), value: $0.value) }
+            }
         }
-        package func takeBody() -> [UInt8] { exchange.takeBody() }
+
+        package func takeBody() -> [UInt8] {
+            switch origin {
+            case .exchange(let exchange): exchange.takeBody()
+            case .written(_, let body): body
+            }
+        }
+
         /// A parameter of the query that may be given once.
         package func parameter(_ name: String) throws(HTTPError) -> String? { try target.value(name) }
         /// The `index`th segment of the path.
