@@ -186,9 +186,8 @@ package final class Gate: Sendable {
             switch begun ?? budget.begin(wanted.call, held: wanted.heldSeconds, isAwaited: true) {
             case .waits(let id):
                 let place = WaitingPlace(budget, id)
-                return .later(left: { place.giveUp() }) {
-                    await self.wait(at: place, wanted, seconds, style)
-                }
+                return .later(
+                    left: { place.giveUp() }, { await self.wait(at: place, wanted, seconds, style) })
             case .answered(.diverted(let way), _) where turns < PoolBudget.maxDiversions:
                 turns += 1
                 begun = nil

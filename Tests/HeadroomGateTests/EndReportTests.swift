@@ -59,29 +59,33 @@ import Testing
     }
 
     @Test func `an answer without a bound is expected as told, then as the tenant's own answers are`() async throws {
-        try await GateFixture.run(pool(rpm: 6000), settings: { $0.defaultOutputTokens = 400 }) { fixture in
-            func ask(_ model: String) async throws -> (slot: String, tokens: Double) {
-                let reply = try await fixture.ask(
-                    "POST", "/check/v1/chat/completions",
-                    #"{"model":"\#(model)","messages":[{"role":"user","content":"hello"}]}"#,
-                    headers: ["x-headroom-tenant": "a"])
-                return (
-                    reply.header("x-headroom-slot") ?? "",
-                    try #require(reply["estimated_tokens"]?.number, "\(reply.text)")
-                )
-            }
-            let first = try await ask("large")
-            #expect((401...410).contains(first.tokens))
-            for _ in 0..<50 {
-                _ = try await fixture.ask(
-                    "POST", "/v1/slots/\(try await ask("large").slot)/done?status=200&input_tokens=5&output_tokens=40")
-                _ = try await fixture.ask(
-                    "POST", "/v1/slots/\(try await ask("small").slot)/done?status=200&input_tokens=5&output_tokens=900")
-                fixture.advance(seconds: 1)
-            }
-            #expect((45...75).contains(try await ask("large").tokens))
-            #expect((860...910).contains(try await ask("small").tokens))
-        }
+        try await GateFixture.run(
+            pool(rpm: 6000), settings: { $0.defaultOutputTokens = 400 },
+            body: { fixture in
+                func ask(_ model: String) async throws -> (slot: String, tokens: Double) {
+                    let reply = try await fixture.ask(
+                        "POST", "/check/v1/chat/completions",
+                        #"{"model":"\#(model)","messages":[{"role":"user","content":"hello"}]}"#,
+                        headers: ["x-headroom-tenant": "a"])
+                    return (
+                        reply.header("x-headroom-slot") ?? "",
+                        try #require(reply["estimated_tokens"]?.number, "\(reply.text)")
+                    )
+                }
+                let first = try await ask("large")
+                #expect((401...410).contains(first.tokens))
+                for _ in 0..<50 {
+                    _ = try await fixture.ask(
+                        "POST",
+                        "/v1/slots/\(try await ask("large").slot)/done?status=200&input_tokens=5&output_tokens=40")
+                    _ = try await fixture.ask(
+                        "POST",
+                        "/v1/slots/\(try await ask("small").slot)/done?status=200&input_tokens=5&output_tokens=900")
+                    fixture.advance(seconds: 1)
+                }
+                #expect((45...75).contains(try await ask("large").tokens))
+                #expect((860...910).contains(try await ask("small").tokens))
+            })
     }
 
     @Test func `calls that passed while the gate was away are told, and spread over their time`() async throws {
@@ -104,31 +108,36 @@ import Testing
     }
 
     @Test func `a part that is no text has its price`() async throws {
-        try await GateFixture.run(pool(rpm: 6000), settings: { $0.defaultOutputTokens = 0 }) { fixture in
-            func tokens(_ part: String) async throws -> Double {
-                let reply = try await fixture.ask(
-                    "POST", "/check", #"{"messages":[{"role":"user","content":[\#(part)]}]}"#,
-                    headers: ["x-headroom-tenant": "a"])
-                fixture.advance(seconds: 60)
-                return try #require(reply["estimated_tokens"]?.number, "\(reply.text)")
-            }
-            let data = String(repeating: "A", count: 20_000)
-            let table: [(part: String, price: Double)] = [
-                (#"{"type":"image_url","image_url":{"url":"data:image/png;base64,\#(data)"}}"#, 1000),
-                (#"{"type":"image_url","image_url":{"url":"x","detail":"low"}}"#, 85),
-                (#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"\#(data)"}}"#, 1000),
-                (#"{"type":"document","source":{"type":"base64","data":"\#(data)"}}"#, 5000),
-                (#"{"type":"input_audio","input_audio":{"data":"\#(data)","format":"wav"}}"#, 1000),
-                (#"{"inlineData":{"mimeType":"image/png","data":"\#(data)"}}"#, 1000),
-                (#"{"image":{"format":"png","source":{"bytes":"\#(data)"}}}"#, 1000),
-                (#"{"type":"document","source":{"type":"text","data":"one two three"}}"#, 3),
-                (#"{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"one two three"}]}"#, 3),
-            ]
-            for row in table {
-                let found = try await tokens(row.part)
-                #expect((row.price...row.price + 12).contains(found), "\(row.part.prefix(60)): \(found)")
-            }
-        }
+        try await GateFixture.run(
+            pool(rpm: 6000), settings: { $0.defaultOutputTokens = 0 },
+            body: { fixture in
+                func tokens(_ part: String) async throws -> Double {
+                    let reply = try await fixture.ask(
+                        "POST", "/check", #"{"messages":[{"role":"user","content":[\#(part)]}]}"#,
+                        headers: ["x-headroom-tenant": "a"])
+                    fixture.advance(seconds: 60)
+                    return try #require(reply["estimated_tokens"]?.number, "\(reply.text)")
+                }
+                let data = String(repeating: "A", count: 20_000)
+                let table: [(part: String, price: Double)] = [
+                    (#"{"type":"image_url","image_url":{"url":"data:image/png;base64,\#(data)"}}"#, 1000),
+                    (#"{"type":"image_url","image_url":{"url":"x","detail":"low"}}"#, 85),
+                    (#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"\#(data)"}}"#, 1000),
+                    (#"{"type":"document","source":{"type":"base64","data":"\#(data)"}}"#, 5000),
+                    (#"{"type":"input_audio","input_audio":{"data":"\#(data)","format":"wav"}}"#, 1000),
+                    (#"{"inlineData":{"mimeType":"image/png","data":"\#(data)"}}"#, 1000),
+                    (#"{"image":{"format":"png","source":{"bytes":"\#(data)"}}}"#, 1000),
+                    (#"{"type":"document","source":{"type":"text","data":"one two three"}}"#, 3),
+                    (
+                        #"{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"one two three"}]}"#,
+                        3
+                    ),
+                ]
+                for row in table {
+                    let found = try await tokens(row.part)
+                    #expect((row.price...row.price + 12).contains(found), "\(row.part.prefix(60)): \(found)")
+                }
+            })
     }
 
     @Test func `proxies call by any name, and a browser's page does not`() async throws {

@@ -179,12 +179,14 @@ import Testing
             #expect(try await fixture.slot(#""pool":"openai:gpt-4o""#)["warning"] == nil)
             #expect(try await fixture.ask("GET", "/v1/state")["unknown_pool_calls"]?.number == 2)
         }
-        try await GateFixture.run(pool("openai:gpt-4o"), settings: { $0.unknownPools = .pass }) { fixture in
-            let passed = try await fixture.slot(#""pool":"opnai:gpt-4o""#)
-            #expect(passed.status == 200)
-            #expect(passed["warning"]?.string?.contains("without a limit") == true)
-            #expect(passed.header("x-headroom-warning") != nil)
-        }
+        try await GateFixture.run(
+            pool("openai:gpt-4o"), settings: { $0.unknownPools = .pass },
+            body: { fixture in
+                let passed = try await fixture.slot(#""pool":"opnai:gpt-4o""#)
+                #expect(passed.status == 200)
+                #expect(passed["warning"]?.string?.contains("without a limit") == true)
+                #expect(passed.header("x-headroom-warning") != nil)
+            })
     }
 
     @Test func `before the first snapshot every pool passes and says so, and after it a pool that it lacks does not`()
