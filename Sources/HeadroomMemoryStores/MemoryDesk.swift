@@ -264,7 +264,8 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
             let faults = check(all)
             guard faults.isEmpty else { return .faulty(faults) }
             if let question = try state.permit(
-                all, about: contract.tenant, "a contract", by: author, at: now, within: limit)
+                all, about: contract.tenant, "a contract", by: author, at: now, within: limit,
+                fingerprint: "\(contract)")
             {
                 return .awaitsApproval(question)
             }
@@ -289,7 +290,8 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         try work { (state) throws(SteeringError) in
             let difference = ContractDifference(from: state.contracts, to: contracts)
             if let question = try state.permit(
-                contracts, about: Proposal.allTenants, "an import of contracts", by: author, at: now, within: limit)
+                contracts, about: Proposal.allTenants, "an import of contracts", by: author, at: now, within: limit,
+                fingerprint: "\(contracts)")
             {
                 return .awaitsApproval(question)
             }
@@ -307,7 +309,9 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
                 throw SteeringError(.notFound, "nothing is stored of \(tenant)")
             }
             let left = state.contracts.filter { $0.tenant != tenant }
-            if let question = try state.permit(left, about: tenant, "an erasure", by: author, at: now, within: limit) {
+            if let question = try state.permit(
+                left, about: tenant, "an erasure", by: author, at: now, within: limit, fingerprint: "erasure")
+            {
                 return question
             }
             state.contracts = left
@@ -483,7 +487,7 @@ extension MemoryDesk.State {
     /// `nil` when `contracts` may be those from now on; else the question to a second person.
     fileprivate mutating func permit(
         _ new: [Contract], about tenant: TenantID, _ what: String, by author: String, at now: Timestamp,
-        within limit: ContractLimit
+        within limit: ContractLimit, fingerprint: String
     ) throws(SteeringError) -> Proposal? {
         let difference = ContractDifference(from: contracts, to: new)
         let own = Set(difference.changed + difference.removed)
@@ -493,7 +497,6 @@ extension MemoryDesk.State {
             touched += own.map { (author, $0, now) }
             return nil
         }
-        let fingerprint = "\(new)"
         let questions = steering.proposals.indices.filter { index in
             let question = steering.proposals[index]
             return question.kind == .contracts && question.tenant == tenant

@@ -41,7 +41,8 @@ import Testing
             let lines = list.output.split(separator: "\n")
             #expect(lines.count == 10, "\(list.output)\(list.errors)")
             #expect(
-                lines.first?.hasPrefix("1  test:model, 40 tenants, 13 more and 27 less: expired, recommendation")
+                lines.first?.hasPrefix(
+                    "1, revision 1  test:model, 40 tenants, 13 more and 27 less: expired, recommendation")
                     == true,
                 "\(list.output)")
             #expect(lines.count > 4 && lines[4].contains("t140") && lines[4].contains("tpm 10,000"), "\(list.output)")

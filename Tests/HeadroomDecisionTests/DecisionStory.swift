@@ -16,6 +16,7 @@ struct DecisionStory {
         var midTask: Work?
         var repayment = 1.0
         var tokensPerRequest = 1000.0
+        var inputTokensPerRequest = 0.0
         /// Interactive work of the last hour; `nil`: nothing is known of it.
         var usual: Double?
     }
@@ -57,7 +58,9 @@ struct DecisionStory {
                 tenant: id,
                 demand: PerCriticality(
                     interactive: rates(need.interactive), nearRealTime: rates(0), batch: rates(need.batch)),
-                shape: Work(requests: 1, tokens: need.tokensPerRequest), consumed: rates(need.consumed),
+                shape: Work(
+                    requests: 1, tokens: need.tokensPerRequest, inputTokens: need.inputTokensPerRequest),
+                consumed: rates(need.consumed),
                 confidence: need.confidence, repayment: need.repayment, midTask: need.midTask,
                 isDiscounted: need.isDiscounted,
                 profile: need.usual.map { usual in

@@ -127,4 +127,18 @@ import Testing
         #expect(bucket.admits(at: after(120)) == true)
         #expect(abs(bucket.remaining[.requests] - 1) < 1e-9)
     }
+
+    @Test func `overflow that is kept leaves nothing less than nothing, however sums are rounded`() {
+        var generator = SplitMix64(seed: 7)
+        for round in 0..<2000 {
+            let rate = Double.random(in: 1...500_000, using: &generator)
+            var bucket = Bucket(Rates(tpm: rate), burstSeconds: .random(in: 0.1...10, using: &generator), at: start)
+            bucket.charge(Work(tokens: .random(in: 0...rate, using: &generator)), at: start)
+            bucket.passOn(0.9, at: start)
+            let now = after(.random(in: 0...20, using: &generator))
+            bucket.keepOverflow(at: now)
+            let left = bucket.takeOverflow(at: now)
+            #expect(left[.tokens] >= 0, "round \(round): \(left[.tokens])")
+        }
+    }
 }

@@ -43,7 +43,7 @@ import Testing
             let foreign = String(repeating: "a", count: good.count)
             for cookies in [
                 ["x", good], [good, "x"], [foreign, good], ["", foreign, foreign, good],
-                Array(repeating: foreign, count: 60) + [good],
+                Array(repeating: foreign, count: 20) + [good],
             ] {
                 let header = cookies.map { "headroom_session=\($0)" }.joined(separator: "; ")
                 let reply = try await browser.client.get("/v1/pools", headers: ["Cookie: \(header)"])

@@ -54,6 +54,7 @@ import Testing
                 fallback: rates, failover: ["other"], tenants: tenants, unlisted: rates)
             pool.breaker.openSeconds = 30
             pool.taskKinds = [PoolAllocation.TaskKind(kind: "k", requestsPerMinute: 1.5)]
+            pool.gateways = 3
             pool.meanOutputTokens = 210
             pool.closedAfterSeconds = 300
             pool.tasks = TaskTerms(
@@ -127,10 +128,10 @@ import Testing
                         DrawRequest.Head(
                             estimate: work * 2, criticality: $0, waitedSeconds: 1, patienceSeconds: 2)
                     })
-            ])
+            ], holds: true)
         let answer = DrawAnswer(
             sequence: 1, granted: [.init(tenant: "t", calls: 2)], grantedTotal: work,
-            serviceClocks: [.init(tenant: "t", serviceClock: 1.5)], waitMilliseconds: 100)
+            serviceClocks: [.init(tenant: "t", serviceClock: 1.5)], waitMilliseconds: 100, isAmple: true)
         var seen: Set<String> = []
         for (schema, bytes) in [("Draw", draw.encoded()), ("DrawAnswer", answer.encoded())] {
             let value = try JSONNode.parse(bytes)

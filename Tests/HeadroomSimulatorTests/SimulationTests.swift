@@ -35,7 +35,7 @@ import Testing
         arguments: [
             ("fcfs", 1, "89f7d9b83dbc397b"), ("static-contract+lending", 1, "bd2c8a63fb9fbfe9"),
             ("karma+lending", 2, "cf8dcbe085c09a2d"), ("litellm-v3", 2, "789ea40cc1c1a8c0"),
-            ("oracle", 3, "bd992e86427becf"), ("headroom", 1, "fd91bc57b42a8e5a"),
+            ("oracle", 3, "bd992e86427becf"), ("headroom", 1, "16cbc9b837f14507"),
             ("headroom-lend", 2, "52a1e5540bae3fb1"),
             ("headroom-plain", 3, "5b1618f9865f252d"),
         ] as [(String, UInt64, String)])

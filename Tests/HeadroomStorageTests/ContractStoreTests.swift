@@ -69,7 +69,7 @@ import Testing
         let audit = try await database.auditReader().entries(after: 0, limit: 10)
         #expect(audit.map(\.action) == ["contracts.import", "contract.added", "contract.added", "contract.put"])
         #expect(audit.map(\.author) == ["command line", "command line", "command line", "ops"])
-        #expect(audit[3].detail == #"{"tenant":"acme","tier":"free","is_strategic":0,"pools":1}"#)
+        #expect(audit[3].detail == #"{"tenant":"acme","tier":"free","is_strategic":0,"pools":1,"changes":1}"#)
     }
 
     @Test func `an import says in the log what it changed, and of whom`() async throws {

@@ -91,7 +91,8 @@ public struct Bucket: Equatable, Sendable {
     public mutating func keepOverflow(at now: Timestamp) {
         refill(at: now)
         let kept = pointwiseMax(level, pointwiseMin(burst, level + spilled))
-        spilled -= kept - level
+        // The sum may be rounded up: what is left is never less than nothing.
+        spilled = pointwiseMax(spilled - (kept - level), .zero)
         level = kept
     }
 

@@ -15,7 +15,7 @@ extension PoolGate {
     /// It counts the calls ahead, each as a mean call, and does not look at clocks: an estimate for a `Retry-After`, and
     /// no promise. The promise is the place in the queue.
     ///
-    /// While the float answers, what waits draws, and what the own bucket owes says little: then the work ahead goes at
+    /// While calls wait for the float, what waits here draws, and what the own bucket owes says little: then the work ahead goes at
     /// the rate of the budget, and not before the next draw.
     /// - Parameters:
     ///   - id: of the call, if it waits here; without it, one that would be enqueued now.
@@ -38,7 +38,7 @@ extension PoolGate {
         let own = meanRequest * Double(ownCalls)
         let ahead = meanRequest * Double(ownCalls + others)
         let exhausted = budget.exhausted(at: now) ?? accounts[index].own.exhausted(at: now)
-        if index > 0, floatAnswers(at: now), let drawn = nextDrawTime {
+        if index > 0, goesByFloat(at: now), let drawn = nextDrawTime {
             let seconds = (ahead + estimate).seconds(of: budget.rates)
             return Forecast(at: max(drawn, now.adding(seconds: seconds), heldUntil), exhausted: exhausted)
         }

@@ -89,8 +89,9 @@ private struct SnapshotReader {
     }
 
     private enum PoolField: String, CaseIterable {
-        case state, models, mode, enforce, level, capacity, nominal, budget, float, fallback, failover, breaker, retry
-        case tenants, unlisted, tasks
+        case state, models, mode, enforce, level, capacity, nominal, budget, float, fallback, gateways, failover,
+            breaker
+        case retry, tenants, unlisted, tasks
         case capacityReason = "capacity_reason"
         case burstSeconds = "burst_seconds"
         case probesPerSecond = "probes_per_second"
