@@ -65,7 +65,7 @@ interface Slot {
 class Gate {
   private readonly url: string;
   private isGone = false;
-  /** What the calls that wait are to be told when the gate is lost. */
+  /** Called, one for each call that waits, when the gate is lost. */
   private readonly waiting = new Set<() => void>();
   private timer: ReturnType<typeof setInterval> | undefined;
   private ends = 0;

@@ -2,7 +2,7 @@
 -- backend headroom_gate; HAProxy's own check of that server says whether it is there.
 
 local longest_wait = 30 -- Seconds; of a call that names no wait.
-local most_ends = 10000 -- That are not told yet; beyond that the slots count at their estimate.
+local most_ends = 10000 -- Ends that wait to be sent to the gate; beyond so many, the slots count at their estimate.
 local most_whole = 262144 -- Bytes of an answer that go to the gate; of a larger one the estimate stands.
 local most_first, most_last = 4096, 16384 -- Of a stream.
 

@@ -2,7 +2,7 @@
 
 local M = {}
 local longest_wait = 30 -- Seconds; of a call that names no wait.
-local most_ends = 10000 -- That a worker has not told yet; beyond that the slots count at their estimate.
+local most_ends = 10000 -- Ends that wait in a worker to be sent to the gate; beyond so many, the slots count at their estimate.
 local most_whole = 262144 -- Bytes of an answer that go to the gate; of a larger one the estimate stands.
 local most_first, most_last = 4096, 16384 -- Of a stream.
 local most_body = 1000000 -- Bytes of a call that go to the gate; of a larger one it hears the size.

@@ -53,7 +53,7 @@ package final class PoolBudget: Sendable {
         var isAwaited: Bool
         /// What there was to say before the caller came.
         var verdict: Answer?
-        /// The wait that its caller was told last.
+        /// The wait that the last answer to its caller named.
         var toldWait: Duration?
         /// When it had its turn; `nil` while it waits.
         var sentAt: Timestamp?
