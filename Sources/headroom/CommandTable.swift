@@ -18,6 +18,9 @@ enum CommandTable {
             name: "demo", summary: "the service with a simulated provider and four gateways that replay a trace",
             help: DemoCommand.help, run: DemoCommand.run),
         Command(
+            name: "mock-provider", summary: "a model provider for trials without a key, with faults on command",
+            help: MockProviderCommand.help, run: MockProviderCommand.run),
+        Command(
             name: "status", summary: "the state of a running service", help: StatusCommand.help, run: StatusCommand.run),
         Command(
             name: "explain", summary: "why a tenant's number is what it is", help: ExplainCommand.help,

@@ -69,7 +69,7 @@ final class RunningService: Sendable {
     }
 
     /// Lines as they come, collected on a thread of its own.
-    private final class Log: @unchecked Sendable {
+    final class Log: @unchecked Sendable {
         // Sendable: everything is touched under the condition's lock.
         private let condition = NSCondition()
         private var lines: [String] = []

@@ -13,7 +13,8 @@ package struct ProviderAnswer: Sendable {
     /// From the call's arrival to its answer.
     package let latencySeconds: Double
     private let model: String
-    private let number: Int
+    /// Of the answer, counted from the provider's start.
+    package let number: Int
     private let at: Timestamp
     private let cost: Work
     private let usage: (input: Int64, output: Int64)?
@@ -48,13 +49,42 @@ package struct ProviderAnswer: Sendable {
     /// Lower-case names. Put together when asked for: a simulation reads few of them.
     package var headers: [(name: String, value: String)] {
         var headers = [("content-type", "application/json"), ("x-request-id", "req_\(number)")]
-        if let shown { headers += ProviderAnswer.rateLimitHeaders(shown.meter, limit: shown.limit) }
+        headers += toldLimits.flatMap { told in
+            let name = told.resource.name.replacing("_", with: "-")
+            return [
+                ("x-ratelimit-limit-\(name)", String(told.limit)),
+                ("x-ratelimit-remaining-\(name)", String(told.remaining)),
+                ("x-ratelimit-reset-\(name)", ProviderAnswer.goDuration(told.secondsUntilFull)),
+            ]
+        }
         if case .refused = verdict {
             let milliseconds = ProviderAnswer.wholeMilliseconds(wait)
             headers.append(("retry-after", String((milliseconds + 999) / 1000)))
             headers.append(("retry-after-ms", String(milliseconds)))
         }
         return headers.map { (name: $0.0, value: $0.1) }
+    }
+
+    /// A limit as headers tell of it.
+    package struct ToldLimit: Sendable {
+        package let resource: Resource
+        /// Per minute.
+        package let limit: Int64
+        /// What is left now.
+        package let remaining: Int64
+        /// Until nothing is used.
+        package let secondsUntilFull: Double
+    }
+
+    /// Empty where the provider tells nothing.
+    package var toldLimits: [ToldLimit] {
+        guard let shown else { return [] }
+        return shown.limit.resources.members.map { resource in
+            ToldLimit(
+                resource: resource, limit: ProviderAnswer.whole(shown.limit[resource] ?? 0),
+                remaining: max(0, ProviderAnswer.whole(shown.meter.remaining[resource])),
+                secondsUntilFull: shown.meter.secondsUntilFull(resource))
+        }
     }
 
     /// Until the call would pass, as the headers of a refusal say; `nil` for other answers.
@@ -73,17 +103,6 @@ package struct ProviderAnswer: Sendable {
                 milliseconds: ProviderAnswer.wholeMilliseconds(wait))
         case .overloaded:
             #"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#
-        }
-    }
-
-    /// As OpenAI sends them: what is left now, and the time until nothing is used.
-    private static func rateLimitHeaders(_ meter: QuotaMeter, limit: Rates) -> [(String, String)] {
-        limit.resources.members.flatMap { resource in
-            [
-                ("x-ratelimit-limit-\(resource.name)", String(whole(limit[resource] ?? 0))),
-                ("x-ratelimit-remaining-\(resource.name)", String(max(0, whole(meter.remaining[resource])))),
-                ("x-ratelimit-reset-\(resource.name)", goDuration(meter.secondsUntilFull(resource))),
-            ]
         }
     }
 

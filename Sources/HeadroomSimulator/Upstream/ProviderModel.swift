@@ -1,13 +1,13 @@
 import HeadroomModel
 
-/// An LLM provider that enforces RPM and TPM and answers like OpenAI.
+/// An LLM provider that enforces limits per minute and answers like OpenAI.
 ///
-/// A call is charged when it begins, in counted tokens (input + output). What it really grants may change without a
+/// A call is charged when it begins, tokens as input + output where the contract limits their sum. What it really grants may change without a
 /// word: ``Settings/capacity``; and others may live on the same account: ``Settings/others``.
 package struct ProviderModel: Sendable {
     package struct Settings: Sendable {
         package var model: String
-        /// Requests and tokens per minute, as the contract says.
+        /// Per minute, as the contract says.
         package var nominal: Rates
         package var metering = Metering.refill
         /// Seconds of its limit that pass at once, where it refills; windows let pass all of a minute's.
@@ -76,7 +76,8 @@ package struct ProviderModel: Sendable {
         }
     }
 
-    package let settings: Settings
+    /// What is granted, told and delayed may change while it runs; the size of its contract stays.
+    package var settings: Settings
     private let start: Timestamp
     private var generator: SeededGenerator
     private var last: Timestamp
@@ -115,7 +116,9 @@ package struct ProviderModel: Sendable {
     package mutating func answer(inputTokens: Int64, outputTokens: Int64, now: Timestamp) -> ProviderAnswer {
         refill(now)
         answers += 1
-        let cost = Work(requests: 1, tokens: Double(inputTokens + outputTokens))
+        let cost = Work(
+            requests: 1, tokens: Double(inputTokens + outputTokens), inputTokens: Double(inputTokens),
+            outputTokens: Double(outputTokens))
         if isOverloaded(now) { return finish(.overloaded, cost, seconds: 0.05) }
         if let short = granted.resourceShort(of: cost) {
             if settings.countsRefused { granted.chargeRefused() }
