@@ -35,6 +35,7 @@ CONTRACTS = "tenant,tier,pool,floor_tpm\nacme,premium,mock:mock,15000\nbeta,prem
 #: Calls a second.
 TENANTS = {"acme": (1.0, "interactive"), "beta": (1.0, "interactive"), "gamma": (6.0, "batch")}
 PROVIDER_CALLS = 4.0
+CALL_TOKENS = 250
 PROMPT = "Summarise: " + "word " * 36
 
 
@@ -147,6 +148,19 @@ class LiteLLM:
 
     health = "/health/liveliness"
     gate_options = ()
+    tells_missed = True
+
+    @staticmethod
+    def spared(options):
+        """The phases whose calls may still wait when the gate is killed. They all pass then, the provider refuses most of them, and
+        LiteLLM tries each of those twice again, with pauses that no patience bounds."""
+        left, spared = 0, []
+        for name in ("after", "gateless", "back", "killed", "whole_again", "halved", "normal"):
+            if left < options.patience:
+                spared.append(name)
+            left += getattr(options, name) if name not in ("after", "gateless") else 0
+        return spared
+
     AUTH = "from litellm.proxy._types import UserAPIKeyAuth\n\nasync def check(request, api_key):\n" \
         "    return UserAPIKeyAuth(api_key=api_key, key_alias=api_key)\n"
 
@@ -175,7 +189,12 @@ class Proxy:
 
     health = "/stats"
     gate_options = ()
+    tells_missed = True
     file, files = "", ()
+
+    @staticmethod
+    def spared(options):
+        return ()
 
     def configure(self, port, options, processes, provider, gate):
         text = (ADAPTERS / self.file).read_text().replace("openai:gpt-4o", "mock:mock")
@@ -211,6 +230,7 @@ class NginxCheck(Proxy):
 
     file = "nginx/nginx-check.conf"
     gate_options = ("--default-output", "200")
+    tells_missed = False
 
     def adjusted(self, text, options, provider):
         text = text.replace("worker_processes 1;", f"worker_processes {options.workers};")
@@ -227,6 +247,7 @@ class Nginx(NginxCheck):
 
     file, files = "nginx/nginx.conf", ("nginx/headroom_nginx.lua",)
     gate_options = ()
+    tells_missed = True
 
 
 class HAProxy(Proxy):
@@ -319,6 +340,12 @@ def unchunked(content):
     return b"".join(parts)
 
 
+async def warm_up(port, options):
+    """LiteLLM imports half of itself with its first calls."""
+    for form in range(4):
+        await asyncio.gather(*(call(port, "gamma", "batch", form, Tally(), 60) for _ in range(options.workers)))
+
+
 async def arrive(port, tenant, phases, tallies, chance, patience):
     """`phases`: (name, end). A call belongs to the phase in which it arrives."""
     rate, criticality = TENANTS[tenant]
@@ -346,8 +373,9 @@ async def conduct(phases, provider, control, gate, seen):
         while time.monotonic() < end - 1:
             await asyncio.sleep(1)
             with contextlib.suppress(OSError, KeyError):
-                pool = await asyncio.to_thread(control.pool)
-                estimates.append(pool["capacity"]["tpm"])
+                capacity = (await asyncio.to_thread(control.pool))["capacity"]
+                # Refusals that do not say what is used up leave it to Headroom which of the two has shrunk.
+                estimates.append(round(min(capacity["rpm"], capacity["tpm"] / CALL_TOKENS)))
 
     processes = control.processes
     for name, end in phases:
@@ -410,6 +438,9 @@ def measure(program, options, folder, processes):
     port = free_port()
     program.start(port, options, processes, provider, gate)
     wait_for(f"http://127.0.0.1:{port}{program.health}")
+    if options.ready:
+        options.ready.touch()
+    asyncio.run(warm_up(port, options))
     time.sleep(3)
     lengths, tallies, seen = asyncio.run(load(port, options, provider, control, gate))
     stats = get(f"http://127.0.0.1:{provider}/stats")
@@ -441,14 +472,16 @@ def stored(database):
 
 
 #: What is asked for: the least share of acme and beta that is served, the most of its calls that the provider refuses, each as it is
-#: agreed and while its capacity is halved or Headroom still looks for it, and the capacity that Headroom may see at a halving's end.
-#: A halving of ten seconds is hardly more than the time that Headroom needs to find it, so short runs ask for less.
-GOALS = {"served": (0.98, 0.98), "refused": (0.01, 0.05), "estimate": 37_500}
-SHORT = {"served": (0.9, 0.5), "refused": (0.1, 0.6), "estimate": 50_000}
+#: agreed and while its capacity is halved or Headroom still looks for it; acme's p95; and the calls a minute that Headroom may see at a
+#: halving's end. A halving of twelve seconds is hardly more than the time that Headroom needs to find it, and p95 of ten calls is the
+#: slowest of them, so short runs ask for less.
+GOALS = {"served": (0.98, 0.98), "refused": (0.01, 0.05), "p95": (0.3, 1.0), "estimate": 150}
+SHORT = {"served": (0.9, 0.8), "refused": (0.05, 0.25), "p95": (0.3, 2.0), "estimate": 200}
 
 
-def faults_of(result, slack, asked):
-    """What is not as it should be. `slack`: how many times longer than on a quiet machine calls may take."""
+def faults_of(result, slack, asked, tells_missed, spared):
+    """What is not as it should be. `slack`: how many times longer than on a quiet machine calls may take. `tells_missed`: the door tells
+    the gate, when it is back, of the calls that passed without it. `spared`: calls of these phases may outlast their callers."""
     faults = []
 
     def check(is_right, text):
@@ -456,7 +489,7 @@ def faults_of(result, slack, asked):
             faults.append(text)
 
     for name, phase in result["phases"].items():
-        check(not any(phase[tenant]["failed"] for tenant in TENANTS), f"{name}: calls failed")
+        check(name in spared or not any(phase[tenant]["failed"] for tenant in TENANTS), f"{name}: calls failed")
         if name in ("back", "gateless", "after"):
             # All that is asked for is that nothing hangs. Calls that wait when the gate is killed, at the end of `back`, pass.
             continue
@@ -474,11 +507,14 @@ def faults_of(result, slack, asked):
         left = PROVIDER_CALLS * phase["seconds"] - served
         gamma = phase["provider"]["served"] - served
         check(is_scarce or gamma >= 0.95 * left, f"{name}: gamma got {gamma} of the {left:.0f} that were left")
-        check(phase["acme"]["p95"] <= slack * (1.0 if is_scarce else 0.3), f"{name}: p95 of acme is {phase['acme']['p95']} s")
+        check(phase["acme"]["p95"] <= slack * asked["p95"][is_scarce], f"{name}: p95 of acme is {phase['acme']['p95']} s")
     if result["estimates_in_halving"]:
         last = result["estimates_in_halving"][-1]
-        check(last <= asked["estimate"], f"at the end of the halving Headroom took the capacity for {last:.0f} tokens a minute")
+        check(last <= asked["estimate"], f"at the end of the halving Headroom took the capacity for {last} calls a minute")
     told = result["phases"].get("gateless", {}).get("provider") or {"served": 0, "refused": 0}
+    if told["served"] and tells_missed:
+        missed = result["gate"]["pools"]["mock:mock"]["calls"]["missed"]
+        check(missed >= 0.8 * (told["served"] + told["refused"]) - 3, f"the gate heard of {missed} calls that passed without it: {told}")
     ok = result["stored"].get("ok", {"calls": 0})["calls"]
     refused = sum(kind["calls"] for name, kind in result["stored"].items() if name in ("quota", "overload"))
     # The gate was killed with ends in its hands, and those of the last seconds are on their way. One that comes back within the lease
@@ -564,6 +600,7 @@ def main():
     arguments.add_argument("--slack", type=float, default=1.0, help="how many times longer calls may take than on a quiet machine")
     arguments.add_argument("--short", action="store_true", help="ask for what a run of half a minute can show")
     arguments.add_argument("--overhead", action="store_true", help="measure what asking the gate costs, by wrk, in place of the phases")
+    arguments.add_argument("--ready", type=pathlib.Path, metavar="FILE", help="a file that is made when the program has started")
     arguments.add_argument("--keep", action="store_true", help="keep the folder with the logs")
     options = arguments.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="headroom-trial-"))
@@ -581,7 +618,9 @@ def main():
     print(json.dumps(result), flush=True)
     if options.overhead or options.alone:
         return
-    faults = faults_of(result, options.slack, SHORT if options.short else GOALS)
+    faults = faults_of(
+        result, options.slack, SHORT if options.short else GOALS, PROGRAMS[options.program].tells_missed,
+        PROGRAMS[options.program].spared(options))
     for fault in faults:
         print(f"{options.program}: {fault}", file=sys.stderr)
     sys.exit(1 if faults else 0)

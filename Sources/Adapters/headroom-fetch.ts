@@ -223,7 +223,7 @@ class Gate {
     console.warn(`headroom: the gate is back; ${[...missed.values()].reduce((sum, one) => sum + one.calls, 0)} calls passed while it was away`);
     for (const [key, { calls, bytes }] of missed) {
       const [tenant, pool] = JSON.parse(key);
-      void this.post("/v1/missed", { tenant, pool, count: Math.min(calls, 10_000), tokens: Math.floor(bytes / calls / 4) });
+      void this.post("/v1/missed", { tenant, pool, calls: Math.min(calls, 10_000), tokens: Math.floor(bytes / calls / 4) });
     }
   }
 

@@ -357,7 +357,7 @@ class Gate:
                 missed, sizes = self.missed, self.missed_bytes
                 self.missed, self.missed_bytes = collections.Counter(), collections.Counter()
             for (tenant, pool), calls in missed.items():
-                report = {"tenant": tenant, "pool": pool, "count": min(calls, 10_000), "tokens": sizes[tenant, pool] // calls // 4}
+                report = {"tenant": tenant, "pool": pool, "calls": min(calls, 10_000), "tokens": sizes[tenant, pool] // calls // 4}
                 line.send(_request("POST", "/v1/missed", {"content-type": "application/json"}, json.dumps(report).encode()))
             log.warning("the gate is back; %d calls passed while it was away", sum(missed.values()))
             self.is_gone = False

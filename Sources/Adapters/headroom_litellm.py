@@ -95,7 +95,8 @@ class Gate:
         if self.watcher is None:
             self.lost = asyncio.get_running_loop().create_future()
             self.watcher = asyncio.ensure_future(self._watch())
-        if not self.is_gone:
+        faults = 0
+        while not self.is_gone:
             question = asyncio.ensure_future(
                 self._send("POST", f"/check?expires_ms={self.SLOT_MILLISECONDS}", seconds + 5, headers, body))
             self.waiting += 1
@@ -105,8 +106,12 @@ class Gate:
                     return self._read(*question.result())
                 if not self.is_gone:
                     raise Denied(499, {}, "the client has gone")
+            except aiohttp.ServerTimeoutError:
+                pass  # LiteLLM's own work can hold up its event loop. The task that looks says whether the gate is away.
             except FAULTS:
-                self._lose()
+                faults += 1
+                if faults > 1:  # The gate may have ended a connection that was kept.
+                    self._lose()
             finally:
                 self.waiting -= 1
                 question.cancel()
@@ -183,7 +188,7 @@ class Gate:
         say(f"the gate is back; {sum(missed.values())} calls passed while it was away")
         for (tenant, pool), calls in missed.items():
             tokens = self.missed_bytes.pop((tenant, pool)) // calls // 4
-            report = {"tenant": tenant, "pool": pool, "count": min(calls, 10_000), "tokens": tokens}
+            report = {"tenant": tenant, "pool": pool, "calls": min(calls, 10_000), "tokens": tokens}
             with contextlib.suppress(*FAULTS):
                 await self._send("POST", "/v1/missed", self.ANSWER_SECONDS, JSON_BODY, json.dumps(report))
 
@@ -295,6 +300,7 @@ class Work:
     def __init__(self, gateway, id, tenant, data, exchange, headers):
         self.gateway, self.id, self.tenant, self.exchange = gateway, id, tenant, exchange
         self.slot = self.name = self.pool = self.denied = None
+        self.has_turn = False  # With a slot, or without one while the gate is away.
         self.attempts, self.retry_in = 0, 0.0
         self.begun = self.sent_at = time.monotonic()
         self.headers = {
@@ -316,9 +322,12 @@ class Work:
 
     async def turn(self, pool):
         """Takes a slot for the next attempt; raises an answer to the client if there is none."""
+        if self.denied:
+            raise self.refusal()  # The router tries again what was refused; its own pauses are all that this costs.
         self.attempts += 1
         left = math.inf if self.timeout is None else self.timeout - (time.monotonic() - self.begun)
-        wait = max(0.0, min(self.wait, 0.8 * left))
+        # Over all attempts, four fifths of the caller's time.
+        wait = self.wait if self.timeout is None else max(0.0, min(self.wait, left - 0.2 * self.timeout))
         headers = dict(self.headers)
         headers["x-headroom-pool"] = pool
         headers["x-headroom-max-wait-ms"] = str(int(wait * 1000))
@@ -332,12 +341,16 @@ class Work:
             self.pool = given or pool
         except Denied as denied:
             self.denied = denied
-            error = {"message": str(denied), "type": "rate_limit_error", "code": "rate_limit_exceeded"}
-            raise HTTPException(status_code=denied.status, detail={"error": error}, headers=denied.headers) from None
+            raise self.refusal() from None
+        self.has_turn = True
         self.name, self.sent_at = self.slot, time.monotonic()
 
+    def refusal(self):
+        error = {"message": str(self.denied), "type": "rate_limit_error", "code": "rate_limit_exceeded"}
+        return HTTPException(status_code=self.denied.status, detail={"error": error}, headers=self.denied.headers)
+
     def take_slot(self):
-        slot, self.slot = self.slot, None
+        slot, self.slot, self.has_turn = self.slot, None, False
         return slot
 
     async def end(self, report):
@@ -359,7 +372,7 @@ class Work:
 
 #: Of the caller's headers, those that the gate reads from anyone.
 CALLER_HEADERS = frozenset(
-    "x-headroom-criticality x-headroom-task x-headroom-task-kind x-headroom-parent x-headroom-progress x-headroom-remaining"
+    "x-headroom-criticality x-headroom-task x-headroom-task-kind x-headroom-parent x-headroom-work x-headroom-step"
     " x-headroom-request idempotency-key baggage traceparent session-id thread-id x-session-id x-parent-session-id".split())
 #: Of a call's body, what its cost is estimated by.
 SIZED = (
@@ -432,10 +445,9 @@ class LiteLLMGateway(CustomLogger):
             return None
         info = kwargs.get("model_info") or (kwargs.get("metadata") or kwargs.get("litellm_metadata") or {}).get("model_info")
         pool = (info or {}).get("headroom_pool") or self.pool
-        is_first = work.attempts == 1 and work.retry_in == 0
         if pool is None:
             work.withdraw()
-        elif work.pool != pool or (work.slot is None and not is_first):
+        elif work.pool != pool or not work.has_turn:
             work.withdraw()
             await work.turn(pool)
         return None

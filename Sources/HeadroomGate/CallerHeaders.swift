@@ -70,6 +70,17 @@ struct CallerHeaders {
         first(own: "x-headroom-task-kind", baggage: "headroom.task-kind")
     }
 
+    func work() throws(HTTPError) -> Call.WorkKind {
+        guard let text = first(own: "x-headroom-work", baggage: "headroom.work") else { return .model }
+        guard let work = Call.WorkKind(rawValue: text) else {
+            throw HTTPError(.badRequest, "x-headroom-work: \"\(text.prefix(40))\" must be model or tool")
+        }
+        return work
+    }
+
+    /// The call ends its task.
+    var isFinishing: Bool { first(own: "x-headroom-step", baggage: "headroom.step") == "finish" }
+
     func criticality() throws(HTTPError) -> Criticality? {
         if let name = own("x-headroom-criticality") {
             guard let criticality = Criticality(name: name) else {
@@ -191,6 +202,8 @@ extension SlotRequest {
         call.task = headers.task
         call.parent = headers.parent
         call.taskKind = headers.taskKind
+        call.work = try headers.work()
+        call.isFinishing = headers.isFinishing
         call.request = headers.requestID
         self.init(
             call: call, wait: try headers.maxWaitSeconds() ?? Self.defaultWaitSeconds, left: headers.timeoutSeconds)

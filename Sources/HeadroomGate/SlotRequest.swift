@@ -15,6 +15,9 @@ struct SlotRequest: Sendable {
     static let defaultWaitSeconds = 10.0
     /// Longer, nobody waits for an answer to come.
     static let maxWaitSeconds = 600.0
+    /// Of the time that a caller has left, what it may spend on waiting. Later, its answer finds nobody, and a call that has
+    /// its turn has no time to be made in.
+    static let waitingShare = 0.8
     /// A place is kept for so long at most.
     static let maxHeldSeconds = 60.0
     /// A call of which nothing is known: the mean request of the model (Model §5.1).
@@ -69,7 +72,7 @@ struct SlotRequest: Sendable {
     ///   - left: seconds until the caller's own time-out; `nil` when it is not known.
     init(call: Call, wait: Double, left: Double?) {
         let left = max(0, left ?? .infinity)
-        let wait = min(max(0, wait), left, Self.maxWaitSeconds)
+        let wait = min(max(0, wait), left * Self.waitingShare, Self.maxWaitSeconds)
         var call = call
         call.maxWait = .milliseconds(Int64(wait * 1000))
         self.init(call: call, heldSeconds: min(Self.maxHeldSeconds, left - wait))

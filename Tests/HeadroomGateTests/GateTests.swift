@@ -115,6 +115,38 @@ import Testing
         }
     }
 
+    @Test func `a caller is answered while it still has time, however long it would wait`() async throws {
+        try await GateFixture.run(pool()) { fixture in
+            try await fixture.spend(aheadSeconds: 0.9)
+            for place in 0..<20 { _ = try await fixture.slot(#""max_wait_ms":0,"request":"r-\#(place)""#) }
+            async let asked = fixture.ask(
+                "GET", "/check",
+                headers: [
+                    "x-headroom-tenant": "a", "x-headroom-max-wait-ms": "20000", "x-stainless-read-timeout": "5",
+                ])
+            await fixture.hasWaiting(21)
+            fixture.advance(seconds: 4)
+            let answer = try await asked
+            #expect(answer.status == 429, "\(answer.text)")
+        }
+    }
+
+    @Test func `the work of a step and its being the last are read from headers, too`() async throws {
+        var limited = pool(rpm: 6e6, tpm: 6e9)
+        limited.tasks = TaskTerms(budgets: [TaskBudget(limits: TaskLimits(calls: 10))])
+        try await GateFixture.run(limited) { fixture in
+            func step(_ more: [String: String] = [:]) async throws -> GateFixture.Reply {
+                let headers = ["x-headroom-tenant": "a", "x-headroom-task": "t"].merging(more) { $1 }
+                return try await fixture.ask("GET", "/check", headers: headers)
+            }
+            for _ in 0..<9 { #expect(try await step().status == 200) }
+            let tool = try await step(["x-headroom-work": "tool"])
+            #expect(tool.status == 429 && tool["exhausted"]?.string == "task_budget", "\(tool.text)")
+            #expect(try await step(["x-headroom-step": "finish"]).status == 200)
+            #expect(try await step(["baggage": "headroom.work=chat"]).status == 400)
+        }
+    }
+
     @Test func `a caller waits for its turn`() async throws {
         try await GateFixture.run(pool()) { fixture in
             try await fixture.spend(aheadSeconds: 0.9)

@@ -7,7 +7,8 @@ local most_whole = 262144 -- Bytes of an answer that go to the gate; of a larger
 local most_first, most_last = 4096, 16384 -- Of a stream.
 
 local asked = { -- Of the caller's headers, those that the gate reads from anyone.
-    "x-headroom-criticality", "x-headroom-task", "x-headroom-task-kind", "x-headroom-parent", "x-headroom-request", "idempotency-key",
+    "x-headroom-criticality", "x-headroom-task", "x-headroom-task-kind", "x-headroom-parent", "x-headroom-work",
+    "x-headroom-step", "x-headroom-request", "idempotency-key",
     "baggage", "traceparent", "session-id", "thread-id", "x-session-id", "x-litellm-trace-id", "x-claude-code-session-id",
     "x-stainless-retry-count", "x-stainless-read-timeout" }
 local refusal = { "retry-after-ms", "retry-after", "x-should-retry", "ratelimit", "ratelimit-policy", "content-type" }
@@ -159,7 +160,7 @@ core.register_task(function()
             for key, sum in pairs(counted) do
                 local tenant, pool = key:match("^(%S+) (%S+)$")
                 due[#due + 1] = request("POST", "/v1/missed", {}, string.format(
-                    '{"tenant":"%s","pool":"%s","count":%d,"tokens":%d}', tenant, pool, math.min(sum.calls, 10000),
+                    '{"tenant":"%s","pool":"%s","calls":%d,"tokens":%d}', tenant, pool, math.min(sum.calls, 10000),
                     sum.bytes // (4 * sum.calls)))
                 core.log(core.warning, "headroom: " .. sum.calls .. " calls of " .. tenant .. " passed while the gate was away")
             end

@@ -8,7 +8,8 @@ local most_first, most_last = 4096, 16384 -- Of a stream.
 local most_body = 1000000 -- Bytes of a call that go to the gate; of a larger one it hears the size.
 
 local asked = { -- Of the caller's headers, those that the gate reads from anyone.
-    "x-headroom-criticality", "x-headroom-task", "x-headroom-task-kind", "x-headroom-parent", "x-headroom-request", "idempotency-key",
+    "x-headroom-criticality", "x-headroom-task", "x-headroom-task-kind", "x-headroom-parent", "x-headroom-work",
+    "x-headroom-step", "x-headroom-request", "idempotency-key",
     "baggage", "traceparent", "session-id", "thread-id", "x-session-id", "x-litellm-trace-id", "x-claude-code-session-id",
     "x-stainless-retry-count", "x-stainless-read-timeout" }
 local refusal = { "retry-after-ms", "retry-after", "x-should-retry", "ratelimit", "ratelimit-policy", "content-type" }
@@ -200,7 +201,7 @@ local function look(premature)
             shared:delete("bytes " .. tenant .. " " .. pool)
             sum = sum + calls
             exchange(request("POST", "/v1/missed", {}, string.format(
-                '{"tenant":"%s","pool":"%s","count":%d,"tokens":%d}', tenant, pool, math.min(calls, 10000), bytes / 4 / calls)), 2000)
+                '{"tenant":"%s","pool":"%s","calls":%d,"tokens":%d}', tenant, pool, math.min(calls, 10000), bytes / 4 / calls)), 2000)
         end
     end
     ngx.log(ngx.WARN, "headroom: the gate is back, ", sum, " calls passed while it was away")
