@@ -26,7 +26,9 @@ public final class BudgetManager: Sendable {
         public var addresses: [URL]
         /// Of role gateway; `nil` on a machine whose Headroom has no tokens.
         public var token: String?
-        /// Where the last good snapshot is kept, and telemetry while Headroom is away. `nil`: in memory only.
+        /// Where the last good snapshot is kept, and telemetry while Headroom is away. `nil`: in memory only. Of one process:
+        /// one that is killed and starts again there takes its part over at once, where it would have to wait for the end
+        /// of the dead one's lease.
         public var directory: URL?
         /// Waiting calls draw from what other gateways leave unused; otherwise they live on what this gateway has.
         public var draws = true
@@ -105,7 +107,12 @@ public final class BudgetManager: Sendable {
         self.time = time
         self.applied = applied
         let now = time.now()
+        boot = "b" + String(seed, radix: 36)
+        let claim: ProcessClaim?
         do {
+            claim = try settings.directory.map { [boot] in
+                try ProcessClaim(directory: $0, gateway: settings.gateway, boot: boot)
+            }
             cache = try settings.cache.map {
                 try AnswerCache($0, directory: settings.directory?.appending(path: "cache"), time: time)
             }
@@ -118,10 +125,9 @@ public final class BudgetManager: Sendable {
                 description:
                     "\(settings.directory?.path ?? "") cannot be used: name a directory that this process may write to")
         }
-        boot = "b" + String(seed, radix: 36)
         link = HeadroomLink(addresses: settings.addresses, token: settings.token, time: time)
         feed = AllocationFeed(
-            gateway: settings.gateway, boot: boot, seed: seed, link: link, time: time)
+            gateway: settings.gateway, boot: boot, claim: claim, seed: seed, link: link, time: time)
         // A draw that is not sent is asked for again.
         let (draws, drawing) = AsyncStream.makeStream(of: DrawRequest.self, bufferingPolicy: .bufferingNewest(256))
         self.draws = draws

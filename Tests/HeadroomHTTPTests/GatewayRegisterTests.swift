@@ -127,6 +127,20 @@ import Testing
         #expect(poll("one", at: 22) == .otherProcess(seconds: 14))
     }
 
+    @Test func `a process is not waited for by one that knows its boot and that it is dead`() {
+        var register = GatewayRegister()
+        func poll(_ boot: String, succeeds: String? = nil, at seconds: Double) -> GatewayRegister.Standing {
+            register.note(
+                .init(key: key("g"), applied: version(1), boot: boot, succeeds: succeeds), part: version(1),
+                newest: version(1), at: after(seconds))
+        }
+        #expect(poll("one", at: 0) == .takesPart(isFirst: true))
+        #expect(poll("two", succeeds: "zero", at: 1) == .otherProcess(seconds: 14), "that one is not here")
+        #expect(poll("two", succeeds: "one", at: 1) == .takesPart(isFirst: true))
+        #expect(poll("two", succeeds: "one", at: 2) == .takesPart(isFirst: false))
+        #expect(poll("one", at: 3) == .otherProcess(seconds: 14), "it was not dead, and has to go")
+    }
+
     @Test func `one that has left counts as such, until it comes anew`() {
         var register = GatewayRegister()
         func poll(newest: Int64, hasWaited: Bool = false, at seconds: Double) -> GatewayRegister.Standing {

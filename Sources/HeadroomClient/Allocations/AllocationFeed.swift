@@ -23,6 +23,8 @@ final class AllocationFeed: Sendable {
 
     private let gateway: GatewayID
     private let boot: String
+    /// `nil` without a directory.
+    private let claim: ProcessClaim?
     private let link: HeadroomLink
     private let time: TimeSource
     private let state: Mutex<State>
@@ -40,9 +42,12 @@ final class AllocationFeed: Sendable {
     /// Between two answers that bring nothing, if Headroom does not wait.
     private static let leastPauseSeconds = 0.2
 
-    init(gateway: GatewayID, boot: String, seed: UInt64, link: HeadroomLink, time: TimeSource) {
+    init(
+        gateway: GatewayID, boot: String, claim: ProcessClaim?, seed: UInt64, link: HeadroomLink, time: TimeSource
+    ) {
         self.gateway = gateway
         self.boot = boot
+        self.claim = claim
         self.link = link
         self.time = time
         state = Mutex(State(generator: SplitMix64(seed: seed)))
@@ -85,6 +90,7 @@ final class AllocationFeed: Sendable {
             answer.map { answer in
                 now.seconds(since: answer.askedAt) > (answer.isFromElsewhere ? 0 : wait) + Self.graceSeconds
             } ?? true
+        let isFirst = base == nil
         return state.withLock { state in
             var acceptance = SnapshotHolder.Acceptance.ignored
             switch answer.flatMap({ Self.read($0, onto: base) }) {
@@ -97,6 +103,7 @@ final class AllocationFeed: Sendable {
                 state.holder.noteFailure(at: now)
             }
             guard acceptance != .ignored, let until = state.holder.lease.until else { return nil }
+            if isFirst { claim?.note() }
             return Change(snapshot: acceptance == .applied ? state.holder.snapshot : nil, leaseUntil: until)
         }
     }
@@ -106,7 +113,10 @@ final class AllocationFeed: Sendable {
             var query = [
                 URLQueryItem(name: "gateway", value: gateway.text), URLQueryItem(name: "boot", value: boot),
             ]
-            guard let snapshot = state.holder.snapshot else { return (query, nil, nil, 0) }
+            guard let snapshot = state.holder.snapshot else {
+                if let dead = claim?.predecessor { query.append(URLQueryItem(name: "succeeds", value: dead)) }
+                return (query, nil, nil, 0)
+            }
             // Gateways that started together drift apart.
             let jitter = Double.random(in: 0..<0.2, using: &state.generator)
             let wait = min(30, snapshot.leaseSeconds / 2) * (1 - jitter)

@@ -16,9 +16,11 @@ struct AllocationQuery {
         let applied = try Self.version("applied", try target.value("applied"))
         // A word by the same rule as names.
         let boot: GatewayID? = try Self.identifier("boot", try target.value("boot"))
+        let succeeds: GatewayID? = try Self.identifier("succeeds", try target.value("succeeds"))
         visitor = member.map {
             GatewayRegister.Visitor(
-                key: $0, applied: applied, boot: boot?.text, owner: grant.isOpen ? nil : grant.name)
+                key: $0, applied: applied, boot: boot?.text, succeeds: succeeds?.text,
+                owner: grant.isOpen ? nil : grant.name)
         }
         since = try Self.version("since", try target.value("since"))
         waitSeconds = try Self.seconds(try target.value("wait"))

@@ -22,18 +22,21 @@ package struct GatewayRegister {
         package var applied: SnapshotVersion?
         /// A name that is new at each start of the process (`boot` in WireFormat §2).
         package var boot: String?
+        /// The boot of a process under this name that is dead, as the sender knows.
+        package var succeeds: String?
         /// The token that it came with; `nil` where there are none.
         package var owner: String?
         /// It was noted before, and has waited since.
         package var hasWaited: Bool
 
         package init(
-            key: Key, applied: SnapshotVersion? = nil, boot: String? = nil, owner: String? = nil,
-            hasWaited: Bool = false
+            key: Key, applied: SnapshotVersion? = nil, boot: String? = nil, succeeds: String? = nil,
+            owner: String? = nil, hasWaited: Bool = false
         ) {
             self.key = key
             self.applied = applied
             self.boot = boot
+            self.succeeds = succeeds
             self.owner = owner
             self.hasWaited = hasWaited
         }
@@ -132,7 +135,7 @@ package struct GatewayRegister {
         if let boot = visitor.boot {
             if let other = member.boot, other != boot {
                 let left = member.secondsAlive(after: now, leaseSeconds: leaseSeconds)
-                if left > 0 { return .otherProcess(seconds: left) }
+                if left > 0, other != visitor.succeeds { return .otherProcess(seconds: left) }
                 member = Member(lastSeen: now)
             }
             member.boot = boot

@@ -61,6 +61,8 @@ extension OpenAPIDocument {
                "description": "Tells processes that share one gateway's counters apart; at most 4,096 of one gateway"},
               {"name": "boot", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
                "description": "Another word at each start of the process: a second one under the same name is refused while the first is alive"},
+              {"name": "succeeds", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"},
+               "description": "The boot of a process under the same name that the sender knows to be dead: it is not waited for"},
               {"name": "pool", "in": "query", "explode": true,
                "schema": {"type": "array", "items": {"$ref": "#/components/schemas/Identifier"}}},
               {"name": "applied", "in": "query", "schema": {"$ref": "#/components/schemas/Version"},
