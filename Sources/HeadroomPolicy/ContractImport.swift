@@ -41,6 +41,19 @@ package enum ContractImport {
         return contracts.sorted { $0.tenant < $1.tenant }
     }
 
+    /// What the contracts come to. A table has no columns for what agent tasks may use, so it says nothing of it: that stays
+    /// as it was. JSON says all.
+    /// - Parameter old: the contracts so far.
+    package static func completed(_ imported: [Contract], from format: Format, after old: [Contract]) -> [Contract] {
+        guard format == .csv else { return imported }
+        let budgets = Dictionary(old.map { ($0.tenant, $0.taskBudgets) }, uniquingKeysWith: { first, _ in first })
+        return imported.map { contract in
+            var contract = contract
+            contract.taskBudgets = budgets[contract.tenant] ?? []
+            return contract
+        }
+    }
+
     /// Within a contract already checked pool by pool; a fault's text, `nil` when all is well.
     static func fault(in terms: Contract.Terms) -> String? {
         for resource in Resource.allCases {

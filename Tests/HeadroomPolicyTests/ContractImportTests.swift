@@ -30,6 +30,15 @@ import Testing
         }
     }
 
+    @Test func `a table says nothing of what agent tasks may use, and takes nothing away; JSON says all`() throws {
+        var old = Self.contracts
+        old[0].taskBudgets = [TaskBudget(limits: TaskLimits(calls: 500))]
+        let table = try ContractImport.parse(Array("tenant\nacme\nnew\n".utf8), format: .csv)
+        let completed = ContractImport.completed(table, from: .csv, after: old)
+        #expect(completed.map(\.taskBudgets) == [old[0].taskBudgets, []])
+        #expect(ContractImport.completed(table, from: .json, after: old) == table)
+    }
+
     @Test func `exports of a CRM are taken as they are: separators, thousands, names in any case, a byte order mark`()
         throws
     {

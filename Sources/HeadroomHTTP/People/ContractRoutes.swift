@@ -81,16 +81,17 @@ struct ContractRoutes: Sendable {
         let isDryRun = try call.choice("dry_run", of: [true, false], named: \.description) ?? false
         let confirmed = try call.query("confirm", in: 0...Int64(ContractImport.maxRowCount))
         let policy = try await rules.rules().policy
-        let imported: [Contract]
+        let format = call.contentType == "text/csv" ? ContractImport.Format.csv : .json
+        let read: [Contract]
         do throws(ContractImportError) {
-            imported = try ContractImport.parse(
-                call.body, format: call.contentType == "text/csv" ? .csv : .json, mapping: policy.contracts,
-                checking: policy.faults)
+            read = try ContractImport.parse(
+                call.body, format: format, mapping: policy.contracts, checking: policy.faults)
         } catch {
             throw refusal(
                 error.faults.map { .init($0.line.map { .line($0) } ?? .path(""), $0.message) }, cause: error)
         }
         let old = try await asking { try await contracts.contracts() }
+        let imported = ContractImport.completed(read, from: format, after: old)
         let difference = ContractDifference(from: old, to: imported)
         let answer = ContractImportAnswer(imported, difference, isDryRun: isDryRun)
         if isDryRun { return .json(answer.encoded()) }

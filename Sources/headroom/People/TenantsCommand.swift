@@ -79,7 +79,7 @@ enum TenantsCommand {
                 return refuse(error.faults.map(\.description))
             }
         }
-        let contracts: [Contract]
+        var contracts: [Contract]
         do throws(ContractImportError) {
             contracts = try ContractImport.parse(bytes, format: format, mapping: policy?.contracts ?? ContractPolicy())
             {
@@ -89,7 +89,9 @@ enum TenantsCommand {
             return refuse(error.faults.map { "\(path): \($0)" })
         }
         let database = try CommandDatabase.open(arguments, mustExist: arguments.has("--dry-run"))
-        let difference = ContractDifference(from: try await database.contracts.all(), to: contracts)
+        let old = try await database.contracts.all()
+        contracts = ContractImport.completed(contracts, from: format, after: old)
+        let difference = ContractDifference(from: old, to: contracts)
         let change = ContractImportAnswer(contracts, difference, isDryRun: false)
         guard try mayImport(change, from: path, arguments) else { return 0 }
         let hasTokens = try await !database.tokens.all().isEmpty

@@ -58,8 +58,8 @@ actor ContractSync {
         isAsking = false
         do {
             let policy = await rules.policy
-            let contracts = try read(policy)
             let old = try await database.contracts.all()
+            let contracts = try read(policy, after: old)
             let difference = ContractDifference(from: old, to: contracts)
             guard !difference.isEmpty else { return say(nil) }
             var limit = ContractLimit(policy.contracts)
@@ -105,7 +105,8 @@ actor ContractSync {
     }
 
     /// Every file in the order of the names; what they say together is checked as one import.
-    private func read(_ policy: Policy) throws(ContractSyncError) -> [Contract] {
+    /// - Parameter old: the contracts so far.
+    private func read(_ policy: Policy, after old: [Contract]) throws(ContractSyncError) -> [Contract] {
         let paths = try Self.files(at: source.path)
         var contracts: [Contract] = []
         var faults: [String] = []
@@ -131,7 +132,7 @@ actor ContractSync {
                         faults.append("\(path): tenant \(contract.tenant) stands in \(first) already")
                     }
                 }
-                contracts += read
+                contracts += ContractImport.completed(read, from: format, after: old)
             } catch {
                 faults += error.faults.map { "\(path): \($0)" }
             }
