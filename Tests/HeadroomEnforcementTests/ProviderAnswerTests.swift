@@ -96,6 +96,60 @@ import Testing
         }
     }
 
+    @Test func `a refusal that no header explains slows the gate down, by four calls and at most by a second`() {
+        let claimed = QuotaWindow(resource: .requests, limit: 600, remaining: 500, windowSeconds: 60)
+        let tenants = [tenant("a", rpm: 600, tpm: 600_000)]
+        for (refusals, seconds) in [(1, 0.4), (2, 0.8), (9, 1.0)] {
+            for windows in [[], [claimed]] {
+                var gate = gate(allocation(tenants: tenants))
+                gate.enqueue((1...60).map { call($0, of: "a") })
+                // Ten a second; what was saved up is no right to more.
+                for _ in 0..<refusals { gate.observe(ProviderSignal(kind: .quota, windows: windows), at: start) }
+                #expect(gate.dispatch(at: after(seconds - 0.01)).isEmpty, "\(refusals)")
+                #expect(gate.dispatch(at: after(seconds + 0.01)).count == 1, "\(refusals)")
+            }
+        }
+        // What is left does not suffice for a call: the header explains it.
+        var gate = gate(allocation(tenants: tenants))
+        gate.enqueue((1...60).map { call($0, of: "a") })
+        let little = QuotaWindow(resource: .tokens, remaining: 50, windowSeconds: 60)
+        gate.observe(ProviderSignal(kind: .quota, windows: [little]), at: start)
+        #expect(gate.dispatch(at: start).count == 1)
+    }
+
+    @Test func `who is assured goes first in what a slower gate lets pass`() {
+        // A provider that has halved, and says nothing of it, before the next allocation.
+        let tenants = [tenant("quiet", rpm: 90, tpm: 600_000), tenant("loud")]
+        var gate = gate(allocation(rpm: 240, tpm: 600_000, burstSeconds: 1, tenants: tenants))
+        var provider = Bucket(Rates(rpm: 120), burstSeconds: 1, at: start)
+        var (id, refused, waits) = (0, 0, [Double]())
+        var arrivals: [Int: Double] = [:]
+        for tenth in 0..<200 {
+            let now = Double(tenth) / 10
+            let loud = tenth % 2 == 0 ? ["loud"] : []
+            for tenant in (tenth % 10 == 0 ? ["quiet"] : []) + loud {
+                id += 1
+                if tenant == "quiet" { arrivals[id] = now }
+                gate.enqueue(
+                    [call(id, of: TenantID(tenant)!, at: after(now), deadline: after(now + 5))], at: after(now))
+            }
+            _ = gate.expire(at: after(now))
+            for dispatch in gate.dispatch(at: after(now)) {
+                if dispatch.attempt == 1, let arrival = arrivals[dispatch.call.id] { waits.append(now - arrival) }
+                if provider.admits(at: after(now)) {
+                    provider.charge(Work(requests: 1), at: after(now))
+                    gate.settle(dispatch.call.id, actual: dispatch.call.estimate, at: after(now))
+                } else {
+                    refused += 1
+                    gate.observe(ProviderSignal(kind: .quota), at: after(now))
+                    _ = gate.refused(dispatch.call.id, resetSeconds: nil, jitter: 0, at: after(now))
+                }
+            }
+        }
+        #expect(refused <= 10, "\(refused) of 40 that the provider could take, where it would be 40")
+        #expect(waits.count >= 19 && waits.max() ?? 9 <= 1, "\(waits)")
+    }
+
     @Test func `callers whose patience ends are denied, and their calls never go`() {
         var gate = gate(allocation(rpm: 12, tenants: [tenant("a", rpm: 12, tpm: 60_000)]))
         gate.enqueue([

@@ -138,6 +138,13 @@ public struct Bucket: Equatable, Sendable {
         level[resource.rawValue] = min(level[resource.rawValue], most)
     }
 
+    /// Nothing is left, and `work` is owed beside what was, as far as that takes no longer than `seconds` to flow in.
+    public mutating func owe(_ work: Work, atMostSeconds seconds: Double, at now: Timestamp) {
+        refill(at: now)
+        let owed = pointwiseMin(level, .zero) - work.amounts
+        level = pointwiseMin(level, pointwiseMax(owed, -(rates.perMinute * (seconds / 60))))
+    }
+
     /// When the next call may go that leaves `kept`, if nothing is charged until then; `nil` when no time brings it.
     public func admission(keeping kept: Work = .zero, after now: Timestamp) -> Timestamp? {
         let from = max(now, refilledAt)

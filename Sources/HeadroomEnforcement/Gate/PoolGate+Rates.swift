@@ -68,10 +68,17 @@ extension PoolGate {
 
     /// A refusal because our quota is used up empties the budget of the exhausted resources. When the answer says that
     /// 0 is left and when the reset is, no call goes until then, but for at most ``longestHoldSeconds``.
+    ///
+    /// One whose headers name nothing that is used up says that the provider delivers less than Headroom knows. Until
+    /// Headroom does, some four seconds later, the gate goes slower by itself: each such refusal costs its budget
+    /// ``restraintCalls`` calls. With a provider that has halved that makes a refusal of every sixth call, where it would be
+    /// every second one; with one that refuses a call in a hundred it costs four in a hundred. Assured work goes first in
+    /// what is left.
     private mutating func hold(for signal: ProviderSignal, limiting resources: ResourceSet, at now: Timestamp) {
         let stated = signal.windows.filter { resources.contains($0.resource) && $0.remaining != nil }
-        if stated.isEmpty {
-            for resource in resources.members { budget.lower(resource, to: 0, at: now) }
+        if !stated.contains(where: { ($0.remaining ?? 0) < meanRequest[$0.resource] }) {
+            budget.owe(
+                meanRequest * PoolGate.restraintCalls, atMostSeconds: PoolGate.longestRestraintSeconds, at: now)
         }
         let exhausted = stated.filter { ($0.remaining ?? 0) <= 0 }
         let resets = exhausted.compactMap(\.resetMilliseconds) + [signal.retryAfterMilliseconds].compactMap { $0 }
@@ -80,6 +87,9 @@ extension PoolGate {
         heldUntil = max(heldUntil, now.adding(seconds: seconds))
     }
 
+    private static let restraintCalls = 4.0
+    /// So long nothing goes after any number of such refusals: who is assured waits no longer.
+    private static let longestRestraintSeconds = 1.0
     /// A limit stated in a header is believed for this long.
     private static let headerSeconds = 60.0
     /// Many providers' reset is the time until their bucket is *full*: waiting for all of it would waste the refill.
