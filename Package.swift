@@ -134,6 +134,7 @@ let package = Package(
                 .embedInCode("Scenarios/lender-returns.json5"),
                 .embedInCode("Scenarios/agent-storm.json5"),
                 .embedInCode("Scenarios/night-batch.json5"),
+                .embedInCode("Scenarios/morning.json5"),
                 .embedInCode("Scenarios/retry-storm.json5"),
                 .embedInCode("Scenarios/gateway-lost.json5"),
                 .embedInCode("Scenarios/fleet-replaced.json5"),

@@ -203,7 +203,7 @@ extension DashboardFile {
 
         /* Side by side */
         .versus { display: grid; gap: 12px 24px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 320px), 1fr)); }
-        .pair { display: grid; grid-template-columns: 92px minmax(0, 1fr) 64px; gap: 3px 10px; align-items: center; font-size: 13px; }
+        .pair { display: grid; grid-template-columns: 72px minmax(0, 1fr) 92px; gap: 3px 10px; align-items: center; font-size: 13px; }
         .pair .meter { grid-column: auto; }
         .pair .number { text-align: right; }
 

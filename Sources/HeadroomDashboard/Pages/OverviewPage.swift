@@ -5,7 +5,7 @@ extension DashboardFile {
         // Overview: does anyone suffer, where, and what waits for a decision.
 
         import { card, chip, empty, figures, h, replace, say, tableCard } from "/dashboard/elements.js";
-        import { clock, compact, duration, main as mainRate, nearly, percent, reasons, units, whole } from "/dashboard/format.js";
+        import { clock, compact, duration, main as mainRate, nearly, percent, reasons, units } from "/dashboard/format.js";
         import { live, onTick } from "/dashboard/live.js";
         import { onRange, Plot } from "/dashboard/plot.js";
         import { capacitySeries, columnsOf, eventsAndActs, stateChip, tierMeters, tightest } from "/dashboard/pool.js";
@@ -184,49 +184,61 @@ extension DashboardFile {
         // MARK: The demo
 
         async function compare(element, until) {
-          const plot = new Plot({ title: "Critical work served", unit: "% of what came, last 10 s", height: 190, most: 100, show: (value) => value === null || value === undefined ? "–" : `${Math.round(value)}`, until });
-          const title = h("h2", null, "The same minutes with Headroom, and without");
-          const numbers = h("div");
-          const tiers = h("div", { class: "stack tight" });
-          const price = h("p");
-          const note = h("p", { class: "quiet" });
-          replace(element, h("section", { class: "card stack" }, h("header", null, title,
-            h("span", { class: "quiet" }, "the same arrivals at the same provider; without: first come, first served")),
-            numbers, h("div", { class: "wide-left" }, plot.element, tiers), price, note));
+          const parts = {
+            title: h("h2", null, "The same minutes with Headroom, and without"), numbers: h("div"), tiers: h("div", { class: "stack tight" }),
+            quiet: coursePlot("Work of the quiet tenants served", until), loud: coursePlot("Work of the pipeline's tenant served", until),
+            events: h("ul", { class: "legend" }), told: h("div", { class: "stack tight" }), note: h("p", { class: "quiet" }),
+          };
+          replace(element, h("section", { class: "card stack" }, h("header", null, parts.title,
+            h("span", { class: "quiet" }, "the same tasks at the same provider; without: a shared bucket, and clients that retry")),
+            parts.tiers, parts.numbers, h("div", { class: "halves" }, parts.quiet.element, parts.loud.element), parts.events, parts.told, parts.note));
           while (!until.aborted) {
             const demo = await get("/v1/demo", { signal: until }).catch(() => null);
-            if (demo && !until.aborted) drawComparison(demo, title, plot, numbers, tiers, price, note);
+            if (demo && !until.aborted) drawComparison(demo, parts);
             await pause(2000, until);
           }
         }
 
-        function drawComparison(demo, title, plot, numbers, tiers, price, note) {
-          plot.draw({ at: demo.at, events: demo.events.map((event) => ({ ...event, at: event.at_ms })), series: [
-            { name: "with Headroom", kind: "line", tone: "var(--use)", values: demo.with.critical },
-            { name: "without", kind: "dash", tone: "var(--shortage)", values: demo.without.critical },
-          ] });
-          const [own, other] = [demo.with, demo.without];
-          say(title, own.tiers.length ? `Critical work: ${percent(own.tiers[0].served_share)} served with Headroom, ${percent(other.tiers[0]?.served_share)} without` : "The same minutes with Headroom, and without");
-          // The first calls are on their way still.
-          const lowest = (values) => Math.min(...values.filter((value, index) => value !== null && demo.at[index] >= demo.at[0] + 10000), 100);
-          const pair = (name, one, two, isBetter, unit) => h("div", { class: "figure" }, h("dt", null, name),
-            h("dd", { class: isBetter ? "good" : null }, one, unit ? h("small", null, unit) : null),
-            h("dd", { class: "note" }, "without: ", h("b", { class: isBetter ? "bad" : null }, two)));
-          replace(numbers, h("dl", { class: "figures" },
-            pair("Critical work served", percent(own.tiers[0]?.served_share), percent(other.tiers[0]?.served_share), own.tiers[0]?.served_share > other.tiers[0]?.served_share + .005),
-            pair("… in its worst 10 s", percent(lowest(own.critical) / 100), percent(lowest(other.critical) / 100), lowest(own.critical) > lowest(other.critical) + .5),
-            pair("429s from the provider", whole(own.refusals), whole(other.refusals), own.refusals < other.refusals),
-            pair("Tenants starved", String(own.starved), String(other.starved), own.starved < other.starved),
-            pair("Calls given up", whole(own.gave_up), whole(other.gave_up), own.gave_up < other.gave_up)));
-          replace(tiers, h("h3", null, "Served of what came, by tier"), h("ul", { class: "legend" }, [["with Headroom", "var(--use)"], ["without", "var(--shortage)"]].map(([name, tone]) => h("li", null, h("span", { class: "key", vars: { "--tone": tone } }), name))), own.tiers.map((tier, index) => {
-            const without = other.tiers[index]?.served_share ?? 0;
-            const bar = (share, tone, words) => [h("div", { class: "meter", role: "img", "aria-label": `${tier.tier} ${words}: ${percent(share)} served`, vars: { "--part": `${100 * share}%`, "--tone": tone } }, h("i")), h("span", { class: "number" }, percent(share))];
-            return h("div", { class: "pair" }, h("span", null, tier.tier), bar(tier.served_share, "var(--use)", "with Headroom"), h("span"), bar(without, "var(--shortage)", "without"));
-          }));
-          say(price, demo.price ?? "");
-          // Before the drop it is only that the first calls are on their way.
-          price.hidden = !demo.price || !demo.events.length;
-          say(note, `${demo.seconds >= demo.planned_seconds - 1 ? "The run is over; its minutes stay in the plots. " : `${Math.round(demo.planned_seconds - demo.seconds)} s are left. `}${demo.note}`);
+        function coursePlot(title, until) { return new Plot({ title, unit: "a minute, by ten seconds", height: 170, until }); }
+
+        function drawComparison(demo, parts) {
+          say(parts.title, demo.headline);
+          const events = (demo.events ?? []).map((event) => ({ ...event, at: event.at_ms }));
+          for (const [name, plot] of [["quiet", parts.quiet], ["loud", parts.loud]]) {
+            // The run and only the run.
+            if (demo.from_ms) plot.own = { from: demo.from_ms, to: demo.to_ms };
+            plot.draw({ at: demo.at ?? [], events, series: [
+              { name: `${demo.resource} with Headroom`, kind: "line", tone: "var(--use)", values: demo[`${name}_with`] ?? [] },
+              { name: "without", kind: "dash", tone: "var(--shortage)", values: demo[`${name}_without`] ?? [] },
+            ] });
+          }
+          replace(parts.events, events.map((event) => h("li", null, h("time", { datetime: new Date(event.at).toISOString() }, clock(event.at)), event.text)));
+          drawTasks(demo, parts.tiers);
+          replace(parts.numbers, h("dl", { class: "figures" }, demo.figures.map((figure) => h("div", { class: "figure" }, h("dt", null, figure.name),
+            h("dd", { class: figure.better ? "good" : null }, figure.with),
+            h("dd", { class: "note" }, "without: ", h("b", { class: figure.better ? "bad" : null }, figure.without))))));
+          replace(parts.told, demo.told.length ? [h("h3", null, `${demo.loud} is told why it waits`), demo.told.map((sentence) => h("p", null, sentence))] : null);
+          say(parts.note, `${demo.seconds >= demo.planned_seconds - 1 ? "The run is over; its minutes stay in the plots. " : `${Math.round(demo.planned_seconds - demo.seconds)} s are left. `}${demo.note}`);
+        }
+
+        // How long a task takes, by tier: a bar for each side, on one scale.
+        function drawTasks(demo, element) {
+          const groups = [...demo.with.tiers, demo.with.quiet];
+          const others = [...demo.without.tiers, demo.without.quiet];
+          if (!demo.with.quiet.tasks) {
+            replace(element, h("p", { class: "quiet" }, "The first tasks are on their way."));
+            return;
+          }
+          const longest = Math.max(1, ...[...groups, ...others].map((group) => group.tasks?.median_seconds ?? 0));
+          const bar = (group, tone, words) => [
+            h("div", { class: "meter", role: "img", "aria-label": `${group.name} ${words}: ${group.tasks.median}, undisturbed ${group.tasks.undisturbed}`,
+              vars: { "--part": `${100 * group.tasks.median_seconds / longest}%`, "--mark": `${100 * group.tasks.undisturbed_median_seconds / longest}%`, "--tone": tone } }, h("i"), h("b")),
+            h("span", { class: "number" }, group.tasks.median)];
+          replace(element, h("h3", null, "An agent's task takes, by tier of the quiet tenants"),
+            h("ul", { class: "legend" }, [["with Headroom", "var(--use)"], ["without", "var(--shortage)"]].map(([name, tone]) => h("li", null, h("span", { class: "key", vars: { "--tone": tone } }), name)),
+              h("li", null, `the line: undisturbed, ${demo.with.quiet.tasks.undisturbed}`)),
+            groups.map((group, index) => group.tasks && others[index]?.tasks ? h("div", { class: "pair" }, h("span", null, index === groups.length - 1 ? "all quiet" : group.name),
+              bar(group, "var(--use)", "with Headroom"), h("span"), bar(others[index], "var(--shortage)", "without")) : null));
         }
         """#)
 }

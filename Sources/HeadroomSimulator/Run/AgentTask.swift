@@ -23,10 +23,17 @@ package struct AgentTask: Equatable, Sendable {
     package let atOnce: Int
     /// A sub-agent's begins when its parent's own calls have ended, at this time at the earliest.
     package let start: Double
+    /// Of ``Workload/tasks``: begins when this one has ended or failed, unless that is after its ``lastStart``.
+    package internal(set) var next: Int?
+    /// Another task's ``next``.
+    package internal(set) var isNext = false
+    package internal(set) var lastStart = Double.infinity
     /// In order.
     package internal(set) var calls: [Call] = []
     /// Of ``Workload/tasks``. They begin when its own calls have ended, and it ends with them.
     package internal(set) var subAgents: [Int] = []
+    /// From its begin to its end, sub-agents' too, if every call is served at once by an idle provider.
+    package internal(set) var undisturbedSeconds = 0.0
     /// Mean over its calls: what its agent thinks the next ones will cost.
     package internal(set) var tokensPerCall = 0.0
 

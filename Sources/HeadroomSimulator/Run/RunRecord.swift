@@ -8,14 +8,25 @@ package struct RunRecord: Sendable {
     package struct TaskOutcome: Equatable, Sendable {
         package let tenant: Int
         package let begunAt: Double
+        /// What it takes if nobody waits (``AgentTask/undisturbedSeconds``).
+        package let undisturbedSeconds: Double
         /// From its begin to its end; `nil` when it failed or the run ended before.
         package let seconds: Double?
+
+        package init(tenant: Int, begunAt: Double, undisturbedSeconds: Double, seconds: Double?) {
+            self.tenant = tenant
+            self.begunAt = begunAt
+            self.undisturbedSeconds = undisturbedSeconds
+            self.seconds = seconds
+        }
     }
 
     package let seconds: Double
     package let tenantCount: Int
     /// Genuine work by step and tenant (``index(atSecond:tenant:)``): when the provider took it.
     package var served: [Work]
+    /// Genuine work by step and tenant: when it first arrived.
+    package var asked: [Work]
     /// All work that the provider took, junk too, by step.
     package var delivered: [Work]
     /// By minute of the work's first arrival and tenant: what came, and what of it was served, sooner or later.
@@ -30,7 +41,9 @@ package struct RunRecord: Sendable {
     /// Attempts answered with 529.
     package var overloads = 0
     /// Calls that were never served: patience ended, or they were refused too often.
-    package var lost = 0
+    package internal(set) var lost = 0
+    /// The same by step and tenant, with what it would have cost.
+    package private(set) var lostWork: [Work]
     /// When a call of each tenant was first denied, or refused too often; `nil`: never.
     package private(set) var firstDenials: [Double?]
     package var servedCalls = 0
@@ -85,6 +98,8 @@ package struct RunRecord: Sendable {
         let steps = Int((seconds / RunRecord.stepSeconds).rounded(.up))
         let minutes = Int((seconds / 60).rounded(.up))
         served = Array(repeating: .zero, count: steps * tenantCount)
+        asked = served
+        lostWork = served
         delivered = Array(repeating: .zero, count: steps)
         wanted = Array(repeating: .zero, count: minutes * tenantCount)
         got = wanted
@@ -105,8 +120,21 @@ package struct RunRecord: Sendable {
         max(0, min(minuteCount - 1, Int(second / 60))) * tenantCount + tenant
     }
 
+    /// A job's work came for the first time.
+    package mutating func arrive(_ job: Job) {
+        guard job.isGenuine else { return }
+        wanted[minuteIndex(atSecond: job.seconds, tenant: job.tenant)] += job.cost
+        asked[step(atSecond: job.seconds) * tenantCount + job.tenant] += job.cost
+    }
+
+    /// A job will never be served, however often its client sent it.
+    package mutating func lose(_ job: Job, at second: Double) {
+        lost += 1
+        lostWork[step(atSecond: second) * tenantCount + job.tenant] += job.cost
+    }
+
     /// The provider took a job's attempt at `second`.
-    mutating func serve(_ job: Job, arrivedAt arrival: Double, at second: Double) {
+    package mutating func serve(_ job: Job, arrivedAt arrival: Double, at second: Double) {
         let step = step(atSecond: second)
         delivered[step] += job.cost
         servedCalls += 1
@@ -117,12 +145,12 @@ package struct RunRecord: Sendable {
     }
 
     /// A call will not be served; its client may send the same again.
-    mutating func deny(_ job: Job, at second: Double) {
+    package mutating func deny(_ job: Job, at second: Double) {
         if firstDenials[job.tenant] == nil { firstDenials[job.tenant] = second }
     }
 
     /// An attempt was answered with 429.
-    mutating func refuse(at second: Double) {
+    package mutating func refuse(at second: Double) {
         refusals += 1
         refusedEachSecond[min(refusedEachSecond.count - 1, Int(second))] += 1
     }

@@ -11,9 +11,7 @@ extension Simulation {
         let gateway = job.gateway
         let estimate = gateways[gateway].estimate(job, of: tenants[job.tenant])
         observed.arrive(job, estimate)
-        if job.isGenuine, job.resends == 0 {
-            record.wanted[record.minuteIndex(atSecond: job.seconds, tenant: job.tenant)] += job.cost
-        }
+        if job.resends == 0 { record.arrive(job) }
         let patience = scenario.clients.patience(of: job)
         let call = WaitingCall(
             id: index, tenant: tenants[job.tenant], criticality: job.criticality, estimate: estimate, arrival: now,
@@ -22,7 +20,7 @@ extension Simulation {
         if enqueue(call, at: gateway) { serve(gateway) } else { deny(call, at: gateway) }
     }
 
-    private mutating func enqueue(_ call: WaitingCall, at gateway: Int) -> Bool {
+    mutating func enqueue(_ call: WaitingCall, at gateway: Int) -> Bool {
         let pool = jobs[call.id].pool
         guard gateways[gateway].gates[pool].enqueue(call, at: now) else { return false }
         if pool == 0 { audit?.note { [id = gateways[gateway].id] in $0.enqueue(call.estimate, at: id) } }
@@ -68,7 +66,7 @@ extension Simulation {
         record.deny(job, at: second)
         let habit = workload.resends[job.tenant]
         guard job.resends < (job.task == nil ? habit.times : AgentTask.retries) else {
-            record.lost += 1
+            record.lose(job, at: second)
             if let task = job.task { failTask(task, from: job.gateway) }
             return
         }

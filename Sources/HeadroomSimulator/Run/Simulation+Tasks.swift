@@ -3,7 +3,7 @@ import HeadroomModel
 /// Agents' tasks: which call follows from which, and what gateways tell of it.
 extension Simulation {
     mutating func planTasks() {
-        for (index, task) in workload.tasks.enumerated() where task.parent == nil {
+        for (index, task) in workload.tasks.enumerated() where task.parent == nil && !task.isNext {
             events.plan(.task, index, at: Simulation.start.adding(seconds: task.start))
         }
     }
@@ -49,7 +49,7 @@ extension Simulation {
     private mutating func complete(_ index: Int, from gateway: Int) {
         tasks[index].completedAt = second
         tell(.completed, of: index, from: gateway)
-        guard let parent = workload.tasks[index].parent else { return }
+        guard let parent = workload.tasks[index].parent else { return beginNext(after: index) }
         tasks[parent].subAgentsLeft -= 1
         if tasks[parent].subAgentsLeft == 0, !tasks[parent].hasFailed { complete(parent, from: gateway) }
     }
@@ -62,6 +62,12 @@ extension Simulation {
             tasks[failed].hasFailed = true
             if tasks[failed].begunAt != nil { tell(.failed, of: failed, from: gateway) }
         }
+        beginNext(after: root)
+    }
+
+    private mutating func beginNext(after index: Int) {
+        guard let next = workload.tasks[index].next, second < workload.tasks[next].lastStart else { return }
+        beginTask(next)
     }
 
     /// The results of all users' tasks.
@@ -70,6 +76,7 @@ extension Simulation {
             guard workload.tasks[index].parent == nil, let begun = tasks[index].begunAt else { return nil }
             return RunRecord.TaskOutcome(
                 tenant: workload.tasks[index].tenant, begunAt: begun,
+                undisturbedSeconds: workload.tasks[index].undisturbedSeconds,
                 seconds: tasks[index].completedAt.map { $0 - begun })
         }
     }

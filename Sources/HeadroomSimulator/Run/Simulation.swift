@@ -67,6 +67,8 @@ package struct Simulation: Sendable {
 
     var network: SeededGenerator
     private var jitter: SeededGenerator
+    /// Of each job's client, where clients retry by themselves.
+    private var clientRetries: [Int: Int] = [:]
 
     package init(workload: Workload, scenario: Scenario, strategy: Strategy, seed: UInt64) {
         self.workload = workload
@@ -264,6 +266,7 @@ extension Simulation {
     /// A refused call waits again, unless it was refused too often.
     private mutating func retry(_ attempt: Attempt) {
         let call = attempt.dispatch.call
+        if let habit = strategy.clientRetries { return retry(attempt, by: habit) }
         // Not by name: a method that is handed over holds a copy of the run.
         let reset = attempt.answer.flatMap { resetSeconds($0) }
         let retry = gateways[attempt.gateway].gates[jobs[call.id].pool].refused(
@@ -272,6 +275,23 @@ extension Simulation {
         case .waits: observed.wait(jobs[call.id].tenant, call.estimate)
         case .givenUp: lose(call.id)
         }
+    }
+
+    /// The client's library tries again by itself, and then the program around it does, until its patience ends.
+    private mutating func retry(_ attempt: Attempt, by habit: ClientRetries) {
+        let job = jobs[attempt.dispatch.call.id]
+        let retries = clientRetries[attempt.dispatch.call.id] ?? 0
+        var call = attempt.dispatch.call
+        let wait = habit.seconds(
+            afterRetries: retries, told: attempt.answer?.retryAfterSeconds, jitter: jitter.drawUniform())
+        clientRetries[call.id] = (retries + 1) % (habit.maxRetries + 1)
+        call.eligibleAt = now.adding(seconds: wait)
+        gateways[attempt.gateway].gates[job.pool].settle(call.id, actual: .zero, at: now)
+        guard call.eligibleAt < call.deadline, enqueue(call, at: attempt.gateway) else {
+            clientRetries[call.id] = nil
+            return lose(call.id)
+        }
+        observed.wait(job.tenant, call.estimate)
     }
 
     private mutating func tellAdmitter(_ attempt: Attempt, _ job: Job) {

@@ -122,7 +122,7 @@ extension Scenario.Span {
 }
 
 extension Scenario.Who {
-    /// One of `rank`, `every`, `criticality`; everyone without any.
+    /// One of `rank`, `every`, `criticality`, `largest_of`; everyone without any.
     fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
         if let rank = try fields.whole("rank", in: 0...1000) {
             self = .rank(rank)
@@ -132,6 +132,8 @@ extension Scenario.Who {
             let criticality = Criticality(name: name)
         {
             self = .criticality(criticality)
+        } else if let tier = try fields.choice("largest_of", of: Roster.tiers) {
+            self = .largest(ofTier: tier)
         } else {
             self = .everyone
         }
@@ -140,7 +142,7 @@ extension Scenario.Who {
 
 extension Scenario.WorkChange {
     fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
-        let kinds = ["multiply", "silence", "resend_denied", "junk", "tasks"]
+        let kinds = ["multiply", "silence", "resend_denied", "junk", "tasks", "agents", "pipeline"]
         switch try fields.requiredChoice("do", of: kinds) {
         case "multiply":
             self = .times(
@@ -157,6 +159,13 @@ extension Scenario.WorkChange {
             self = .junk(
                 try fields.required("by", in: 0...1000), of: try Scenario.Who(&fields),
                 during: try Scenario.Span(&fields))
+        case "agents":
+            self = .agents(try Scenario.TaskPlan(&fields), of: try Scenario.Who(&fields))
+        case "pipeline":
+            self = .pipeline(
+                try Scenario.TaskPlan(&fields), load: try fields.required("load", in: 0.01...100),
+                backlogSeconds: try fields.required("backlog_seconds", in: 0.1...600),
+                of: try Scenario.Who(&fields), during: try Scenario.Span(&fields))
         default:
             let plan = Scenario.TaskPlan(
                 users: try fields.whole("users", in: 1...10_000) ?? 1,
@@ -168,6 +177,17 @@ extension Scenario.WorkChange {
                 plan, of: try Scenario.Who(&fields), from: try fields.number("from", in: 0...1) ?? 0,
                 withinSeconds: try fields.number("within_seconds", in: 0...86_400) ?? 60)
         }
+    }
+}
+
+extension Scenario.TaskPlan {
+    /// Of tasks that begin by themselves: `calls` to `most_calls`, `at_once`, `think_seconds`.
+    fileprivate init(_ fields: inout ScenarioFields) throws(ScenarioError) {
+        let calls = try fields.whole("calls", in: 1...10_000) ?? 1
+        self.init(
+            calls: calls, mostCalls: try fields.whole("most_calls", in: calls...10_000),
+            atOnce: try fields.whole("at_once", in: 1...10_000) ?? 1,
+            thinkSeconds: try fields.number("think_seconds", in: 0...3600) ?? 2)
     }
 }
 

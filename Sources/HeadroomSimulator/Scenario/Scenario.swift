@@ -72,7 +72,7 @@ package struct Scenario: Sendable {
         package var patienceSeconds = PerCriticality(interactive: 10.0, nearRealTime: 60.0, batch: 120.0)
 
         /// An agent waits for an answer at least as long as near-real-time work: nobody looks on.
-        func patience(of job: Job) -> Double {
+        package func patience(of job: Job) -> Double {
             let own = patienceSeconds[job.criticality]
             return job.task == nil ? own : max(own, patienceSeconds.nearRealTime)
         }
@@ -136,6 +136,8 @@ package struct Scenario: Sendable {
         /// Every so-many-th of them.
         case every(Int)
         case criticality(Criticality)
+        /// The largest tenant of a tier.
+        case largest(ofTier: String)
         case everyone
     }
 
@@ -153,13 +155,18 @@ package struct Scenario: Sendable {
         case junk(Double, of: Who, during: Span)
         /// Agents: users start their tasks within a time.
         case tasks(TaskPlan, of: Who, from: Double, withinSeconds: Double)
+        /// All of their work is agents': so many calls in a row are a task, which begins when its first one came.
+        case agents(TaskPlan, of: Who)
+        /// A pipeline: as many tasks at a time as fill the contract for `backlogSeconds`, each followed by another one, until
+        /// they have asked for `load` times what the contract grants in the span, or it ends.
+        case pipeline(TaskPlan, load: Double, backlogSeconds: Double, of: Who, during: Span)
 
         /// The tenants that try to gain by it; `nil` for honest work.
         package var gamer: Who? {
             switch self {
             case .resendsDenied(.everyone, _, _): nil
             case .resendsDenied(let who, _, _), .junk(_, let who, _): who
-            case .times, .silent, .tasks: nil
+            case .times, .silent, .tasks, .agents, .pipeline: nil
             }
         }
     }
@@ -169,6 +176,8 @@ package struct Scenario: Sendable {
         package var users: Int
         /// Of one task.
         package var calls: Int
+        /// A pipeline's task has from ``calls`` to so many, evenly.
+        package var mostCalls: Int?
         package var atOnce: Int
         /// Each line of calls is the task of a sub-agent of its own.
         package var hasSubAgents: Bool
@@ -176,10 +185,12 @@ package struct Scenario: Sendable {
         package var thinkSeconds: Double
 
         package init(
-            users: Int = 1, calls: Int = 1, atOnce: Int = 1, hasSubAgents: Bool = false, thinkSeconds: Double = 2
+            users: Int = 1, calls: Int = 1, mostCalls: Int? = nil, atOnce: Int = 1, hasSubAgents: Bool = false,
+            thinkSeconds: Double = 2
         ) {
             self.users = users
             self.calls = calls
+            self.mostCalls = mostCalls
             self.atOnce = atOnce
             self.hasSubAgents = hasSubAgents
             self.thinkSeconds = thinkSeconds
@@ -270,7 +281,7 @@ extension Scenario {
     }
 
     /// The provider as it is in a run of so many seconds, under a contract for `nominal`.
-    func providerSettings(nominal: Rates, seconds run: Double) -> ProviderModel.Settings {
+    package func providerSettings(nominal: Rates, seconds run: Double) -> ProviderModel.Settings {
         var settings = ProviderModel.Settings(model: "simulated-1", nominal: nominal)
         settings.metering = provider.metering
         settings.burstSeconds = provider.burstSeconds

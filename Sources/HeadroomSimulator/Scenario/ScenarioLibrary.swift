@@ -21,6 +21,7 @@ package enum ScenarioLibrary {
         PackageResources.lender_returns_json5,
         PackageResources.agent_storm_json5,
         PackageResources.night_batch_json5,
+        PackageResources.morning_json5,
         PackageResources.retry_storm_json5,
         PackageResources.gateway_lost_json5,
         PackageResources.fleet_replaced_json5,

@@ -34,10 +34,13 @@ package struct Strategy: Sendable {
     /// As typed behind `--strategy`.
     package let name: String
     package let kind: Kind
+    /// How clients try again what was refused; `nil`: as Headroom's gateways do.
+    package let clientRetries: ClientRetries?
 
-    package init(name: String, kind: Kind) {
+    package init(name: String, kind: Kind, clientRetries: ClientRetries? = nil) {
         self.name = name
         self.kind = kind
+        self.clientRetries = clientRetries
     }
 }
 

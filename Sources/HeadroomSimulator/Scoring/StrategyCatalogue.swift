@@ -7,6 +7,7 @@ extension Strategy {
             Strategy(name: "headroom-mixed", kind: .headroom(.mixed)),
             Strategy(name: "headroom-plain", kind: .headroom(.plain)),
             Strategy(name: "fcfs", kind: .firstComeFirstServed),
+            Strategy(name: "shared-bucket", kind: .admission(SharedBucket()), clientRetries: .openAI),
         ] + rivals + rivalsThatLend + [
             Strategy(name: "oracle", kind: .oracle(remembers: false)),
             Strategy(name: "oracle-memory", kind: .oracle(remembers: true)),

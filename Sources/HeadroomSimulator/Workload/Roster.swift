@@ -29,6 +29,8 @@ package struct Roster: Sendable {
     private static let tierShares: [(tier: String, ofTen: Int, floorShare: Double)] = [
         ("critical", 1, 0.8), ("premium", 2, 0.6), ("standard", 4, 0.3), ("free", 3, 0),
     ]
+    /// Highest weight first.
+    package static let tiers = tierShares.map(\.tier)
     private static let interactiveOfTen = 7
     private static let maxFloors = 0.6
 

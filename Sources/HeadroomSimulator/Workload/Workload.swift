@@ -57,6 +57,8 @@ package struct Workload: Sendable {
     package let tasks: [AgentTask]
     /// Tenants that try to gain by what they do.
     package let gamers: [Int]
+    /// Tenants whose pipelines run.
+    package let loud: [Int]
     /// Tenants that were silent and come back while the run lasts, and when.
     package let returns: [(tenant: Int, second: Double)]
     /// How often each tenant sends denied work again, and whether in step with the others.
@@ -106,6 +108,7 @@ package struct Workload: Sendable {
             case .every(let step): ranked.enumerated().filter { $0.offset % step == step - 1 }.map(\.element)
             case .criticality(let criticality):
                 ranked.filter { roster.entries[$0].criticality == criticality }
+            case .largest(let tier): ranked.first { roster.entries[$0].tier == tier }.map { [$0] } ?? []
             case .everyone: ranked
             }
         }
@@ -113,6 +116,7 @@ package struct Workload: Sendable {
         var draft = WorkloadDraft(trace: played, roster: roster, scenario: scenario, seconds: run, seed: seed)
         var resends = Array(repeating: (times: 0, inStep: false), count: played.tenants.count)
         var gamers: [Int] = []
+        var loud: [Int] = []
         var returns: [(tenant: Int, second: Double)] = []
         for change in scenario.changes {
             switch change {
@@ -128,12 +132,21 @@ package struct Workload: Sendable {
                 draft.addJunk(members(who), times: factor, during: span.seconds(ofRun: run))
             case .tasks(let plan, let who, let from, let within):
                 draft.addTasks(members(who), plan, from: from * run, withinSeconds: within)
+            case .agents(let plan, let who):
+                draft.makeAgents(of: members(who), plan)
+            case .pipeline(let plan, let load, let backlog, let who, let span):
+                let span = span.seconds(ofRun: run)
+                draft.addPipeline(
+                    members(who), plan, contract: nominal, seconds: load * (span.upperBound - span.lowerBound),
+                    backlogSeconds: backlog, during: span)
+                loud += members(who)
             }
             if let gamer = change.gamer { gamers += members(gamer) }
         }
         (jobs, tasks) = draft.routed(over: scenario.network)
         self.resends = resends
         self.gamers = gamers
+        self.loud = loud
         self.returns = returns
     }
 }

@@ -12,6 +12,9 @@ struct WorkloadDraft {
     /// Apart from ``jobs``: what is changed about a tenant's work leaves its agents alone.
     private var taskJobs: [Job] = []
 
+    /// The lines of a pipeline do not begin at one instant.
+    private static let pipelineStartSeconds = 5.0
+
     init(trace: Trace, roster: Roster, scenario: Scenario, seconds: Double, seed: UInt64) {
         self.roster = roster
         run = seconds
@@ -82,18 +85,77 @@ struct WorkloadDraft {
         }
     }
 
+    /// A tenant's calls of the trace become tasks, so many in a row each; the last task may have fewer.
+    mutating func makeAgents(of tenants: [Int], _ plan: Scenario.TaskPlan) {
+        for tenant in tenants {
+            let own = jobs.filter { $0.tenant == tenant }.sorted { $0.seconds < $1.seconds }
+            for first in stride(from: 0, to: own.count, by: plan.calls) {
+                let calls = Array(own[first..<min(first + plan.calls, own.count)])
+                _ = addTask(calls, plan, of: tenant, atOnce: plan.atOnce, parent: nil, at: calls[0].seconds)
+            }
+        }
+        let agents = Set(tenants)
+        jobs.removeAll { agents.contains($0.tenant) }
+    }
+
+    /// Tasks that fill the contract for so many seconds, in lines: the first tasks of all lines fill it for
+    /// `backlogSeconds`. Their calls are drawn from everybody's, so that no pipeline wins or loses by its calls' sizes.
+    mutating func addPipeline(
+        _ tenants: [Int], _ plan: Scenario.TaskPlan, contract: Rates, seconds: Double, backlogSeconds: Double,
+        during span: Range<Double>
+    ) {
+        // More than any run gets through.
+        let maxTasks = 100_000
+        let models = jobs + taskJobs
+        guard !models.isEmpty else { return }
+        for tenant in tenants {
+            var work = Work.zero
+            var lines: [Int] = []
+            var added = 0
+            while work.seconds(of: contract) < seconds, added < maxTasks {
+                let count = plan.calls + generator.drawIndex(below: (plan.mostCalls ?? plan.calls) - plan.calls + 1)
+                let calls = (0..<count).map { _ in
+                    var call = models[generator.drawIndex(below: models.count)]
+                    call.tenant = tenant
+                    call.criticality = roster.entries[tenant].criticality
+                    return call
+                }
+                let isFirst = work.seconds(of: contract) < backlogSeconds || lines.isEmpty
+                let line = added % max(1, lines.count)
+                let start =
+                    isFirst
+                    ? min(run - 0.001, span.lowerBound + WorkloadDraft.pipelineStartSeconds * generator.drawUniform())
+                    : tasks[lines[line]].start + tasks[lines[line]].undisturbedSeconds
+                _ = addTask(calls, plan, of: tenant, atOnce: plan.atOnce, parent: nil, at: start)
+                let number = tasks.count - 1
+                tasks[number].lastStart = span.upperBound
+                if isFirst {
+                    lines.append(number)
+                } else {
+                    tasks[lines[line]].next = number
+                    tasks[number].isNext = true
+                    lines[line] = number
+                }
+                work += calls.reduce(.zero) { $0 + $1.cost }
+                added += 1
+            }
+        }
+    }
+
     /// The task's first call plans; the others are dealt to sub-agents that begin when it has ended.
     private mutating func addDelegatedTask(
         _ calls: [Job], _ plan: Scenario.TaskPlan, of tenant: Int, at start: Double
     ) {
         let parent = tasks.count
         let planned = addTask([calls[0]], plan, of: tenant, atOnce: 1, parent: nil, at: start)
+        var end = planned
         let count = min(plan.atOnce, calls.count - 1)
         for line in 0..<count {
             let dealt = stride(from: 1 + line, to: calls.count, by: count).map { calls[$0] }
             tasks[parent].subAgents.append(tasks.count)
-            _ = addTask(dealt, plan, of: tenant, atOnce: 1, parent: parent, at: planned)
+            end = max(end, addTask(dealt, plan, of: tenant, atOnce: 1, parent: parent, at: planned))
         }
+        tasks[parent].undisturbedSeconds = end - start
     }
 
     /// Returns when it would end if every call were served at once.
@@ -113,9 +175,11 @@ struct WorkloadDraft {
             task.calls.append(AgentTask.Call(job: taskJobs.count, pauseSeconds: pause))
             taskJobs.append(job)
         }
+        let end = free.max() ?? start
+        task.undisturbedSeconds = end - start
         task.tokensPerCall = calls.reduce(0) { $0 + $1.cost[.tokens] } / Double(calls.count)
         tasks.append(task)
-        return free.max() ?? start
+        return end
     }
 
     /// In the order of time, with a gateway for each, and with the estimates.

@@ -26,7 +26,8 @@ struct Demo {
         let links = try DemoPlan.gateways.map { _ in try DemoLinks(provider: port) }
         let gateways = try links.indices.map {
             try DemoGateway(
-                index: $0, plan: plan, time: service.time, links: links[$0], headroom: service.address)
+                index: $0, plan: plan, time: service.time, links: links[$0], record: comparison.record,
+                headroom: service.address)
         }
         screen.say(plan.introduction)
 
@@ -88,13 +89,20 @@ struct Demo {
         from start: Timestamp, _ screen: inout DemoScreen, _ isInterrupted: Interruption
     ) async -> DemoTimeline {
         var timeline = DemoTimeline()
+        var hasAsked = false
+        let agents = DemoAgents(plan: plan, gateways: gateways, record: comparison.record, time: service.time)
         await withTaskGroup(of: Void.self) { group in
-            for gateway in gateways { group.addTask { await gateway.run(from: start) } }
+            group.addTask { await agents.run(from: start) }
             while true {
                 let now = service.time.now()
                 let second = now.seconds(since: start)
                 guard second < plan.seconds, !isInterrupted.wasNoted else { break }
-                comparison.add(DemoMark(seconds: second, await tallies(of: gateways)))
+                comparison.advance(to: second)
+                // The end of the drop: by then there is something to tell.
+                if !hasAsked, second >= plan.recoverySeconds {
+                    hasAsked = true
+                    group.addTask { comparison.tell(await tellLoud(service, since: start)) }
+                }
                 if let report = service.board.newestReport {
                     let granted = provider.capacity(at: now)
                     timeline.add(report, granted: granted, atSecond: second)
@@ -102,9 +110,31 @@ struct Demo {
                 }
                 try? await Task.sleep(for: .seconds(min(DemoTimeline.periodSeconds, plan.seconds - second)))
             }
-            for gateway in gateways { await gateway.end() }
+            await agents.end()
+            group.addTask {
+                // Again and again: a call that is on its way to its queue, or back from the provider, waits later.
+                while await !agents.hasEnded {
+                    for gateway in gateways { await gateway.refuseWaiting() }
+                    try? await Task.sleep(for: .milliseconds(50))
+                }
+            }
+            await group.waitForAll()
         }
+        for gateway in gateways { await gateway.stop() }
+        comparison.advance(to: min(plan.seconds, service.time.now().seconds(since: start)))
         return timeline
+    }
+
+    /// What the service has to say to the tenant whose pipeline overruns: why it waits, in a text that names nobody else.
+    private func tellLoud(_ service: Service, since start: Timestamp) async -> [String] {
+        // The story of a period is told by whole minutes.
+        guard plan.recoverySeconds - plan.dropSeconds >= 100 else { return [] }
+        guard let loud = plan.loud, let url = URL(string: "http://\(service.address)") else { return [] }
+        let from = start.adding(seconds: plan.dropSeconds).milliseconds
+        let answer = try? await ServiceClient(url: url).call(
+            "GET", "v1/explain",
+            query: [("tenant", loud.tenant.text), ("pool", DemoPlan.pool.text), ("from", String(from))])
+        return (answer?.json["for_tenant"]?.array ?? []).compactMap(\.string)
     }
 
     private func sumUp(
@@ -118,7 +148,7 @@ struct Demo {
             plan: plan, timeline: timeline, log: provider.log, tallies: tallies,
             reporters: gateways.map(\.manager.reporter),
             stored: Dictionary(uniqueKeysWithValues: stored.map { ($0.kind, Int($0.rows)) }), published: published,
-            comparison: comparison.sides, price: comparison.price)
+            record: comparison.record.record, result: comparison.result)
     }
 
     private func tallies(of gateways: [DemoGateway]) async -> [DemoTally] {

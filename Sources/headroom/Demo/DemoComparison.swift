@@ -1,214 +1,213 @@
-import HeadroomDecision
 import HeadroomJSON
 import HeadroomModel
+import HeadroomSimulator
 import Synchronization
 
 /// The same minutes with Headroom and without, side by side: for the dashboard while they pass, and for the summary.
 final class DemoComparison: Sendable {
-    /// One side, up to some second.
-    struct Side: Sendable {
-        /// Highest weight first: tier, and the part of its tenants' tokens that was served.
-        let tiers: [(tier: String, servedShare: Double)]
-        let refusals: Int
-        /// Tenants that were starved at some time.
-        let starved: Int
-        /// Calls whose caller's patience ended.
-        let gaveUp: Int
-    }
-
     private struct State {
-        var marks: [DemoMark] = []
         /// When the run began; `nil` before.
         var start: Timestamp?
+        var seconds = 0.0
+        /// What the tenant with the pipeline is told.
+        var told: [String] = []
     }
 
-    /// The tier whose work the plot follows.
-    private static let followedTier = "critical"
-    /// The share that a plot shows, and by which starvation is judged, is of so many seconds.
-    private static let windowMarks = Int(10 / DemoTimeline.periodSeconds)
-
+    let record: DemoRecord
     private let plan: DemoPlan
-    private let without: [DemoMark]
-    /// Of each tenant: its fair part of the contract's capacity, by floors and weights.
-    private let entitlements: [Rates]
+    private let without: RunRecord
     private let state = Mutex(State())
 
     init(plan: DemoPlan) {
         self.plan = plan
-        without = DemoTwin.marks(of: plan)
-        entitlements = Self.entitlements(plan)
+        record = DemoRecord(plan)
+        without = plan.simulate(DemoPlan.rival)
     }
 
     func begin(at start: Timestamp) { state.withLock { $0.start = start } }
 
-    func add(_ mark: DemoMark) { state.withLock { $0.marks.append(mark) } }
+    /// The run has come so far.
+    func advance(to second: Double) { state.withLock { $0.seconds = second } }
 
-    /// Both sides, as far as the run has come.
-    var sides: (with: Side, without: Side) {
-        let marks = state.withLock { $0.marks }
-        let end = marks.last?.seconds ?? 0
-        return (side(marks), side(without.filter { $0.seconds <= end }))
-    }
+    func tell(_ sentences: [String]) { state.withLock { $0.told = sentences } }
 
-    // MARK: Figures
-
-    private func side(_ marks: [DemoMark]) -> Side {
-        let last = marks.last ?? DemoMark(seconds: 0, tenants: plan.roster.entries.count)
-        let tiers = plan.policy.tiers.sorted { ($1.weight, $0.name) < ($0.weight, $1.name) }.map(\.name)
-            .filter { tier in plan.roster.entries.contains { $0.tier == tier } }
-        return Side(
-            tiers: tiers.map { tier in (tier, Self.share(last, since: nil, members(of: tier))) },
-            refusals: last.refusals, starved: plan.roster.entries.indices.count { isStarved($0, in: marks) },
-            gaveUp: last.tenants.reduce(0) { $0 + $1.denied })
-    }
-
-    private func members(of tier: String) -> [Int] {
-        plan.roster.entries.indices.filter { plan.roster.entries[$0].tier == tier }
-    }
-
-    /// The part of the tokens that came between two marks and was served; 1 when none came.
-    private static func share(_ mark: DemoMark, since earlier: DemoMark?, _ members: [Int]) -> Double {
-        var (offered, served) = (0.0, 0.0)
-        for index in members {
-            offered += mark.tenants[index].offered[.tokens] - (earlier?.tenants[index].offered[.tokens] ?? 0)
-            served += mark.tenants[index].served[.tokens] - (earlier?.tenants[index].served[.tokens] ?? 0)
-        }
-        // What came before the window may be served within it.
-        return offered > 0 ? min(1, served / offered) : 1
-    }
-
-    /// True when for longer than the demo's starvation rule says the tenant got less than its share of what it asked for,
-    /// up to its entitlement. The same rule for both sides, on what came and what was served.
-    private func isStarved(_ index: Int, in marks: [DemoMark]) -> Bool {
-        let policy = plan.policy.starvation
-        var since: Double?
-        for (place, mark) in marks.enumerated() where place >= Self.windowMarks {
-            let earlier = marks[place - Self.windowMarks]
-            let seconds = mark.seconds - earlier.seconds
-            let (now, then) = (mark.tenants[index], earlier.tenants[index])
-            let due = min(
-                (now.offered - then.offered).seconds(of: plan.capacity),
-                entitlements[index].work(overSeconds: seconds).seconds(of: plan.capacity))
-            guard due > 0, (now.served - then.served).seconds(of: plan.capacity) < policy.share * due else {
-                since = nil
-                continue
-            }
-            since = since ?? mark.seconds
-            if mark.seconds - (since ?? 0) > policy.seconds { return true }
-        }
-        return false
-    }
-
-    private static func entitlements(_ plan: DemoPlan) -> [Rates] {
-        let policy = plan.policy
-        let tenants = plan.roster.entries.map { entry in
-            var demand = PerCriticality(repeating: Rates.none)
-            demand[entry.criticality] = entry.demand
-            return FillTenant(
-                id: entry.tenant, tier: entry.tier, weight: policy.tier(named: entry.tier)?.weight ?? 1,
-                demand: demand, floor: entry.floor, shape: entry.demand)
-        }
-        let bands = [FillBand(.floor)] + Criticality.allCases.map { FillBand(.demand, criticality: $0) }
-        var engine = FillEngine()
-        return engine.solve(FillProblem(capacity: plan.capacity, bands: bands, tenants: tenants)).tenants.map(\.fill)
+    /// As far as the run has come.
+    var result: DemoResult {
+        let (seconds, told) = state.withLock { ($0.seconds, $0.told) }
+        return DemoResult(
+            plan: plan, with: RunFigures(record.record, plan: plan.shares, at: seconds),
+            without: RunFigures(without, plan: plan.shares, at: seconds), told: told)
     }
 
     // MARK: For the dashboard
 
-    /// `with`, `without`: figures so far, and the followed tier's share as percent over time.
+    /// Figures so far, and service over time in the scarce resource, by steps of ten seconds over the whole run.
     func encoded() -> [UInt8] {
-        let (marks, start) = state.withLock { ($0.marks, $0.start) }
-        let end = marks.last?.seconds ?? 0
-        let twin = without.filter { $0.seconds <= end }
-        let sides = sides
+        let (start, seconds) = state.withLock { ($0.start, $0.seconds) }
+        let result = result
         var writer = JSONWriter(capacity: 8192)
         writer.beginObject()
         writer.field("pool", DemoPlan.pool.text)
-        writer.field("seconds", finite: end)
+        writer.field("seconds", finite: seconds)
         writer.field("planned_seconds", finite: plan.seconds)
-        writer.key("at")
-        writer.beginArray()
-        // One a second is enough for a plot.
-        for mark in marks.indices where mark.isMultiple(of: 2) {
-            writer.integer(start?.adding(seconds: marks[mark].seconds).milliseconds ?? 0)
-        }
-        writer.endArray()
-        for (name, side, course) in [("with", sides.with, marks), ("without", sides.without, twin)] {
-            writer.key(name)
-            writer.beginObject()
-            writer.key(Self.followedTier)
-            writer.beginArray()
-            for index in marks.indices where index.isMultiple(of: 2) {
-                writer.amount(followed(course, atSecond: marks[index].seconds))
+        writer.field("resource", plan.shares.scarce.name)
+        writer.field("loud", plan.loud?.tenant.text)
+        result.write(to: &writer)
+        if let start {
+            writer.field("from_ms", start.milliseconds)
+            writer.field("to_ms", start.adding(seconds: plan.seconds).milliseconds)
+            writeCourse(from: start, to: Int(seconds / RunRecord.stepSeconds), &writer)
+            writer.key("events")
+            writer.array(plan.events.filter { $0.second <= seconds }) { writer, event in
+                writer.beginObject()
+                writer.field("at_ms", start.adding(seconds: event.second).milliseconds)
+                writer.field("kind", "capacity")
+                writer.field("text", event.text)
+                writer.endObject()
             }
-            writer.endArray()
-            writer.members(of: side)
-            writer.endObject()
         }
-        writer.key("events")
-        writer.beginArray()
-        for (second, text) in [
-            (plan.dropSeconds, "the provider silently grants half"), (plan.recoverySeconds, "full capacity again"),
-        ] where second <= end {
-            writer.beginObject()
-            writer.field("at_ms", start?.adding(seconds: second).milliseconds ?? 0)
-            writer.field("kind", "capacity")
-            writer.field("text", text)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.field("price", price)
-        writer.field("note", note)
         writer.endObject()
         return writer.bytes
     }
 
-    /// Who pays for what the others gain, where somebody does: the last tier, as far as the run has come.
-    var price: String? {
-        let (with, without) = sides
-        guard let own = with.tiers.last, let other = without.tiers.last, own.servedShare < other.servedShare - 0.05
-        else {
-            return nil
+    private func writeCourse(from start: Timestamp, to steps: Int, _ writer: inout JSONWriter) {
+        let own = record.record
+        let steps = min(steps, own.stepCount)
+        let quiet = plan.shares.isQuiet.indices.filter { plan.shares.isQuiet[$0] }
+        writer.key("at")
+        writer.array(0..<steps) { writer, step in
+            writer.integer(start.adding(seconds: (Double(step) + 0.5) * RunRecord.stepSeconds).milliseconds)
         }
-        let members = members(of: own.tier)
-        let gaveUp = state.withLock { $0.marks.last }.map { mark in
-            members.reduce(0) { $0 + mark.tenants[$1].denied }
+        for (name, run, members) in [
+            ("quiet_with", own, quiet), ("quiet_without", without, quiet), ("loud_with", own, plan.workload.loud),
+            ("loud_without", without, plan.workload.loud),
+        ] {
+            writer.key(name)
+            writer.array(0..<steps) { writer, step in
+                let served = members.reduce(Work.zero) { $0 + run.served[step * run.tenantCount + $1] }
+                writer.number(served[plan.shares.scarce] * 60 / RunRecord.stepSeconds)
+            }
         }
-        let patient =
-            members.allSatisfy { plan.roster.entries[$0].criticality == .batch }
-            ? ". Its callers can wait (\(gaveUp ?? 0) of its calls were given up so far). Without Headroom such patience "
-                + "wins: its retries outlast callers that must have their answer soon."
-            : "."
-        return
-            "The \(own.tier) tier comes last by policy, and pays for this: \(DemoText.percent(own.servedShare)) of its tokens were served so "
-            + "far, in place of \(DemoText.percent(other.servedShare))\(patient)"
+    }
+}
+
+/// Both sides of a run, up to some second, and what they come to.
+struct DemoResult: Sendable {
+    let plan: DemoPlan
+    let with: RunFigures
+    let without: RunFigures
+    /// What the tenant with the pipeline was told.
+    let told: [String]
+
+    /// The product in one line.
+    var headline: String {
+        guard let own = with.quiet.tasks, let other = without.quiet.tasks else {
+            return "The same minutes with Headroom, and without"
+        }
+        return "An agent's task takes \(DemoText.time(own.median, isOpen: own.isMedianOpen)) with Headroom, "
+            + "\(DemoText.time(other.median, isOpen: other.isMedianOpen)) without"
     }
 
-    /// Percent of the followed tier's tokens of the last seconds.
-    private func followed(_ marks: [DemoMark], atSecond second: Double) -> Double? {
-        guard let place = marks.lastIndex(where: { $0.seconds <= second + 0.01 }) else { return nil }
-        let earlier = place >= Self.windowMarks ? marks[place - Self.windowMarks] : nil
-        return 100 * Self.share(marks[place], since: earlier, members(of: Self.followedTier))
+    /// A line for each figure: name, with, without, and whether Headroom is better.
+    var figures: [(name: String, with: String, without: String, isBetter: Bool)] {
+        var figures: [(name: String, with: String, without: String, isBetter: Bool)] = []
+        func add(_ name: String, _ own: Double, _ other: Double, isLowBetter: Bool, _ text: (Double) -> String) {
+            figures.append((name, text(own), text(other), isLowBetter ? own < other : own > other))
+        }
+        func whole(_ value: Double) -> String { GroupedNumber.whole(value) }
+        add("Critical work served", with.criticalShare, without.criticalShare, isLowBetter: false, DemoText.percent)
+        add(
+            "Quiet tenants' work served", with.quiet.servedShare, without.quiet.servedShare, isLowBetter: false,
+            DemoText.percent)
+        let loud = Set(plan.workload.loud)
+        add(
+            "Quiet tenants starved", Double(with.starved.count { !loud.contains($0) }),
+            Double(without.starved.count { !loud.contains($0) }), isLowBetter: true, whole)
+        add("429s from provider or limiter", Double(with.refusals), Double(without.refusals), isLowBetter: true, whole)
+        add(
+            "Calls that quiet tenants gave up", Double(with.quiet.gaveUp), Double(without.quiet.gaveUp),
+            isLowBetter: true, whole)
+        add("Tokens served, all tenants", with.tokensServed, without.tokensServed, isLowBetter: false, whole)
+        return figures
     }
 
     var note: String {
-        "Without: each call goes out as it comes; a refused one is tried again after what the provider says, with backoff. "
-            + "A tenant counts as starved after \(Int(DemoPlan.starvationSeconds)) s under 70 % of what it asks for, up to its "
-            + "fair part of the contract's capacity; the same rule on both sides."
+        let who = plan.loud.map { "\($0.tenant.text), whose pipeline overruns, is not" } ?? "All are"
+        return
+            "Quiet tenants ask for no more than their fair share of what the provider grants; \(who). A task that has not "
+            + "ended counts with its time so far. Starved: under 70 % of the fair share for "
+            + "\(Int(RunFigures.starvedSeconds)) s. Without Headroom: a shared bucket at the contract's rates, and clients that "
+            + "retry as OpenAI's library does, computed on virtual time with the same tasks."
+    }
+
+    var json: String {
+        var writer = JSONWriter(capacity: 4096)
+        writer.beginObject()
+        writer.field("seconds", finite: plan.seconds)
+        write(to: &writer)
+        writer.endObject()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.field("headline", headline)
+        writer.key("figures")
+        writer.array(figures) { writer, figure in
+            writer.beginObject()
+            writer.field("name", figure.name)
+            writer.field("with", figure.with)
+            writer.field("without", figure.without)
+            writer.field("better", figure.isBetter)
+            writer.endObject()
+        }
+        writer.key("with")
+        writer.write(with)
+        writer.key("without")
+        writer.write(without)
+        writer.field("told", told)
+        writer.field("note", note)
     }
 }
 
 extension JSONWriter {
-    mutating func members(of side: DemoComparison.Side) {
+    fileprivate mutating func write(_ figures: RunFigures) {
+        beginObject()
         key("tiers")
-        array(side.tiers) { writer, tier in
-            writer.beginObject()
-            writer.field("tier", tier.tier)
-            writer.field("served_share", finite: tier.servedShare)
-            writer.endObject()
+        array(figures.tiers) { $0.write($1) }
+        key("quiet")
+        write(figures.quiet)
+        key("everyone")
+        write(figures.everyone)
+        field("critical_share", finite: figures.criticalShare)
+        field("starved", figures.starved.count)
+        field("refusals", figures.refusals)
+        field("tokens", finite: figures.tokensServed)
+        endObject()
+    }
+
+    private mutating func write(_ group: RunFigures.Group) {
+        beginObject()
+        field("name", group.name)
+        field("served_share", finite: group.servedShare)
+        field("gave_up", group.gaveUp)
+        key("tasks")
+        if let tasks = group.tasks {
+            beginObject()
+            field("count", tasks.count)
+            field("ended", tasks.ended)
+            field("median_seconds", finite: tasks.median)
+            field("median_open", tasks.isMedianOpen)
+            field("p95_seconds", finite: tasks.p95)
+            field("p95_open", tasks.isP95Open)
+            field("undisturbed_median_seconds", finite: tasks.undisturbedMedian)
+            field("undisturbed_p95_seconds", finite: tasks.undisturbedP95)
+            field("median", DemoText.time(tasks.median, isOpen: tasks.isMedianOpen))
+            field("p95", DemoText.time(tasks.p95, isOpen: tasks.isP95Open))
+            field("undisturbed", DemoText.time(tasks.undisturbedMedian, isOpen: false))
+            endObject()
+        } else {
+            null()
         }
-        field("refusals", side.refusals)
-        field("starved", side.starved)
-        field("gave_up", side.gaveUp)
+        endObject()
     }
 }

@@ -6,7 +6,7 @@ import HeadroomSimulator
 import Synchronization
 
 /// An enforcement gateway as a platform builds one: ``BudgetManager`` says which call goes next, and this carries calls to
-/// the provider. It replays its part of the trace.
+/// the provider.
 actor DemoGateway {
     /// More wait, after they have had their turn, for a free connection.
     static let maxCallsInFlight = 256
@@ -18,19 +18,18 @@ actor DemoGateway {
     private let plan: DemoPlan
     private let time: TimeSource
     private let links: DemoLinks
-    private let arrivals: [DemoPlan.Arrival]
+    private let record: DemoRecord
     private let received: ReceivedParts
-    private var counts: DemoTally
-    private var isEnding = false
-    private var hasEnded = false
+    private var counts = DemoTally()
 
-    init(index: Int, plan: DemoPlan, time: TimeSource, links: DemoLinks, headroom: ListenAddress) throws {
+    init(
+        index: Int, plan: DemoPlan, time: TimeSource, links: DemoLinks, record: DemoRecord, headroom: ListenAddress
+    ) throws {
         id = DemoPlan.gateways[index]
         self.plan = plan
         self.time = time
         self.links = links
-        arrivals = plan.arrivals[index]
-        counts = DemoTally(tenants: plan.roster.entries.count)
+        self.record = record
         let received = ReceivedParts()
         self.received = received
         guard let address = URL(string: "http://\(headroom)") else { throw CommandError("no URL for \(headroom)") }
@@ -57,68 +56,49 @@ actor DemoGateway {
         manager.poolStates.first { $0.pool == DemoPlan.pool }?.status.allocation?.enforce ?? false
     }
 
-    /// Replays everything from `start` on, then sends what telemetry is left and says goodbye. Ends early after ``end()``.
-    func run(from start: Timestamp) async {
-        await withDiscardingTaskGroup { group in
-            for (index, arrival) in arrivals.enumerated() where arrival.seconds < plan.seconds {
-                await pause(until: start.adding(seconds: arrival.seconds))
-                guard !isEnding else { break }
-                counts.tenants[arrival.tenant].offered += arrival.work
-                group.addTask { await self.play(arrival, request: "\(self.id)-r\(index)") }
-            }
-            await pause(until: start.adding(seconds: plan.seconds))
-            hasEnded = true
-            counts.waiting = manager.refuseWaiting()
-        }
-        await manager.stop()
-    }
-
-    /// No more calls; those on their way are waited for.
-    func end() { isEnding = true }
-
-    private func pause(until instant: Timestamp) async {
-        while !isEnding {
-            let left = instant.seconds(since: time.now())
-            guard left > 0 else { return }
-            try? await Task.sleep(for: .seconds(min(left, DemoGateway.pauseSeconds)))
-        }
-    }
-
-    // MARK: Calls
-
-    private func play(_ arrival: DemoPlan.Arrival, request: String) async {
-        let entry = plan.roster.entries[arrival.tenant]
+    /// Sends a call when its turn has come, and again while the gate advises it. False when its caller's patience ended.
+    func play(_ job: Job, name: String, from start: Timestamp) async -> Bool {
         let call = Call(
-            tenant: entry.tenant, pool: DemoPlan.pool, criticality: entry.criticality,
-            inputTokens: Int(arrival.inputTokens), maxWait: .seconds(DemoPlan.patienceSeconds(entry.criticality)),
-            request: request, model: DemoPlan.model, endpoint: "chat", provider: DemoPlan.provider)
+            tenant: plan.roster.entries[job.tenant].tenant, pool: DemoPlan.pool, criticality: job.criticality,
+            inputTokens: Int(job.inputTokens), maxWait: .seconds(plan.scenario.clients.patience(of: job)),
+            request: name,
+            model: DemoPlan.model, endpoint: "chat", provider: DemoPlan.provider)
+        let arrival = job.seconds
         do throws(Refusal) {
             var slot = try await manager.slot(for: call)
-            while case .after = await carryOut(slot, arrival).retry { slot = try await slot.again() }
+            while true {
+                let second = time.now().seconds(since: start)
+                let advice = await carryOut(slot, job)
+                switch advice.kind {
+                case .ok:
+                    record.serve(job, arrivedAt: arrival, at: second)
+                    return true
+                case .quota, .overload, .ramp: record.refuse(at: second)
+                case .billing, .auth, .client, .server: counts.failed += 1
+                }
+                guard case .after = advice.retry else { return false }
+                slot = try await slot.again()
+            }
         } catch {
-            // Those that wait when the run ends are counted there.
-            if !hasEnded { counts.tenants[arrival.tenant].denied += 1 }
+            return false
         }
     }
 
-    private func carryOut(_ slot: Slot, _ arrival: DemoPlan.Arrival) async -> Advice {
-        let answer = await links.call(inputTokens: arrival.inputTokens, outputTokens: arrival.outputTokens)
-        guard let answer else {
-            counts.failed += 1
-            return slot.finish(.fault(.connection))
-        }
+    /// At the end of the run: all calls that wait are refused, and counted.
+    func refuseWaiting() { counts.waiting += manager.refuseWaiting() }
+
+    /// Sends what telemetry is left and says goodbye. Nothing may wait any more.
+    func stop() async { await manager.stop() }
+
+    private func carryOut(_ slot: Slot, _ job: Job) async -> Advice {
+        let answer = await links.call(inputTokens: job.inputTokens, outputTokens: job.outputTokens)
+        guard let answer else { return slot.finish(.fault(.connection)) }
         let isServed = answer.status == 200
-        let advice = slot.finish(
+        return slot.finish(
             .answer(
                 status: answer.status, headers: answer.headers, body: answer.body,
-                inputTokens: isServed ? Int(arrival.inputTokens) : nil,
-                outputTokens: isServed ? Int(arrival.outputTokens) : nil))
-        switch advice.kind {
-        case .ok: counts.tenants[arrival.tenant].served += arrival.work
-        case .quota, .overload, .ramp: counts.refused += 1
-        case .billing, .auth, .client, .server: counts.failed += 1
-        }
-        return advice
+                inputTokens: isServed ? Int(job.inputTokens) : nil,
+                outputTokens: isServed ? Int(job.outputTokens) : nil))
     }
 }
 
@@ -141,17 +121,6 @@ private final class ReceivedParts: Sendable {
 
 /// The counts of one gateway, for the summary.
 struct DemoTally: Sendable {
-    struct Tenant: Sendable {
-        var offered = Work.zero
-        var served = Work.zero
-        /// Calls that gave up before the gate let them go.
-        var denied = 0
-    }
-
-    /// In the order of ``Roster/entries``.
-    var tenants: [Tenant]
-    /// Attempts that the provider refused.
-    var refused = 0
     /// Attempts without a usable answer.
     var failed = 0
     /// Calls that waited when the run ended.
@@ -162,9 +131,5 @@ struct DemoTally: Sendable {
     struct Part: Sendable {
         let budget: Rates
         let capacity: Rates
-    }
-
-    init(tenants: Int) {
-        self.tenants = Array(repeating: Tenant(), count: tenants)
     }
 }

@@ -2,30 +2,23 @@ import HeadroomModel
 import HeadroomSimulator
 
 /// The plan of a demo, fixed before it starts: the same options and seed give the same plan.
+///
+/// It is the simulator's scenario *morning* on the requests that are played, so `headroom simulate` measures the same.
 struct DemoPlan: Sendable {
     /// As `policies/pools` names it, so that a plan on the demo's database finds its rules.
     static let pool: PoolID = "demo:sim-large"
     static let provider = "openai"
     static let model = "sim-large-2026-11-01"
     static let gateways: [GatewayID] = ["gw-1", "gw-2", "gw-3", "gw-4"]
+    private static let scenarioName = "morning"
+    /// What teams have without Headroom.
+    static let rival = "shared-bucket"
 
     /// The demo's own starvation rule; a service waits five minutes.
-    static let starvationSeconds = 10.0
-    /// The default speed aims at this, and four gateways in one process play no more.
-    static let usualRate = 60.0
-    static let maxRate = 500.0
-    /// As many as one screen and one summary can show.
-    private static let maxTenants = 64
-
-    /// One request on its way to a gateway.
-    struct Arrival: Sendable {
-        /// Since the start of the run.
-        let seconds: Double
-        /// Of ``Roster/entries``.
-        let tenant: Int
-        let inputTokens: Int64
-        let outputTokens: Int64
-    }
+    static let starvationSeconds = RunFigures.starvedSeconds
+    /// The default speed aims at this: with the pipeline's calls five times as many are on their way.
+    static let usualRate = 40.0
+    static let maxRate = 100.0
 
     /// Where the requests come from, for people.
     let source: String
@@ -33,16 +26,30 @@ struct DemoPlan: Sendable {
     let seconds: Double
     let speed: Double
     let seed: UInt64
-    /// The provider's contract: the mean demand of the requests that are played.
-    let capacity: Rates
+    let scenario: Scenario
+    let workload: Workload
+    let shares: FairShares
+    /// The tenants of ``workload``, under names that tell their tier where they are invented.
     let roster: Roster
-    /// For each of ``gateways``, ascending by time.
-    let arrivals: [[Arrival]]
+    /// The provider's contract.
+    var capacity: Rates { workload.nominal }
 
     /// From here on the provider grants half of its contract, and says nothing.
-    var dropSeconds: Double { seconds / 6 }
-    var recoverySeconds: Double { seconds * 2 / 3 }
-    static let dropFactor = 0.5
+    var dropSeconds: Double { spanOfDrop.lowerBound }
+    var recoverySeconds: Double { spanOfDrop.upperBound }
+
+    private var spanOfDrop: Range<Double> {
+        scenario.provider.grants.first?.span.seconds(ofRun: seconds) ?? seconds..<seconds
+    }
+
+    /// When the pipeline's last task begins.
+    var pipelineEndSeconds: Double {
+        for case .pipeline(_, _, _, _, let span) in scenario.changes { return span.seconds(ofRun: seconds).upperBound }
+        return seconds
+    }
+
+    /// The tenant whose pipeline overruns.
+    var loud: Roster.Entry? { workload.loud.first.map { roster.entries[$0] } }
 
     init(_ options: DemoOptions) throws {
         seed = options.seed
@@ -57,7 +64,7 @@ struct DemoPlan: Sendable {
             whole = SyntheticWorkload.trace(requests: Int(requests), seed: seed)
         }
         let speed = options.speed ?? whole.speed(forRate: DemoPlan.usualRate, seconds: options.seconds)
-        let played = whole.played(seconds: options.seconds, speed: speed).folded(toLargest: DemoPlan.maxTenants)
+        let played = whole.played(seconds: options.seconds, speed: speed).folded(toLargest: Workload.maxTenants)
         // A trace that ends early ends the run: the rest would be silence.
         let length = (played.rows.last?.seconds ?? 0).rounded(.up)
         let seconds = length < 0.9 * options.seconds ? length : options.seconds
@@ -72,49 +79,44 @@ struct DemoPlan: Sendable {
                 "--speed \(DemoText.decimal(speed)): makes \(Int(rate)) requests a second; the demo plays at most "
                     + "\(Int(DemoPlan.maxRate)): --speed \(DemoText.decimal(speed * DemoPlan.maxRate / rate)) or so")
         }
-        self.seconds = seconds
+        guard let scenario = ScenarioLibrary.named(DemoPlan.scenarioName) else {
+            preconditionFailure("the scenario \(DemoPlan.scenarioName) comes with Headroom")
+        }
+        self.scenario = scenario
         self.speed = speed
-        capacity = played.total.rates(overSeconds: seconds, of: [ResourceSet(.requests), ResourceSet(.tokens)])
-            .map { max(1, $1.rounded()) }
-        let dealt = Roster(trace: played, seconds: seconds, capacity: capacity, seed: seed, urgency: .byTier)
-        let names = DemoPlan.names(of: played, dealt, capacity: capacity)
-        trace = played.named(names)
-        roster = dealt.named(names)
-        arrivals = DemoPlan.route(trace, seed: seed)
+        trace = played
+        workload = Workload(trace: played, scenario: scenario, seconds: seconds, seed: seed)
+        self.seconds = workload.seconds
+        shares = FairShares(
+            workload: workload, reference: Reference(workload: workload, scenario: scenario))
+        roster = workload.roster.named(DemoPlan.names(of: played, workload))
+    }
+
+    /// The same minutes by another rule, on virtual time.
+    func simulate(_ strategy: String) -> RunRecord {
+        guard let strategy = Strategy.named(strategy) else { preconditionFailure("no strategy \(strategy)") }
+        return Simulation(workload: workload, scenario: scenario, strategy: strategy, seed: seed).run()
+    }
+
+    /// Both sides of it by the simulator.
+    var simulated: DemoResult {
+        DemoResult(
+            plan: self, with: RunFigures(simulate("headroom"), plan: shares, at: seconds),
+            without: RunFigures(simulate(DemoPlan.rival), plan: shares, at: seconds), told: [])
     }
 
     /// Invented tenants are called by their tier, the largest of it first: `critical-1`, `free-3`.
-    private static func names(of trace: Trace, _ roster: Roster, capacity: Rates) -> [TenantID] {
-        var names = trace.tenants
+    private static func names(of trace: Trace, _ workload: Workload) -> [TenantID] {
+        var names = workload.roster.entries.map(\.tenant)
         guard trace.hasSyntheticTenants else { return names }
-        let costs = trace.totals.map { $0.seconds(of: capacity) }
+        let costs = workload.roster.entries.map { $0.demand.work(overSeconds: 60).seconds(of: workload.nominal) }
         var counts: [String: Int] = [:]
         for index in names.indices.sorted(by: { (-costs[$0], $0) < (-costs[$1], $1) }) {
-            let tier = roster.entries[index].tier
+            let tier = workload.roster.entries[index].tier
             counts[tier, default: 0] += 1
             names[index] = TenantID(unchecked: "\(tier)-\(counts[tier] ?? 0)")
         }
         return names
-    }
-
-    /// Each tenant has its own uneven split over the gateways, by seed.
-    private static func route(_ trace: Trace, seed: UInt64) -> [[Arrival]] {
-        var generator = SeededGenerator(seed: seed, stream: "routes")
-        let weights = trace.tenants.map { _ in gateways.map { _ in generator.drawExponential(mean: 1) } }
-        var arrivals = gateways.map { _ in [Arrival]() }
-        for row in trace.rows {
-            let own = weights[row.tenant]
-            var target = generator.drawUniform() * own.reduce(0, +)
-            let gateway = own.firstIndex { weight in
-                target -= weight
-                return target < 0
-            }
-            arrivals[gateway ?? own.count - 1].append(
-                Arrival(
-                    seconds: row.seconds, tenant: row.tenant, inputTokens: row.inputTokens,
-                    outputTokens: row.outputTokens))
-        }
-        return arrivals
     }
 }
 
@@ -127,28 +129,38 @@ extension DemoPlan {
     }
 
     var provider: ProviderModel.Settings {
-        var settings = ProviderModel.Settings(model: DemoPlan.model, nominal: capacity)
-        settings.capacity = [(dropSeconds, DemoPlan.dropFactor), (recoverySeconds, 1)]
+        var settings = scenario.providerSettings(nominal: capacity, seconds: seconds)
+        settings.model = DemoPlan.model
         return settings
     }
 
-    /// How long a caller waits before it gives up.
-    static func patienceSeconds(_ criticality: Criticality) -> Double { criticality == .batch ? 120 : 10 }
+    /// What happens when, for people.
+    var events: [(second: Double, text: String)] {
+        [
+            (dropSeconds, "the provider silently grants half"), (recoverySeconds, "full capacity again"),
+            (pipelineEndSeconds, "the pipeline's last task begins"),
+        ]
+    }
 
     /// The first lines on the screen.
     var introduction: String {
+        let tasks = workload.tasks.filter { $0.parent == nil && !workload.loud.contains($0.tenant) }
+        let first = workload.tasks.filter { workload.loud.contains($0.tenant) && $0.next != nil && !$0.isNext }
         var lines = [
             "Trace: \(source), \(trace.rows.count) requests of \(trace.tenants.count) tenants in \(Int(seconds)) s "
-                + "(\(DemoText.decimal(Double(trace.rows.count) / seconds)) a second, speed \(DemoText.decimal(speed)))."
+                + "(\(DemoText.decimal(Double(trace.rows.count) / seconds)) a second, speed \(DemoText.decimal(speed))). "
+                + "Agents make them: \(tasks.count) tasks of the quiet tenants, each eight calls that follow from each other."
         ]
         if trace.hasSyntheticTenants { lines.append("Its tenants are synthetic, called by their tier.") }
         if trace.hasDrawnLengths { lines.append("Some lengths are drawn: the trace does not tell all of them.") }
         lines += [
-            "Tiers and floors are invented, by seed \(seed); the free tier's work is batch, that of the others interactive.",
-            "Provider: simulated, \(RateText.cell(capacity)), which is the mean demand of what is played; half of it "
-                + "from second \(Int(dropSeconds)) to \(Int(recoverySeconds)), while its headers go on telling the contract.",
-            "This demo calls a tenant starved after \(Int(DemoPlan.starvationSeconds)) s under 70 % of what it is due; "
-                + "a service waits 5 minutes.",
+            "\(loud?.tenant.text ?? "Nobody")'s nightly pipeline overruns into the morning: \(first.count) tasks at a time "
+                + "that fan out 40 to 80 calls at once, until second \(Int(pipelineEndSeconds)).",
+            "Tiers, floors and urgency are invented, by seed \(seed).",
+            "Provider: simulated, \(RateText.cell(capacity)); half of it from second \(Int(dropSeconds)) to "
+                + "\(Int(recoverySeconds)), while its headers go on telling the contract.",
+            "Without Headroom, on virtual time: one shared bucket at the contract's rates, and clients that retry as OpenAI's "
+                + "library does.",
         ]
         return lines.joined(separator: "\n")
     }

@@ -29,12 +29,7 @@ extension DemoSummary {
         writer.endObject()
         writer.key("comparison")
         writer.beginObject()
-        for (name, side) in [("with_headroom", comparison.with), ("without", comparison.without)] {
-            writer.key(name)
-            writer.beginObject()
-            writer.members(of: side)
-            writer.endObject()
-        }
+        result.write(to: &writer)
         writer.endObject()
         writer.key("tenants")
         writer.beginArray()

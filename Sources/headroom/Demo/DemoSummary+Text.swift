@@ -1,10 +1,11 @@
 import HeadroomModel
+import HeadroomSimulator
 
 /// The summary for a person.
 extension DemoSummary {
     var text: String {
         (["", "Summary of \(DemoText.decimal(seconds)) s", ""] + served + telemetryLines + generationLines
-            + capacityLines + refusalLines + comparisonLines + [""] + tenantLines
+            + capacityLines + refusalLines + [""] + comparisonLines + [""] + tenantLines
             + failures.map { "The loop failed: \($0)" })
             .joined(separator: "\n")
     }
@@ -83,19 +84,8 @@ extension DemoSummary {
         ]
     }
 
-    /// The product in one table: the same arrivals, the same provider.
-    private var comparisonLines: [String] {
-        let names = comparison.with.tiers.map { "\($0.tier) served" }
-        var table = TextTable(["  the same minutes"] + names + ["429s", "starved", "gave up"])
-        table.add(["  with Headroom"] + cells(comparison.with))
-        table.add(["  without, first come first served"] + cells(comparison.without))
-        return ["", table.text] + (price.map { ["  \($0)"] } ?? [])
-    }
-
-    private func cells(_ side: DemoComparison.Side) -> [String] {
-        let shares = side.tiers.map { DemoText.percent($0.servedShare) }
-        return shares + [String(side.refusals), "\(side.starved) tenants", String(side.gaveUp)]
-    }
+    /// The product in a line and two tables: the same tasks, the same provider.
+    private var comparisonLines: [String] { result.lines.map { "  \($0)" } }
 
     private var tenantLines: [String] {
         var table = TextTable([
@@ -120,4 +110,33 @@ extension DemoSummary {
     }
 
     private func entry(_ name: String, _ text: String) -> String { "  " + DemoText.left(name, 13) + text }
+}
+
+extension DemoResult {
+    /// For a terminal.
+    var lines: [String] {
+        var tasks = TextTable([
+            "an agent's task, quiet tenants", "undisturbed", "with Headroom", "without", "slowest 5 %: with", "without",
+            "served: with", "without",
+        ])
+        for (own, other) in zip(with.tiers + [with.quiet], without.tiers + [without.quiet]) {
+            func cell(_ tasks: RunFigures.Tasks?, _ text: (RunFigures.Tasks) -> String) -> String {
+                tasks.map(text) ?? "-"
+            }
+            func median(_ tasks: RunFigures.Tasks) -> String {
+                DemoText.time(tasks.median, isOpen: tasks.isMedianOpen)
+            }
+            func tail(_ tasks: RunFigures.Tasks) -> String { DemoText.time(tasks.p95, isOpen: tasks.isP95Open) }
+            tasks.add([
+                own.name, cell(own.tasks) { DemoText.time($0.undisturbedMedian, isOpen: false) },
+                cell(own.tasks, median), cell(other.tasks, median), cell(own.tasks, tail), cell(other.tasks, tail),
+                DemoText.percent(own.servedShare), DemoText.percent(other.servedShare),
+            ])
+        }
+        var table = TextTable(["the same minutes", "with Headroom", "without"])
+        for figure in figures { table.add([figure.name, figure.with, figure.without]) }
+        let told = told.isEmpty ? [] : ["", "\(plan.loud?.tenant.text ?? "") is told:"] + told
+        return [headline, ""] + tasks.text.split(separator: "\n").map(String.init) + [""]
+            + table.text.split(separator: "\n").map(String.init) + told
+    }
 }

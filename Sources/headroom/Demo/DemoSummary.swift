@@ -1,5 +1,6 @@
 import HeadroomClient
 import HeadroomModel
+import HeadroomSimulator
 
 /// The result of a run. Every figure is computed here once; text and JSON only show it.
 struct DemoSummary: Sendable {
@@ -14,9 +15,7 @@ struct DemoSummary: Sendable {
     let tenants: [Tenant]
     let totals: Totals
     /// The same minutes with Headroom, and without.
-    let comparison: (with: DemoComparison.Side, without: DemoComparison.Side)
-    /// Who pays for what the others gain; `nil` where nobody does.
-    let price: String?
+    let result: DemoResult
     /// Faults of the loop, each once.
     let failures: [String]
 
@@ -94,12 +93,10 @@ struct DemoSummary: Sendable {
 
     init(
         plan: DemoPlan, timeline: DemoTimeline, log: DemoProvider.Log, tallies: [DemoTally], reporters: [Reporter],
-        stored: [TelemetryKind: Int], published: [Snapshot],
-        comparison: (with: DemoComparison.Side, without: DemoComparison.Side), price: String? = nil
+        stored: [TelemetryKind: Int], published: [Snapshot], record: RunRecord, result: DemoResult
     ) {
         self.plan = plan
-        self.comparison = comparison
-        self.price = price
+        self.result = result
         seconds = timeline.samples.last?.seconds ?? 0
         telemetry = Telemetry(
             kinds: TelemetryKind.allCases.map { kind in
@@ -120,16 +117,11 @@ struct DemoSummary: Sendable {
             before: log.share(from: 0, to: plan.dropSeconds),
             during: log.share(from: plan.dropSeconds, to: plan.recoverySeconds),
             after: log.share(from: plan.recoverySeconds, to: .infinity), all: log.share(from: 0, to: .infinity))
-        tenants = DemoSummary.tenants(plan, timeline, tallies, seconds)
+        tenants = DemoSummary.tenants(plan, timeline, record, seconds)
         totals = Totals(
-            offered: DemoSummary.sum(tallies, \.offered), served: DemoSummary.sum(tallies, \.served),
-            denied: tallies.reduce(0) { $0 + $1.tenants.reduce(0) { $0 + $1.denied } },
+            offered: record.asked.reduce(.zero, +), served: record.served.reduce(.zero, +), denied: record.lost,
             failed: tallies.reduce(0) { $0 + $1.failed }, waiting: tallies.reduce(0) { $0 + $1.waiting })
         failures = timeline.failures
-    }
-
-    private static func sum(_ tallies: [DemoTally], _ part: (DemoTally.Tenant) -> Work) -> Work {
-        tallies.flatMap(\.tenants).reduce(.zero) { $0 + part($1) }
     }
 
     /// The time that an estimate has to settle, by the measure.
@@ -154,19 +146,19 @@ struct DemoSummary: Sendable {
     }
 
     private static func tenants(
-        _ plan: DemoPlan, _ timeline: DemoTimeline, _ tallies: [DemoTally], _ seconds: Double
+        _ plan: DemoPlan, _ timeline: DemoTimeline, _ record: RunRecord, _ seconds: Double
     ) -> [Tenant] {
         let resources = plan.capacity.resources
         return plan.roster.entries.enumerated().map { index, entry in
-            let own = tallies.map { $0.tenants[index] }
-            func mean(_ part: (DemoTally.Tenant) -> Work) -> Rates {
-                own.reduce(.zero) { $0 + part($1) }.rates(overSeconds: max(1, seconds), of: resources)
+            func sum(_ work: [Work]) -> Work {
+                stride(from: index, to: work.count, by: record.tenantCount).reduce(.zero) { $0 + work[$1] }
             }
+            func mean(_ work: [Work]) -> Rates { sum(work).rates(overSeconds: max(1, seconds), of: resources) }
             let watched = timeline.tenants[entry.tenant]
             return Tenant(
-                tenant: entry.tenant, tier: entry.tier, criticality: entry.criticality, demand: mean(\.offered),
-                assured: timeline.assured(entry.tenant, of: resources), service: mean(\.served),
-                denied: own.reduce(0) { $0 + $1.denied }, starvedSeconds: watched?.starvedSeconds ?? 0,
+                tenant: entry.tenant, tier: entry.tier, criticality: entry.criticality, demand: mean(record.asked),
+                assured: timeline.assured(entry.tenant, of: resources), service: mean(record.served),
+                denied: Int(sum(record.lostWork)[.requests]), starvedSeconds: watched?.starvedSeconds ?? 0,
                 starvation: watched?.starvation)
         }.sorted { left, right in
             let (most, other) = (left.demand[.tokens] ?? 0, right.demand[.tokens] ?? 0)

@@ -6,6 +6,17 @@ enum DemoText {
         return tenths == (value.rounded() * 10) ? String(Int(value.rounded())) : String(tenths / 10)
     }
 
+    /// `41 s`, `8 min`, `2 min 20 s`; of something that has not ended, `over 3 min`.
+    static func time(_ seconds: Double, isOpen: Bool) -> String {
+        let whole = Int(seconds.rounded())
+        let text =
+            whole < 120
+            ? "\(whole) s"
+            : isOpen || whole % 60 == 0 || whole >= 600
+                ? "\(whole / 60) min" : "\(whole / 60) min \(whole % 60) s"
+        return isOpen ? "over \(text)" : text
+    }
+
     static func percent(_ part: Double) -> String { decimal(100 * part) + " %" }
 
     static func left(_ text: String, _ width: Int) -> String {

@@ -38,6 +38,12 @@ struct ServiceClient {
         token = Self.setting("HEADROOM_TOKEN")
     }
 
+    /// One that asks for no token.
+    init(url: URL) {
+        base = url
+        token = nil
+    }
+
     /// Whether a service is named, by an option or by the environment.
     static func isNamed(_ arguments: Arguments) -> Bool {
         arguments["--url"] != nil || setting("HEADROOM_URL") != nil
