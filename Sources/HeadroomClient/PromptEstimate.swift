@@ -1,9 +1,9 @@
 /// How many tokens a text is, counted without the model's tokenizer.
 ///
 /// Tokenizers of large models make a token of a common word with the space before it, of some four letters of a rare one,
-/// of up to three digits, of two or three signs, and of one to two bytes of most other scripts. The article Client says
-/// how far the estimate is off. Use the provider's own count where there is one; a ``BudgetManager`` settles each call at
-/// what the provider counted.
+/// of up to three digits, of two or three signs, and of one to two bytes of most other scripts. The article Evidence
+/// says how far the estimate is off. Use the provider's own count where there is one; a ``BudgetManager`` settles each
+/// call at what the provider counted.
 public enum PromptEstimate {
     /// Tokens around each message of a chat: its role and its separators.
     public static let tokensPerMessage = 4

@@ -4,7 +4,7 @@ import HeadroomModel
 struct PublishedNumbers: Sendable {
     /// How far `plain` exceeds the assured rate, or what an idle tenant starts with. Gateways that take one number waste
     /// what idle tenants leave; over-booking behind a cap for the whole pool wins most of it back (ControlLaw, rule 13).
-    /// <doc:ControlLaw> has what factors of 2, 3, 4, 6 and 8 gain.
+    /// <doc:Evidence> has what factors of 2, 3, 4, 6 and 8 gain.
     private static let plainOverbooking = 6.0
     /// A tenant's order of service stays as it is until demand differs by this part of its rate: it is an order and no
     /// wall, and no reason for a new generation.

@@ -6,8 +6,8 @@ public struct GatewayCounts: Equatable, Sendable {
     /// tenant.
     public var lending: Int
 
-    /// So many may do without draws. In a steady shortage gateways that only lend have a shortfall of 0.143 where there
-    /// are 4 of them, 0.283 with 16 and 0.458 with 64; those that draw have 0.064 at any number (ControlLaw).
+    /// So many may do without draws. The more gateways only lend, the more budget sits where nobody waits; of those that
+    /// draw the number does not matter (ControlLaw, rule 15; the article Evidence has the figures).
     public static let mostLending = 4
 
     public init(drawing: Int = 0, lending: Int = 0) {
