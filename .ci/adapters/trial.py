@@ -476,7 +476,7 @@ def stored(database):
 #: halving's end. A halving of twelve seconds is hardly more than the time that Headroom needs to find it, and p95 of ten calls is the
 #: slowest of them, so short runs ask for less.
 GOALS = {"served": (0.98, 0.98), "refused": (0.01, 0.05), "p95": (0.3, 1.0), "estimate": 150}
-SHORT = {"served": (0.9, 0.8), "refused": (0.05, 0.25), "p95": (0.3, 2.0), "estimate": 200}
+SHORT = {"served": (0.9, 0.8), "refused": (0.05, 0.25), "p95": (0.3, 2.0), "estimate": 220}
 
 
 def faults_of(result, slack, asked, tells_missed, spared):
