@@ -72,6 +72,13 @@ struct PoolFloats: Sendable {
         restored = [:]
     }
 
+    mutating func follow(leastShares pools: [PoolAllocation], at now: Timestamp) {
+        for pool in pools {
+            guard let place = ledgers.index(forKey: pool.pool) else { continue }
+            ledgers.values[place].follow(leastShares: pool, at: now)
+        }
+    }
+
     private func newLedger(of pool: PoolID, epoch: Int64, at now: Timestamp) -> FloatLedger {
         var ledger = FloatLedger(pool: pool, epoch: epoch, at: now)
         if let state = restored[pool] {

@@ -71,7 +71,10 @@ package actor AllocationPublisher {
             version: SnapshotVersion(epoch: 0, generation: 0), issuedAt: now, leaseSeconds: policy.loop.leaseSeconds,
             policy: policy.label, pools: decision.pools)
         try await publish(whole, under: policy.loop, at: now)
-        floats.withLock { $0.follow(classified, at: now) }
+        floats.withLock {
+            $0.follow(classified, at: now)
+            $0.follow(leastShares: decision.pools, at: now)
+        }
         board.update(
             serviceClocks: Dictionary(uniqueKeysWithValues: classified.map { ($0.demand.pool, $0.serviceClocks) }))
         return state(since: before, at: now)

@@ -77,11 +77,13 @@ extension TenantReport {
         self.init(
             tenant: allocations[place].tenant, tier: allocations[place].tier, demand: zero, assured: assured,
             consumed: zero)
+        isQuiet = allocations[place].isQuiet
     }
 
     fileprivate mutating func describe(_ demands: Span<TenantDemand>, _ place: Int) {
         demand = demands[place].total
         consumed = demands[place].consumed
+        arrivals = demands[place].arrivals
         queue = demands[place].queue
         retries = demands[place].retries
         tokens = demands[place].tokens

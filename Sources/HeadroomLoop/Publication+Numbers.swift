@@ -46,6 +46,9 @@ extension PoolAllocation {
         for row in rows.indices {
             var mine = rows[row]
             mine.serviceClock = others[row].serviceClock
+            mine.leastShare = others[row].leastShare
+            // It rides with the next generation: whoever becomes quiet or loud has other rates too.
+            mine.isQuiet = others[row].isQuiet
             guard mine == others[row] else { return false }
         }
         return true

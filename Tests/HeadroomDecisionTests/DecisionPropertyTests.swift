@@ -157,8 +157,11 @@ import Testing
                 uniqueKeysWithValues: story.last!.allocation.tenants.map { ($0.tenant, $0.assuredWork) })
             story.capacity = DecisionStory.nominal * .random(in: 0.05...0.5, using: &random)
             story.tick()
-            func floor(_ tenant: TenantID) -> Double {
-                story.rules.contracts[tenant]?.terms[0].floor[.tokens] ?? 0
+            // Its floor, or its own share where that is more.
+            func own(_ tenant: TenantID) -> Double {
+                let entry = story.last!.allocation.tenants.first { $0.tenant == tenant }
+                return max(
+                    story.rules.contracts[tenant]?.terms[0].floor[.tokens] ?? 0, entry?.leastShare[.tokens] ?? 0)
             }
             // Who wants interactive work, and had more than it has now, shows how far that band came.
             let isShort = story.needs.contains { tenant, needs in
@@ -167,7 +170,7 @@ import Testing
             guard isShort else { continue }
             for (tenant, needs) in story.needs {
                 #expect(
-                    story.assured(tenant) <= max(floor(tenant), needs.interactive, 24_000) + 2000,
+                    story.assured(tenant) <= max(own(tenant), needs.interactive, 24_000) + 2000,
                     "seed \(seed): \(tenant) keeps \(story.assured(tenant)) of \(needs) while others are short")
             }
         }

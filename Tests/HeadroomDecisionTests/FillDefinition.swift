@@ -82,6 +82,7 @@ struct FillDefinition {
         case .least: tenant.interval.least
         case .floor: floor(i)
         case .floorInDemand: min(floor(i), demand(i, through: band.criticality ?? .batch))
+        case .leastShare: tenant.leastShare
         case .start: tenant.start
         case .demand: demand(i, through: band.criticality ?? .batch)
         case .burst: tenant.burst

@@ -108,7 +108,7 @@ import Testing
         #expect(acme.criticality.batch[.tokens] == 150_000)
     }
 
-    @Test func `nobody's batch work comes before another's interactive work`() throws {
+    @Test func `beyond their own shares nobody's batch work comes before another's interactive work`() throws {
         let decision = decide(
             [tenant("a", interactive: 450_000), tenant("b", interactive: 100_000, batch: 5_000_000)],
             capacity: Rates(rpm: 1_000, tpm: 600_000))

@@ -43,6 +43,7 @@ struct Recomputation {
         switch band {
         case "least": return tenant.least
         case "floor": return ratio(tenant.floor) ?? 0
+        case "least_share": return tenant.leastShare
         case "start": return tenant.start
         case "demand:interactive": return ratio(demand.interactive) ?? 0
         case "demand:near_real_time":

@@ -38,12 +38,14 @@ import Testing
     /// Every state and reason, and every field.
     private static func snapshot(generation: Int64 = 7) -> Snapshot {
         let tenants = Constraint.allCases.enumerated().map { index, constraint in
-            TenantAllocation(
+            var tenant = TenantAllocation(
                 tenant: TenantID(unchecked: "t\(index + 10)"), assured: rates, ceiling: rates, plain: rates,
                 safe: rates,
                 weight: 2, serviceClock: 1.5, tier: "premium", constraint: constraint, flags: ["cold_start"],
                 retryOffsetMilliseconds: 300,
                 criticality: PerCriticality(interactive: rates, nearRealTime: rates, batch: rates))
+            (tenant.hasSoftCeiling, tenant.isQuiet) = (true, true)
+            return tenant
         }
         let pools = PoolState.allCases.enumerated().map { index, state in
             var pool = PoolAllocation(

@@ -82,7 +82,7 @@ import Testing
         ("{bands: [{}]}", .missing, "1:10", "bands[0].fill", "floor_in_demand"),
         (
             "{bands: [{fill: 'flor'}]}", .unknownName, "1:17", "bands[0].fill",
-            "floor, floor_in_demand, start, demand, burst, ceiling"
+            "floor, floor_in_demand, least_share, start, demand, burst, ceiling"
         ),
         ("{bands: [{fill: 'floor'}, {fill: 'floor'}]}", .conflict, "1:27", "bands[1]", "bands[0] already"),
         (

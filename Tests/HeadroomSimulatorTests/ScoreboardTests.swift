@@ -24,15 +24,16 @@ import Testing
     }
 
     @Test func `a summary is the mean over seeds with its spread, and a tie is within it`() async throws {
-        let board = await Scoreboard.run(try Self.plan(["fcfs", "oracle"], ["steady-shortage"], seeds: [1, 2, 3]))
-        let values = board.entries.filter { $0.strategy == "fcfs" }.compactMap { $0.metrics[.shortfall] }
+        let board = await Scoreboard.run(
+            try Self.plan(["static-equal", "oracle"], ["steady-shortage"], seeds: [1, 2, 3]))
+        let values = board.entries.filter { $0.strategy == "static-equal" }.compactMap { $0.metrics[.shortfall] }
         let mean = values.reduce(0, +) / 3
-        let summary = try #require(board.summary(.shortfall, strategy: "fcfs", scenario: nil))
+        let summary = try #require(board.summary(.shortfall, strategy: "static-equal", scenario: nil))
         #expect(abs(summary.mean - mean) < 1e-12)
         let square = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / 2
         #expect(abs(summary.spread - square.squareRoot()) < 1e-12)
-        #expect(board.best(.shortfall, of: ["fcfs", "oracle"], scenario: "steady-shortage") == ["oracle"])
-        #expect(board.best(.shortfall, of: ["fcfs"], scenario: nil) == ["fcfs"])
+        #expect(board.best(.shortfall, of: ["static-equal", "oracle"], scenario: "steady-shortage") == ["oracle"])
+        #expect(board.best(.shortfall, of: ["static-equal"], scenario: nil) == ["static-equal"])
     }
 
     @Test func `draws come about as near to the reference as one who knows everything, and walls waste most`()

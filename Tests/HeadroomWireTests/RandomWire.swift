@@ -134,7 +134,7 @@ enum RandomWire {
     private static func tenants(_ generator: inout SplitMix64) -> [TenantAllocation] {
         let names = ["acme", "b", "c.1", "c.2", "gone", "zeta"]
         return names.filter { _ in Bool.random(using: &generator) }.map { name in
-            TenantAllocation(
+            var tenant = TenantAllocation(
                 tenant: TenantID(unchecked: name), assured: rates(&generator), ceiling: rates(&generator),
                 plain: rates(&generator), safe: rates(&generator),
                 weight: Double.random(in: 0.1...10, using: &generator),
@@ -144,6 +144,9 @@ enum RandomWire {
                 retryOffsetMilliseconds: Int64.random(in: 0...1000, using: &generator),
                 criticality: PerCriticality(
                     interactive: rates(&generator), nearRealTime: rates(&generator), batch: .none))
+            tenant.hasSoftCeiling = Bool.random(using: &generator)
+            tenant.isQuiet = Bool.random(using: &generator)
+            return tenant
         }
     }
 

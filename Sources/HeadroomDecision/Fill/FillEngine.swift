@@ -252,6 +252,7 @@ public struct FillEngine: Sendable {
         switch (raise.bound, raise.criticality) {
         case (.least, _): set { intervals[$0].least }
         case (.floor, _): set { rows[$0].floor }
+        case (.leastShare, _): set { demands[$0].leastShare }
         case (.start, _): set { demands[$0].start }
         case (.demand, .interactive): set { demands[$0].interactive }
         case (.demand, .nearRealTime): set { demands[$0].nearRealTime }

@@ -35,6 +35,8 @@ public struct FillBand: Equatable, Sendable {
         case floor
         /// The lower of floor and demand, for pools whose gateways cannot lend.
         case floorInDemand
+        /// ``FillTenant/leastShare``.
+        case leastShare
         /// ``FillTenant/start``.
         case start
         case demand
@@ -70,6 +72,8 @@ public struct FillTenant: Sendable {
     public var shape: Rates
     /// Activity (see ``FillDirection``) that the `start` band gives.
     public var start: Double
+    /// Activity that is the tenant's own whatever its criticality.
+    public var leastShare = 0.0
     /// Activity up to which the `burst` band raises.
     public var burst: Double
     public var interval: FillInterval

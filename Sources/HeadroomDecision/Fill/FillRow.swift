@@ -44,6 +44,8 @@ struct FillDemand: Sendable {
     var interactive = 0.0
     var nearRealTime = 0.0
     var batch = 0.0
+    /// The upper end of the `least_share` band.
+    var leastShare = 0.0
     /// The upper end of the `start` band.
     var start = 0.0
     /// The upper end of the `burst` band.
@@ -66,6 +68,7 @@ struct FillDemand: Sendable {
         }
         interactive =
             demand.nearRealTime.resources.isEmpty ? nearRealTime : direction.activity(upTo: demand.interactive)
+        leastShare = tenant.leastShare
         start = tenant.start
         burst = tenant.burst
     }
@@ -107,6 +110,7 @@ struct FillRaise: Sendable {
         case .least: interval.least
         case .floor: row.floor
         case .floorInDemand: min(row.floor, demand.through(criticality))
+        case .leastShare: demand.leastShare
         case .start: demand.start
         case .demand: demand.through(criticality)
         case .burst: demand.burst

@@ -26,6 +26,8 @@ struct FillStop: Sendable {
                 return (bound, band.bound == .floorInDemand && bound > 0 ? .floor : .level)
             case .floor, .start:
                 if bound > 0 { return (bound, .floor) }
+            case .leastShare:
+                if bound > 0 { return (bound, demand.batch > 0 ? .level : .floor) }
             case .least:
                 if bound > 0 { return (bound, interval.leastConstraint) }
             case .burst:

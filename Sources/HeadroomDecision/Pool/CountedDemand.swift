@@ -11,6 +11,8 @@ struct CountedDemand: Sendable {
         var trust = 1.0
         /// A gaming flag stands: see ``TenantDemand/isDiscounted``.
         var isFlagged = false
+        /// It asks for no more than its fair share: see ``LeastShare``.
+        var isQuiet = false
     }
 
     var rows: [Row]

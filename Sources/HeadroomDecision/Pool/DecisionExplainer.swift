@@ -80,6 +80,9 @@ struct DecisionExplainer {
             excessShare: excess > 0 ? target.excess(of: index, input) / excess : 0, cost: terms[index].cost,
             breaker: terms[index].breaker)
         facts.flags = flags
+        facts.leastShare = demand.leastShare
+        facts.isQuiet = input.demand.rows[index].isQuiet
+        facts.hasSoftCeiling = terms[index].hasSoftCeiling
         return facts
     }
 

@@ -77,10 +77,15 @@ struct FallbackDivision: Sendable {
             demands[index].batch = (usual.interactive + usual.nearRealTime + usual.batch) / cost
             if demands[index].batch > 0 { demands[index].start = 0 }
         }
+        let capacity = input.assurable * conditions.fallbackShare
+        if conditions.hasLeastShares {
+            var leastShare = LeastShare()
+            _ = leastShare.give(to: &demands, asking: demands.map(\.batch), rows, in: capacity)
+        }
         var engine = FillEngine()
         let outcome = engine.solve(
             rows, demands, within: input.guardrails.map { FillInterval(most: $0.most) }, conditions.bands,
-            in: input.assurable * conditions.fallbackShare)
+            in: capacity)
         let guardrail = conditions.pool.nominal.perMinute * conditions.guardrails.mostOfNominal
         return rows.indices.map { index in
             let filled = rows[index].cost * outcome.activities[index]

@@ -17,6 +17,9 @@ struct MemberTerms: Sendable {
     var breaker: CostBreak?
     /// The lowest of all.
     var ceiling: Rates
+    /// Nothing but its tier bounds it: what nobody else has work for may be lent beyond.
+    var hasSoftCeiling: Bool { hasTierCeilingOnly && costCeiling == nil && breakerCeiling == nil }
+    private let hasTierCeilingOnly: Bool
     /// The override that set tier or weight.
     var override: Int64?
 
@@ -30,6 +33,7 @@ struct MemberTerms: Sendable {
         let tierCeiling = tier.ceilingShare.map { pool.nominal * $0 } ?? .none
         contractCeiling = Rates.least(terms?.ceiling ?? .none, tierCeiling).map { $1.rounded(.down) }
         ceiling = contractCeiling
+        hasTierCeilingOnly = !tierCeiling.isEmpty && terms?.ceiling.isEmpty ?? true
         override = rules.override(of: tenant, in: pool.pool)?.id
     }
 }

@@ -47,7 +47,9 @@ public enum OverridePreview {
         members.followShapes(demand, conditions)
         var counter = DemandCounter()
         counter.admit(members.indices.map { _ in nil })
-        let counted = counter.count(demand, of: members, conditions)
+        var counted = counter.count(demand, of: members, conditions)
+        var leastShare = LeastShare()
+        leastShare.give(to: &counted, of: members, claims: demand, conditions)
         let input = DecisionInput(conditions, members, claims: demand, counted: counted)
         var fill = TargetFill()
         let activities = fill.solve(input).activities
@@ -70,5 +72,6 @@ extension TenantDemand {
             confidence: report.profile?.confidence ?? 1, repayment: report.profile?.repayment ?? 1,
             flags: report.profile?.flags.map(\.kind.rawValue) ?? [],
             isDiscounted: !(report.profile?.flags.isEmpty ?? true))
+        arrivals = report.arrivals
     }
 }

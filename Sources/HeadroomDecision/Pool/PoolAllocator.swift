@@ -27,6 +27,7 @@ public struct PoolDecision: Sendable {
 public struct PoolAllocator: Sendable {
     private var members = MemberTable()
     private var counter = DemandCounter()
+    private var leastShare = LeastShare()
     private var targetFill = TargetFill()
     private var observation: Observation
     private var freeze = FreezeKeeper()
@@ -60,7 +61,8 @@ public struct PoolAllocator: Sendable {
 
         // The tenants that share the pool, and the part of their claims that counts.
         admit(demand.tenants, conditions)
-        let counted = counter.count(demand.tenants, of: members, conditions)
+        var counted = counter.count(demand.tenants, of: members, conditions)
+        leastShare.give(to: &counted, of: members, claims: demand.tenants, conditions)
         let input = DecisionInput(conditions, members, claims: demand.tenants, counted: counted)
 
         // Where each rate should go, how far it may go in this step, and where it goes.

@@ -98,6 +98,7 @@ extension FillBand {
             switch band.bound {
             case .floor: .floor
             case .floorInDemand: .floorInDemand
+            case .leastShare: .leastShare
             case .start: .start
             case .demand: .demand
             case .burst: .burst
@@ -113,6 +114,7 @@ extension FillBand {
             case .least: "least"
             case .floor: "floor"
             case .floorInDemand: "floor_in_demand"
+            case .leastShare: "least_share"
             case .start: "start"
             case .demand: "demand"
             case .burst: "burst"

@@ -186,6 +186,10 @@ struct PublishedNumbers: Sendable {
         }
         allocations[index].follow(order, hasMoved: hasMoved, tolerance: Self.partsTolerance, of: rates.resources)
         allocations[index].burst = burst
+        let own = input.demand.fill[index].leastShare
+        allocations[index].leastShare =
+            own > 0 ? Rates(perMinute: input.members.rows[index].cost * own, resources: rates.resources) : .none
+        allocations[index].isQuiet = input.demand.rows[index].isQuiet
         let revision = input.members.members[index].termsRevision
         guard hasMoved || rows[index].termsRevision != revision else { return }
         rows[index].termsRevision = revision
@@ -265,6 +269,7 @@ extension TenantAllocation {
     fileprivate mutating func follow(_ terms: borrowing Span<MemberTerms>, _ index: Int) {
         floor = terms[index].floor
         ceiling = terms[index].ceiling
+        hasSoftCeiling = terms[index].hasSoftCeiling
         tier = terms[index].tier
         weight = terms[index].weight
     }

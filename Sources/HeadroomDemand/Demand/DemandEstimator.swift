@@ -169,7 +169,8 @@ public struct DemandEstimator: Sendable {
         if isFirst, call.outcome == .denied { remember(denied: call, index, arrivedAt: arrival, at: instant) }
         guard isFirst, !isResent else { return }
         let work = worth(call, index)
-        profiles[index].want(work, flow: flow, second: instant.second, ringSeconds: ringSeconds)
+        profiles[index].want(
+            work, flow: flow, second: instant.second, arrival: arrival.minute, ringSeconds: ringSeconds)
         noteArrivals(work, of: index, from: call.gateway, at: instant)
     }
 
@@ -227,7 +228,8 @@ public struct DemandEstimator: Sendable {
         for second in span {
             let second = min(second, instant.second)
             profiles[index].serve(served * part, flow: flow, second: second, ringSeconds: ringSeconds)
-            profiles[index].want(wanted * part, flow: flow, second: second, ringSeconds: ringSeconds)
+            profiles[index].want(
+                wanted * part, flow: flow, second: second, arrival: second / 60, ringSeconds: ringSeconds)
             storm.note(isRetry: false, count: Float(window.requests - window.retries) * Float(part), at: second)
             storm.note(isRetry: true, count: retries * Float(part), at: second)
         }

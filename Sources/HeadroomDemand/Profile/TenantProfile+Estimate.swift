@@ -68,6 +68,9 @@ extension TenantProfile {
         describeActive(&tenants[tenants.count - 1], terms, entitlement: entitlement, &sums)
     }
 
+    /// A tick.
+    private static let leastFastMinutes = 1 / 30.0
+
     private mutating func describeActive(
         _ result: inout TenantDemand, _ terms: EstimateTerms, entitlement: Rates?, _ sums: inout Sums
     ) {
@@ -81,6 +84,7 @@ extension TenantProfile {
         for criticality in Criticality.allCases where waiting[criticality] != .zero { _ = flow(criticality) }
         var consumed = Work.zero
         var wanted = Work.zero
+        var arrivals = Work.zero
         for index in flows.indices {
             let criticality = flows[index].criticality
             let served = flows[index].served?.sum(ofSeconds: terms.windowSeconds, endingAt: now.second) ?? .zero
@@ -99,8 +103,13 @@ extension TenantProfile {
             result.tokens[criticality] = flows[index].tokens
             consumed += served
             wanted += present
+            let came = fastSum(flows[index])
+            arrivals += work(requests: came.x, tokens: came.y) + waiting[criticality]
         }
         result.wanted = wanted.rates(overSeconds: 60, of: resources)
+        // Of one that is new, over as long as it is known.
+        let minutes = max(fastMinutes(at: now), Self.leastFastMinutes)
+        result.arrivals = (arrivals * (1 / minutes)).rates(overSeconds: 60, of: resources)
         result.consumed = consumed.rates(overSeconds: Double(terms.windowSeconds), of: resources)
         result.served = servedLately
         servedLately = .zero

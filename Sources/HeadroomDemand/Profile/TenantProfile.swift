@@ -118,11 +118,14 @@ struct TenantProfile: Sendable {
         if isOpen(minute: second / 60) { flows[flow].minutes.add(served: work, at: second / 60) }
     }
 
-    mutating func want(_ work: Work, flow: Int, second: Int64, ringSeconds: Int) {
+    /// - Parameter arrival: the minute in which the work came; one that is closed counts as the oldest that is open.
+    mutating func want(_ work: Work, flow: Int, second: Int64, arrival: Int64, ringSeconds: Int) {
         if flows[flow].wanted == nil { flows[flow].wanted = SecondRing(seconds: ringSeconds, endingAt: second) }
         flows[flow].wanted!.add(work, at: second)
         repayment.note(work, at: second)
-        if isOpen(minute: second / 60) { flows[flow].minutes.add(wanted: work, at: second / 60) }
+        guard isOpen(minute: second / 60) else { return }
+        let oldest = max(newestMinute - Int64(MinuteSeries.open) + 1, firstMinute)
+        flows[flow].minutes.add(wanted: work, at: min(max(arrival, oldest), newestMinute))
     }
 
     /// Work that was not served is reported as an estimate, or not at all.
@@ -206,12 +209,18 @@ struct TenantProfile: Sendable {
 
     /// Per minute over the last five and the one under way: requests and tokens wanted, requests and tokens served.
     func fast(_ flow: Flow, at now: Timestamp) -> MinuteSeries.Amounts {
-        let oldest = max(newestMinute - 5, firstMinute)
-        var sum = MinuteSeries.Amounts.zero
-        for minute in oldest...newestMinute { sum += flow.minutes[minute] }
-        let minutes = Float(now.milliseconds - oldest * 60_000) / 60_000
-        return sum / max(minutes, 1 / 3)
+        fastSum(flow) / Float(max(fastMinutes(at: now), 1 / 3))
     }
+
+    /// Over the last five minutes and the one under way: requests and tokens wanted, requests and tokens served.
+    func fastSum(_ flow: Flow) -> MinuteSeries.Amounts {
+        (oldestFastMinute...newestMinute).reduce(.zero) { $0 + flow.minutes[$1] }
+    }
+
+    private var oldestFastMinute: Int64 { max(newestMinute - 5, firstMinute) }
+
+    /// So long do those minutes last until now.
+    func fastMinutes(at now: Timestamp) -> Double { Double(now.milliseconds - oldestFastMinute * 60_000) / 60_000 }
 
     /// Per minute over the last hour or so, the minutes that are open among them: over what is known of a tenant that
     /// is not known for so long.

@@ -103,13 +103,16 @@ struct FloatAccount: Sendable {
         fileprivate var floor: Floor
         /// How far lending may go, over all gateways.
         fileprivate var ceiling: Bucket
+        /// Beyond it the tenant may have what nobody else waits for.
+        var hasSoftCeiling: Bool
 
         /// Charges work to clock, floor and ceiling, by whatever right it was served; negative work gives back.
         mutating func charge(_ work: Work, capacity: Rates, at now: Timestamp) {
             let more = Work(amounts: pointwiseMax(work.amounts, .zero))
             clock += (more.seconds(of: capacity) - (more - work).seconds(of: capacity)) / weight
             floor.charge(work, at: now)
-            ceiling.charge(work, at: now)
+            // Who is granted beyond a soft ceiling is not held below it later for that.
+            if !hasSoftCeiling || ceiling.admits(at: now) { ceiling.charge(work, at: now) }
         }
 
         mutating func isWithinFloor(at now: Timestamp) -> Bool { floor.isLeft(at: now) }
@@ -138,15 +141,19 @@ struct FloatAccount: Sendable {
         if let past { floor.goOn(from: past.floorLevel, at: min(past.at, now)) }
         standing = Standing(
             weight: entry.weight, clock: past?.clock ?? entry.serviceClock, floor: floor,
-            ceiling: Bucket(entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now))
+            ceiling: Bucket(entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now),
+            hasSoftCeiling: entry.hasSoftCeiling)
     }
 
     /// - Parameter floor: as much of the contract's as there is capacity for.
     mutating func follow(_ entry: TenantAllocation, floor: Rates, at now: Timestamp) {
         standing.weight = entry.weight
         standing.floor.rates = floor
+        standing.hasSoftCeiling = entry.hasSoftCeiling
         standing.ceiling.change(to: entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now)
     }
+
+    mutating func follow(own: Rates) { standing.floor.rates = own }
 
     mutating func add(_ lane: GatewayQueue) {
         lanes.append(lane)

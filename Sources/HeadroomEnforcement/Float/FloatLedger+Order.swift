@@ -52,8 +52,7 @@ extension FloatLedger {
         for (place, index) in backlogged.enumerated() {
             guard let turn = accounts[index].turn(competitor: place, toldSince: oldest, at: now) else { continue }
             if let first, !(turn < first) { continue }
-            // The ceiling matters to those alone that would be first.
-            if accounts[index].standing.isBelowCeiling(at: now) { first = turn }
+            first = turn
         }
         return first.map(NextCall.init)
     }
@@ -61,12 +60,12 @@ extension FloatLedger {
     /// The next call's cost, and the reserve that it must leave.
     struct NextCall {
         let estimate: Work
-        /// Neither interactive nor within its tenant's floor.
+        /// Beyond its tenant's ceiling, or neither interactive nor within its tenant's floor.
         let leavesReserve: Bool
 
         init(_ turn: Turn) {
             estimate = turn.head.estimate
-            leavesReserve = turn.isBeyondFloor && turn.head.criticality != .interactive
+            leavesReserve = turn.isBeyondCeiling || turn.isBeyondFloor && turn.head.criticality != .interactive
         }
     }
 
@@ -92,7 +91,7 @@ extension FloatLedger {
 
         /// `nil` when nothing of it waits, or it is at its ceiling.
         mutating func turn(at now: Timestamp, _ competitor: Int) -> Turn? {
-            guard let lane, standing.isBelowCeiling(at: now) else { return nil }
+            guard let lane else { return nil }
             return Turn(standing: &standing, head: lanes[lane].head, competitor: competitor, at: now)
         }
 
@@ -107,12 +106,17 @@ extension FloatLedger {
     }
 
     struct Turn: Comparable {
+        /// The ceiling is soft, and used up.
+        let isBeyondCeiling: Bool
         let isBeyondFloor: Bool
         let clock: Double
         let head: FloatAccount.Head
         let competitor: Int
 
-        init(standing: inout FloatAccount.Standing, head: FloatAccount.Head, competitor: Int, at now: Timestamp) {
+        /// `nil` at a ceiling that is not soft.
+        init?(standing: inout FloatAccount.Standing, head: FloatAccount.Head, competitor: Int, at now: Timestamp) {
+            isBeyondCeiling = !standing.isBelowCeiling(at: now)
+            guard !isBeyondCeiling || standing.hasSoftCeiling else { return nil }
             isBeyondFloor = !standing.isWithinFloor(at: now)
             clock = standing.clock - ServiceOrder.urgency(until: head.deadline, at: now)
             self.head = head
@@ -120,6 +124,7 @@ extension FloatLedger {
         }
 
         static func < (left: Turn, right: Turn) -> Bool {
+            if left.isBeyondCeiling != right.isBeyondCeiling { return right.isBeyondCeiling }
             if left.isBeyondFloor != right.isBeyondFloor { return right.isBeyondFloor }
             if left.head.criticality != right.head.criticality { return left.head.criticality < right.head.criticality }
             if left.clock != right.clock { return left.clock < right.clock }
@@ -130,7 +135,7 @@ extension FloatLedger {
 }
 
 extension FloatAccount {
-    /// The tenant's turn by its first head, whatever its ceiling; `nil` when nothing waits. In place: accounts are large.
+    /// The tenant's turn by its first head; `nil` when nothing waits, or it is at a hard ceiling. In place: accounts are large.
     fileprivate mutating func turn(
         competitor: Int, toldSince oldest: Timestamp, at now: Timestamp
     ) -> FloatLedger.Turn? {

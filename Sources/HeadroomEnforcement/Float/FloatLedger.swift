@@ -130,6 +130,20 @@ public struct FloatLedger: Sendable {
         bound()
     }
 
+    /// The present tick's least shares: they move with demand, and not only with a generation.
+    public mutating func follow(leastShares whole: PoolAllocation, at now: Timestamp) {
+        guard isOf(whole.tenants) else { return }
+        let part = partOfFloors(whole.tenants)
+        for index in accounts.indices {
+            let floor = whole.tenants[index].floor.perMinute * part
+            let own = whole.tenants[index].leastShare
+            accounts[index].follow(
+                own: Rates(
+                    perMinute: pointwiseMax(floor, own.perMinute),
+                    resources: own.isEmpty ? whole.tenants[index].floor.resources : own.resources))
+        }
+    }
+
     /// So much of each floor there is capacity for, by resource.
     private func partOfFloors(_ entries: [TenantAllocation]) -> SIMD4<Double> {
         var sum = SIMD4<Double>.zero

@@ -4,8 +4,8 @@ import HeadroomModel
 extension PoolGate {
     /// The calls that may go now, in order: first the assured, then the lent.
     ///
-    /// The order of Model §5.8: eligible now; within the tenant's assured rate; criticality; least service clock, less
-    /// ``ServiceOrder/urgency(until:at:)``; arrival. Among assured calls the clock is ``TenantAccount/assuredPass``:
+    /// The order of Model §5.8: eligible now; within the tenant's assured rate; of a quiet tenant; criticality; least
+    /// service clock, less ``ServiceOrder/urgency(until:at:)``; arrival. Among assured calls the clock is ``TenantAccount/assuredPass``:
     /// assured service divided by the assured rate. So when the provider delivers less than the snapshot says, everyone
     /// loses the same part. What still waits afterwards is in ``queues(at:)``. Calls whose deadline has passed stay
     /// until ``expire(at:)``.
@@ -60,8 +60,10 @@ extension PoolGate {
         guard isEnforcing else { return .unlimited }
         guard budgetAdmits(at: now) else { return nil }
         if isAssured(index, at: now) { return index == 0 ? .unlisted : .assured }
-        guard !goesByFloat(at: now), accounts[index].ceiling.admits(at: now),
-            call.criticality == .interactive || budget.admits(keeping: reserve, at: now)
+        guard !goesByFloat(at: now) else { return nil }
+        let isBeyondCeiling = !accounts[index].ceiling.admits(at: now)
+        guard !isBeyondCeiling || accounts[index].hasSoftCeiling,
+            call.criticality == .interactive && !isBeyondCeiling || budget.admits(keeping: reserve, at: now)
         else { return nil }
         return .lent
     }
@@ -74,7 +76,9 @@ extension PoolGate {
             if let candidate = candidate(index, for: right, at: now) { candidates.push(candidate) }
         }
         while budgetAdmits(at: now), let best = candidates.popLeast() {
-            if right == .lent, best.call.criticality != .interactive, !budget.admits(keeping: reserve, at: now) {
+            if right == .lent, best.isBeyondCeiling || best.call.criticality != .interactive,
+                !budget.admits(keeping: reserve, at: now)
+            {
                 return  // Nor may any that come after it.
             }
             if right == .assured { assuredTime = max(assuredTime, accounts[best.account].assuredPass) }
@@ -85,11 +89,16 @@ extension PoolGate {
     }
 
     private struct Candidate: Comparable {
+        /// It has a soft ceiling and is at it.
+        let isBeyondCeiling: Bool
+        let isQuiet: Bool
         let clock: Double
         let call: QueuedCall
         let account: Int
 
         static func < (left: Candidate, right: Candidate) -> Bool {
+            if left.isBeyondCeiling != right.isBeyondCeiling { return right.isBeyondCeiling }
+            if left.isQuiet != right.isQuiet { return left.isQuiet }
             if left.call.criticality != right.call.criticality { return left.call.criticality < right.call.criticality }
             if left.clock != right.clock { return left.clock < right.clock }
             return left.call < right.call
@@ -99,15 +108,18 @@ extension PoolGate {
     /// `nil` when nothing of the account waits, or it has no right to more.
     private mutating func candidate(_ index: Int, for right: CallRight, at now: Timestamp) -> Candidate? {
         guard let call = head(of: index, at: now) else { return nil }
-        let admits =
-            right == .assured ? isAssured(index, at: now) : accounts[index].ceiling.admits(at: now)
-        guard admits else { return nil }
-        let clock =
-            right == .assured
-            ? accounts[index].assuredPass
-            : accounts[index].clock
-                - ServiceOrder.urgency(until: calls[call.place].waiting.deadline, at: now)
-        return Candidate(clock: clock, call: call, account: index)
+        if right == .assured {
+            guard isAssured(index, at: now) else { return nil }
+            return Candidate(
+                isBeyondCeiling: false, isQuiet: accounts[index].isQuiet, clock: accounts[index].assuredPass,
+                call: call, account: index)
+        }
+        let isBeyondCeiling = !accounts[index].ceiling.admits(at: now)
+        guard !isBeyondCeiling || accounts[index].hasSoftCeiling else { return nil }
+        return Candidate(
+            isBeyondCeiling: isBeyondCeiling, isQuiet: accounts[index].isQuiet,
+            clock: accounts[index].clock - ServiceOrder.urgency(until: calls[call.place].waiting.deadline, at: now),
+            call: call, account: index)
     }
 
     /// The first of the queue that still waits and whose caller still does.

@@ -47,7 +47,9 @@ extension PoolGate {
             accounts[index].own.admission(keeping: own, after: now), budget.admission(keeping: own, after: now))
         let lent = PoolGate.later(
             accounts[index].ceiling.admission(keeping: own, after: now), budget.admission(keeping: kept, after: now))
-        let first = [assured, lent].compactMap { $0 }.min()
+        let beyondCeiling =
+            accounts[index].hasSoftCeiling ? budget.admission(keeping: ahead + reserve, after: now) : nil
+        let first = [assured, lent, beyondCeiling].compactMap { $0 }.min()
         return Forecast(at: first.map { max($0, heldUntil) }, exhausted: exhausted)
     }
 

@@ -141,6 +141,8 @@ public struct PoolGate: Sendable {
         if !isOf(entries) { displaced = makeAccounts(for: entries, at: now) }
         for place in entries.indices {
             accounts[place + 1].weight = entries[place].weight
+            accounts[place + 1].isQuiet = entries[place].isQuiet
+            accounts[place + 1].hasSoftCeiling = entries[place].hasSoftCeiling
             if tellsClocks { accounts[place + 1].publish(clock: entries[place].serviceClock, at: now) }
         }
         return displaced
@@ -361,6 +363,7 @@ public struct PoolGate: Sendable {
             {
                 first = min(first ?? .init(milliseconds: .max), max(lent, budget))
             }
+            if accounts[index].hasSoftCeiling, let spare { first = min(first ?? .init(milliseconds: .max), spare) }
             if first == pool { return pool }
         }
         return first

@@ -6,6 +6,10 @@ struct TenantAccount: Sendable {
     /// `nil` for the account that tenants without an entry share.
     let tenant: TenantID?
     var weight: Double
+    /// Its calls go before those of others, whatever their criticality.
+    var isQuiet = false
+    /// Beyond its ceiling it may have what nobody else waits for.
+    var hasSoftCeiling = false
     /// The assured rate; the safe rate once the lease has run out.
     var own: Bucket
     /// How far lending may go: all that the tenant is served here counts.
@@ -79,7 +83,8 @@ struct TenantAccount: Sendable {
         unpublished += sign * (work * sign).seconds(of: capacity) / weight
         spent += work
         guard grant != .unlimited else { return }
-        ceiling.charge(work, at: now)
+        // Who is lent beyond a soft ceiling is not held below it later for that.
+        if !hasSoftCeiling || sign < 0 || ceiling.admits(at: now) { ceiling.charge(work, at: now) }
         // Who is served by the float has that much less of a claim to go before it; lent work is no such service.
         if grant == .drawn, sign > 0 { own.drain(work, at: now) }
         if grant == .assured || grant == .unlisted {

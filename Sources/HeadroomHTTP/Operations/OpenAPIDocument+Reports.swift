@@ -220,6 +220,7 @@ extension OpenAPIDocument {
                   "ceiling": {"$ref": "#/components/schemas/Rates"},
                   "floor": {"$ref": "#/components/schemas/Rates", "description": "The contract's guarantee; empty without one"},
                   "burst": {"$ref": "#/components/schemas/Rates", "description": "Part of assured that credit pays for"},
+                  "quiet": {"type": "boolean", "description": "It asks for no more than its fair share: all that it asks for is its own"},
                   "credit": {"type": "integer", "description": "Burst credit, in tokens, or in requests in a pool that limits no tokens"},
                   "flags": {"type": "array", "items": {"type": "string"}},
                   "queue": {"type": "object", "description": "By criticality: depth, oldest_seconds, retries"},

@@ -200,6 +200,14 @@ extension OpenAPIDocument {
             "ceiling": {
               "allOf": [{"$ref": "#/components/schemas/LimitRates"}], "description": "How far lending may go"
             },
+            "soft_ceiling": {
+              "type": "boolean",
+              "description": "What nobody else waits for may be lent beyond the ceiling, last of all and leaving the reserve; absent: false"
+            },
+            "quiet": {
+              "type": "boolean",
+              "description": "Its calls go before those of others, whatever their criticality: it asks for no more than its fair share; absent: false"
+            },
             "plain": {
               "allOf": [{"$ref": "#/components/schemas/LimitRates"}],
               "description": "Only for a gateway that cannot lend and has a cap for the whole pool, set to budget; absent: use the assured rates"

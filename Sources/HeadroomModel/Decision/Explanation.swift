@@ -147,6 +147,12 @@ public struct Explanation: Equatable, Sendable {
         public var cost: CostFacts?
         /// `nil` where the cost breaker does not hold it.
         public var breaker: CostBreak?
+        /// Activity that the `least_share` band gives: its own whatever its criticality.
+        public var leastShare = 0.0
+        /// It asks for no more than its fair share: all of it is its own.
+        public var isQuiet = false
+        /// What nobody else has work for it may be lent beyond its ceiling.
+        public var hasSoftCeiling = false
         /// Why its claims are doubted; empty where they are not.
         public var flags: [GamingFlag] = []
 

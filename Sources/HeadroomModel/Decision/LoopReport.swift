@@ -157,6 +157,10 @@ public struct TenantReport: Sendable {
     public var demand: Rates
     public var assured: Rates
     public var consumed: Rates
+    /// As ``TenantDemand/arrivals``.
+    public var arrivals = Rates.none
+    /// As ``TenantAllocation/isQuiet``.
+    public var isQuiet = false
     public var queue: PerCriticality<Queue>
     /// Since the start.
     public var retries: PerCriticality<Int>

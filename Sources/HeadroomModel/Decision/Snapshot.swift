@@ -249,8 +249,17 @@ public struct TenantAllocation: TenantRow, Equatable, Sendable {
     /// The contract's guarantee, over all gateways; empty without one. The float goes by it; gateways are
     /// not sent it.
     public var floor: Rates
+    /// What the tenant has whatever the criticality of its work, by its demand of this tick. The float goes by it, gateways
+    /// by ``isQuiet``.
+    public var leastShare = Rates.none
+    /// It asks for no more than its fair share, so all that it asks for is its own, whatever the criticality of its work
+    /// (Model §5.1, band `least_share`).
+    public var isQuiet = false
     /// How far lending may go; an absent resource has no ceiling.
     public var ceiling: Rates
+    /// The ceiling is its tier's alone: it holds while others wait, or the reserve would be touched. What nobody else
+    /// has work for may be lent beyond it, last of all.
+    public var hasSoftCeiling = false
     /// For gateways that take one plain number behind a cap for the whole pool.
     public var plain: Rates
     /// The tenant's part of the fallback.

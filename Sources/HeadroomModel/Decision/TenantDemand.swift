@@ -26,6 +26,8 @@ public struct TenantDemand: TenantRow, Equatable, Sendable {
 
     /// The rates it wants at this moment, without memory of a minute ago: the measure of starvation.
     public var wanted: Rates
+    /// Its mean arrivals of the last five minutes, what waits among them.
+    public var arrivals: Rates
     /// The work it was served since the estimate before.
     public var served: Work
     public var queue: PerCriticality<TenantReport.Queue>
@@ -61,8 +63,9 @@ public struct TenantDemand: TenantRow, Equatable, Sendable {
         self.isDiscounted = isDiscounted
         self.retryOffsetMilliseconds = retryOffsetMilliseconds
         self.profile = profile
-        self.wanted = .none
+        let total = demand.total
         self.wanted = wanted ?? total
+        arrivals = total
     }
 
     /// Over all criticalities.

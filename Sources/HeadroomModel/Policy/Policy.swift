@@ -113,12 +113,13 @@ public struct TierPolicy: Equatable, Sendable {
 /// One step of the fill (Model §5.1).
 public struct Band: Equatable, Sendable {
     public enum Bound: Int, CaseIterable, Sendable, Hashable {
-        case floor, floorInDemand, start, demand, burst, ceiling
+        case floor, floorInDemand, leastShare, start, demand, burst, ceiling
 
         public var name: String {
             switch self {
             case .floor: "floor"
             case .floorInDemand: "floor_in_demand"
+            case .leastShare: "least_share"
             case .start: "start"
             case .demand: "demand"
             case .burst: "burst"
@@ -139,10 +140,10 @@ public struct Band: Equatable, Sendable {
         self.tiers = tiers
     }
 
-    /// Guarantees first, then enough for idle tenants to begin, then what is wanted in its order of urgency, then bursts
+    /// Guarantees first, then all that quiet tenants ask for, then enough for idle tenants to begin, then what is wanted in its order of urgency, then bursts
     /// that are paid from credit, then what is left as room to grow.
     public static let standardBands = [
-        Band(.floor), Band(.start), Band(.demand, criticality: .interactive),
+        Band(.floor), Band(.leastShare), Band(.start), Band(.demand, criticality: .interactive),
         Band(.demand, criticality: .nearRealTime), Band(.demand, criticality: .batch), Band(.burst), Band(.ceiling),
     ]
 }

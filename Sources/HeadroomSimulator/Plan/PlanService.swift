@@ -2,7 +2,7 @@ import HeadroomDecision
 import HeadroomModel
 
 /// The use that gateways would have made of an allocation, as a fluid: everyone's assured rate as far as it is wanted, then
-/// the rest by weight, up to the ceilings. (Real requests are lumps; both sides of a plan are judged alike.)
+/// the rest by weight, up to the ceilings, and beyond soft ones what nobody else wants. (Real requests are lumps; both sides of a plan are judged alike.)
 struct PlanService {
     private var fill = FillEngine()
 
@@ -18,9 +18,8 @@ struct PlanService {
                 id: tenant, weight: entry?.weight ?? 1, demand: demand, floor: entry?.assured ?? .none,
                 ceiling: entry?.ceiling ?? .none)
         }
-        let result = fill.solve(
-            FillProblem(
-                capacity: capacity, bands: [FillBand(.floorInDemand), FillBand(.demand)], tenants: tenants))
-        return result.tenants.map(\.fill)
+        let problem = FillProblem(
+            capacity: capacity, bands: [FillBand(.floorInDemand), FillBand(.demand)], tenants: tenants)
+        return fill.fills(problem) { known[demands[$0].tenant]?.hasSoftCeiling ?? false }
     }
 }

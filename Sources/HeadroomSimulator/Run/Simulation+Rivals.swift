@@ -75,11 +75,13 @@ extension Simulation {
         allocation.tenants = members.sorted { tenants[$0] < tenants[$1] }.map { index in
             let rate = nominal.map { resource, most in (rates[index][resource] ?? most).rounded(.down) }
             let ceiling = rules.tier(of: tenants[index], in: id).ceilingShare.map { nominal * $0 } ?? .none
-            return TenantAllocation(
+            var entry = TenantAllocation(
                 tenant: tenants[index], assured: rate, ceiling: gatewaysLend ? ceiling : rate, plain: rate, safe: rate,
                 weight: rules.weight(of: tenants[index], in: id), serviceClock: observed.clocks[tenants[index]],
                 tier: workload.roster.entries[index].tier,
                 criticality: PerCriticality(interactive: rate, nearRealTime: rate * 0, batch: rate * 0))
+            entry.hasSoftCeiling = gatewaysLend && !ceiling.isEmpty
+            return entry
         }
         return allocation
     }
@@ -111,14 +113,17 @@ extension Simulation {
     private mutating func decideAsOracle(_ decision: inout OracleDecision) {
         var fill = decision.fill ?? OracleFill(roster: workload.roster, rules: rules, nominal: workload.nominal)
         var wanted = observed.waiting
+        var arrived = Array(repeating: Work.zero, count: wanted.count)
         while decision.nextJob < workload.jobs.count,
             workload.jobs[decision.nextJob].seconds < second + Simulation.oraclePeriodSeconds
         {
             let job = workload.jobs[decision.nextJob]
+            arrived[job.tenant] += job.cost
             // When a task's next call comes, depends.
             if job.seconds >= second, job.task == nil { wanted[job.tenant] += job.cost }
             decision.nextJob += 1
         }
+        fill.note(arrived: arrived, over: Simulation.oraclePeriodSeconds)
         let isOverloaded =
             workload.pools.count > 1 && scenario.overloadShare(at: second, of: workload.seconds) > 0.5
         for pool in workload.pools.indices {

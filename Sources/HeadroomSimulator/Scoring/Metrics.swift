@@ -29,6 +29,8 @@ package enum Metric: String, CaseIterable, Sendable {
     case inversions
     /// Genuine work of the tier that was ever served, over what arrived.
     case satisfactionCritical, satisfactionPremium, satisfactionStandard, satisfactionFree
+    /// How quiet tenants were served (``QuietService``), by tier; the worst of them, and the worst minute of a tier.
+    case quietCritical, quietPremium, quietStandard, quietFree, worstQuietTenant, worstQuietMinute
     /// Attempts that were answered with 429, by the provider or by a limiter, over all attempts.
     case refusedShare
     /// Seconds in which what gateways could spend together was more than 1 % above the capacity that the strategy
@@ -73,7 +75,8 @@ package enum Metric: String, CaseIterable, Sendable {
         switch self {
         case .leastServed, .useful, .utilisation, .tasksCompleted, .satisfactionCritical, .satisfactionPremium,
             .satisfactionStandard,
-            .satisfactionFree:
+            .satisfactionFree, .quietCritical, .quietPremium, .quietStandard, .quietFree, .worstQuietTenant,
+            .worstQuietMinute:
             false
         case .gamingGain, .estimateAfterRefusal, .estimateAfterRecovery: nil
         default: true
@@ -101,6 +104,12 @@ package struct RunMetrics: Equatable, Sendable {
         judgeService(run, workload, reference, minutes)
         judgeTiers(run, workload)
         judgeControl(run, workload)
+        let quiet = QuietService(run, workload: workload, reference: reference)
+        for (metric, tier) in zip([Metric.quietCritical, .quietPremium, .quietStandard, .quietFree], Self.tiers) {
+            self[metric] = quiet.servedByTier[tier]
+        }
+        self[.worstQuietTenant] = quiet.worstTenant
+        self[.worstQuietMinute] = quiet.worstMinute
         self[.recoverySeconds] = RunMetrics.recovery(run, workload, reference)
         if let honest, !workload.gamers.isEmpty {
             let gained = workload.gamers.reduce(0) { $0 + run.total(servedTo: $1, nominal: workload.nominal) }

@@ -4,9 +4,11 @@ import HeadroomModel
 /// The best division if one knew everything: the policy's own bands up to demand, on true capacity and true demand.
 ///
 /// Floors count up to the demand (an idle tenant's floor serves nobody), and the bands `start`, `burst` and `ceiling`,
-/// which give room beyond demand and no service, are left out.
+/// which give room beyond demand and no service, are left out. Ceilings are those of tiers, and soft.
 struct OracleFill: Sendable {
     private var engine = FillEngine()
+    private var fairEngine = FillEngine()
+    private var arrivals: RecentArrivals
     private let bands: [FillBand]
     private let tenants: [FillTenant]
     private let criticalities: [Criticality]
@@ -16,6 +18,7 @@ struct OracleFill: Sendable {
             switch band.bound {
             case .floor, .floorInDemand: FillBand(.floorInDemand, criticality: band.criticality, tiers: band.tiers)
             case .demand: FillBand(.demand, criticality: band.criticality, tiers: band.tiers)
+            case .leastShare: FillBand(.leastShare)
             case .start, .burst, .ceiling: nil
             }
         }
@@ -26,17 +29,74 @@ struct OracleFill: Sendable {
                 ceiling: rules.tier(of: entry.tenant, in: Simulation.pool).ceilingShare.map { nominal * $0 } ?? .none)
         }
         criticalities = roster.entries.map(\.criticality)
+        arrivals = RecentArrivals(tenants: roster.entries.count)
+    }
+
+    /// Counts what came in the last `seconds`, one a tenant.
+    mutating func note(arrived work: [Work], over seconds: Double) { arrivals.note(work, over: seconds) }
+
+    /// What each has whatever its criticality, as a dominant share of the capacity; without bound for who is quiet.
+    private mutating func leastShares(_ capacity: Rates) -> [Double] {
+        var asking = tenants
+        for (index, work) in arrivals.means.enumerated() where work != .zero {
+            let rates = work.rates(overSeconds: 60, of: capacity.resources)
+            (asking[index].demand.batch, asking[index].shape) = (rates, rates)
+        }
+        let fair = fairEngine.solve(
+            FillProblem(capacity: capacity, bands: [FillBand(.floorInDemand), FillBand(.demand)], tenants: asking))
+        return fair.tenants.indices.map { index in
+            let asked = asking[index].demand.batch
+            let ceiling = asking[index].ceiling
+            let fill = fair.tenants[index].fill
+            let isQuiet = asked.resources.members.allSatisfy {
+                LeastShare.isQuiet(asking: min(asked[$0] ?? 0, ceiling[$0] ?? .infinity), of: fill[$0] ?? 0)
+            }
+            return isQuiet ? .infinity : LeastShare.share(asking: share(asked, capacity), of: share(fill, capacity))
+        }
+    }
+
+    private func share(_ rates: Rates, _ capacity: Rates) -> Double {
+        rates.work(overSeconds: 60).seconds(of: capacity) / 60
     }
 
     /// Rates for each tenant of the roster. `demand` is per minute.
     mutating func solve(capacity: Rates, demand: [Rates]) -> [Rates] {
         var tenants = tenants
+        let least = bands.contains { $0.bound == .leastShare } ? leastShares(capacity) : []
         for index in tenants.indices {
             guard demand[index].perMinute != .zero else { continue }
             tenants[index].demand[criticalities[index]] = demand[index]
             tenants[index].shape = demand[index]
+            guard !least.isEmpty else { continue }
+            let direction = FillDirection(of: tenants[index], in: capacity)
+            tenants[index].leastShare = min(
+                least[index] / direction.dominantCost, direction.activity(within: demand[index]))
         }
-        let result = engine.solve(FillProblem(capacity: capacity, bands: bands, tenants: tenants))
-        return result.tenants.map { $0.fill }
+        let problem = FillProblem(capacity: capacity, bands: bands, tenants: tenants)
+        return engine.fills(problem) { _ in true }
     }
+}
+
+/// Mean arrivals of the last five minutes, by tenant.
+struct RecentArrivals: Sendable {
+    private var slots: [(seconds: Double, work: [Work])] = []
+    private var sums: [Work]
+    private var seconds = 0.0
+    private static let window = 300.0
+
+    init(tenants: Int) { sums = Array(repeating: .zero, count: tenants) }
+
+    mutating func note(_ work: [Work], over seconds: Double) {
+        slots.append((seconds, work))
+        self.seconds += seconds
+        for index in work.indices { sums[index] += work[index] }
+        while self.seconds > Self.window, let first = slots.first {
+            self.seconds -= first.seconds
+            for index in first.work.indices { sums[index] -= first.work[index] }
+            slots.removeFirst()
+        }
+    }
+
+    /// Per minute.
+    var means: [Work] { sums.map { $0 * (60 / max(seconds, 20)) } }
 }

@@ -41,14 +41,17 @@ package struct Reference: Sendable {
         var nextJob = 0
         for index in 0..<stepCount {
             let start = Double(index) * step
+            var arrived = Array(repeating: Work.zero, count: tenantCount)
             while nextJob < workload.jobs.count, workload.jobs[nextJob].seconds < start + step {
                 let job = workload.jobs[nextJob]
                 nextJob += 1
                 guard job.isGenuine else { continue }
                 let patience = scenario.clients.patience(of: job)
+                arrived[job.tenant] += job.cost
                 waiting[job.tenant].append(
                     Waiting(lastStep: Int((job.seconds + patience) / step), work: job.cost))
             }
+            fill.note(arrived: arrived, over: step)
             let sums = waiting.map { $0.reduce(Work.zero) { $0 + $1.work } }
             let groups = Reference.groups(
                 workload, scenario, grant: Reference.meanGrant(grants, from: start, to: start + step), at: start)

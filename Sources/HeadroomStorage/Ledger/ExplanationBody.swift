@@ -3,9 +3,10 @@ import HeadroomModel
 /// The chains of one pool in one generation as bytes: a version, the pool's facts, the names of the tiers, then the
 /// tenants'. Whose they are and what pool it is stand in the row's other columns.
 enum ExplanationBody {
-    private static let version: UInt8 = 4
-    /// Without the cost breaker and flags, and before that without costs.
-    private static let versionBefore: UInt8 = 3
+    private static let version: UInt8 = 5
+    /// Earlier ones: without least shares; without the cost breaker and flags too; without costs too.
+    private static let withBreakers: UInt8 = 4
+    private static let withCosts: UInt8 = 3
     private static let versionWithoutCosts: UInt8 = 2
     /// Eight rates of a byte each at least, eleven numbers, three constraints, a tier, no override.
     private static let leastTenantBytes = 8 + 11 * 8 + 3 + 2 + 1
@@ -39,10 +40,10 @@ enum ExplanationBody {
         chains.reserveCapacity(count)
         for tenant in tenants {
             var chain = try readTenant(tenant, tiers: tiers, from: &reader)
-            if written >= versionBefore {
+            if written >= withCosts {
                 chain.cost = try reader.readOptional { reader in try readCost(from: &reader) }
             }
-            if written == version {
+            if written >= withBreakers {
                 chain.breaker = try reader.readOptional { reader in try readBreaker(of: tenant, from: &reader) }
                 chain.flags = try reader.readArray(leastBytes: 12) { reader in
                     guard let kind = GamingFlag.Kind(rawValue: try reader.readString()) else {
@@ -51,6 +52,11 @@ enum ExplanationBody {
                     return GamingFlag(
                         kind: kind, since: try reader.readTimestamp(), evidence: try reader.readString())
                 }
+            }
+            if written == version {
+                chain.leastShare = try reader.readAmount()
+                chain.isQuiet = try reader.readBool()
+                chain.hasSoftCeiling = try reader.readBool()
             }
             chains.append(chain)
         }
@@ -179,6 +185,9 @@ enum ExplanationBody {
             writer.write(flag.since)
             writer.write(flag.evidence)
         }
+        writer.write(tenant.leastShare)
+        writer.write(tenant.isQuiet)
+        writer.write(tenant.hasSoftCeiling)
     }
 
     private static func readBreaker(

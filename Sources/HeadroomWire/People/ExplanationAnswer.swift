@@ -101,13 +101,16 @@ extension JSONWriter {
         }
         endObject()
         for (name, value) in [
-            ("start", facts.start), ("confidence", facts.confidence), ("target", facts.target), ("mean", facts.mean),
+            ("least_share", facts.leastShare), ("start", facts.start), ("confidence", facts.confidence),
+            ("target", facts.target), ("mean", facts.mean),
             ("before", facts.before), ("least", facts.least), ("most", facts.most), ("fill", facts.fill),
             ("burst", facts.burst), ("excess_share", facts.excessShare),
         ] {
             key(name)
             amount(value)
         }
+        field("quiet", facts.isQuiet)
+        field("soft_ceiling", facts.hasSoftCeiling)
         for (name, value) in [
             ("least_constraint", facts.leastConstraint), ("most_constraint", facts.mostConstraint),
             ("constraint", facts.constraint),

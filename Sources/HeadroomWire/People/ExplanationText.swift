@@ -39,7 +39,7 @@ package struct ExplanationText {
     }
 
     package var sentences: [String] {
-        [demand, doubts, capacity, share, bounds, binding, result, excess].compactMap(\.self)
+        [demand, doubts, capacity, ownShare, share, bounds, binding, result, excess].compactMap(\.self)
     }
 
     // MARK: The parts
@@ -110,6 +110,22 @@ package struct ExplanationText {
         return text + "."
     }
 
+    /// Of what it asks for, the part that is its own whatever the criticality of its work; `nil` where there is enough for
+    /// all, the policy has no such band, or it asks for nothing.
+    private var ownShare: String? {
+        let asked = facts.credibleDemand.total[resource] ?? 0
+        guard asked > 0, pool.exhausted != nil, pool.bands.contains(where: { $0.name == "least_share" }) else {
+            return nil
+        }
+        if facts.isQuiet {
+            return
+                "It is quiet: over five minutes it asked for no more than its fair share, so all that it asks for is its own."
+        }
+        let own = min(asked, value(facts.leastShare))
+        let part = own > 0 ? "\(GroupedNumber.whole(own)) of it is its own, and the rest" : "so its work"
+        return "Over five minutes it asked for more than its fair share: \(part) waits its turn by criticality."
+    }
+
     /// `nil` without any.
     private var bounds: String? {
         let bounds = [
@@ -147,7 +163,10 @@ package struct ExplanationText {
             return isCut
                 ? "Its floor binds, and not all floors fit: they are cut by weight."
                 : "Its floor binds: it is there also while it idles."
-        case .ceiling: return "Its ceiling binds."
+        case .ceiling:
+            return facts.hasSoftCeiling
+                ? "The ceiling of its tier binds, and not the capacity: beyond it it gets what nobody else waits for."
+                : "Its ceiling binds, and not the capacity."
         case .slew:
             return isAtLeast
                 ? "The slew limit lets it fall to \(least) for now." : "The slew limit lets it rise to \(most) for now."
@@ -211,6 +230,7 @@ package struct ExplanationText {
         let fill =
             switch parts.first {
             case "floor", "floor in demand": "floors were filled"
+            case "least share": "quiet tenants were given what they asked for"
             case "start": "idle tenants were given enough to begin"
             case "demand": "\((parts.dropFirst().first.map { $0 + " " }) ?? "")demand was filled"
             case "ceiling": "what is left was given out as room to grow"

@@ -68,6 +68,7 @@ extension JSONWriter {
             key(name)
             measured(value)
         }
+        field("quiet", report.isQuiet)
         field("credit", report.credit)
         field("flags", answer.allocation?.flags ?? [])
         key("queue")

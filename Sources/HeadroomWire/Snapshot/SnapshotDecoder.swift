@@ -314,7 +314,9 @@ private struct SnapshotReader {
     }
 
     private enum TenantField: String, CaseIterable {
-        case rpm, tpm, itpm, otpm, ceiling, plain, safe, burst, weight, tier, constraint, flags, criticality
+        case rpm, tpm, itpm, otpm, ceiling
+        case softCeiling = "soft_ceiling"
+        case quiet, plain, safe, burst, weight, tier, constraint, flags, criticality
         case serviceClock = "service_clock"
         case retryOffset = "retry_offset_ms"
     }
@@ -333,6 +335,8 @@ private struct SnapshotReader {
             case .itpm: tenant.assured[.inputTokens] = try rate()
             case .otpm: tenant.assured[.outputTokens] = try rate()
             case .ceiling: tenant.ceiling = try rates()
+            case .softCeiling: tenant.hasSoftCeiling = try reader.readBool()
+            case .quiet: tenant.isQuiet = try reader.readBool()
             case .plain: tenant.plain = try rates()
             case .safe: tenant.safe = try rates()
             case .burst: tenant.burst = try burst()

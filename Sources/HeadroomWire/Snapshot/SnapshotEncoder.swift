@@ -169,6 +169,8 @@ extension JSONWriter {
         beginObject()
         rateFields(tenant.assured)
         field("ceiling", tenant.ceiling)
+        if tenant.hasSoftCeiling { field("soft_ceiling", true) }
+        if tenant.isQuiet { field("quiet", true) }
         // An empty one would read as "not limited"; a gateway that finds none uses the assured rate.
         if !tenant.plain.isEmpty {
             field("plain", tenant.plain)

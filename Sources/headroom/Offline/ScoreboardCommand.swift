@@ -90,7 +90,9 @@ extension Scoreboard {
         (.shortfall, "shortfall", false), (.shortfallWhileDown, "in drop", false), (.useful, "useful", false),
         (.utilisation, "util", false), (.starvedMinutes, "starved", false), (.satisfactionCritical, "crit", false),
         (.satisfactionPremium, "prem", false), (.satisfactionStandard, "std", false),
-        (.satisfactionFree, "free", false), (.inversions, "inv %", true), (.refusedShare, "429 %", true),
+        (.satisfactionFree, "free", false), (.quietCritical, "q crit", false), (.quietPremium, "q prem", false),
+        (.quietStandard, "q std", false), (.quietFree, "q free", false), (.worstQuietTenant, "q worst", false),
+        (.inversions, "inv %", true), (.refusedShare, "429 %", true),
         (.overcommittedSeconds, "over s", false), (.reversals, "rev/h", false), (.estimateError, "est err", false),
         (.gamingGain, "gain", false),
     ]
