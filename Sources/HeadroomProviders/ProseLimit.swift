@@ -139,6 +139,7 @@ struct ProseLimit: Equatable {
     /// `20,000`, `10k`.
     private static func amount(of word: String) -> Double? {
         guard word.last == "k" else { return LimitValue.amount(word) }
-        return LimitValue.amount(String(word.dropLast())).map { $0 * 1000 }
+        guard let thousands = LimitValue.amount(String(word.dropLast())) else { return nil }
+        return thousands * 1000 <= LimitValue.largestAmount ? thousands * 1000 : nil
     }
 }

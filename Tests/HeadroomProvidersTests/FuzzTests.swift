@@ -53,6 +53,16 @@ import Testing
         "\u{E9}", "rror\"",
     ]
 
+    @Test func `thousands of the largest amount are beyond all reason`() {
+        for (limit, expected) in [("10K", 10_000.0), ("18446744073709551615K", nil)] {
+            let body =
+                #"{"detail":"You have not yet added your payment method and have reduced rate limits of \#(limit) TPM."}"#
+            let signal = ProviderClassifier.classify(ProviderResponse(status: 429, headers: [], body: body))
+            expectSane(signal, limit)
+            #expect(signal.windows.first { $0.resource == .tokens }?.limit == expected, "\(limit)")
+        }
+    }
+
     @Test(arguments: ["\\", "\\u", "\\u4", "\\u4f", "\\u4f6", "\\u4f60"])
     func `a body that breaks off inside an escape is read as far as it goes`(end: String) {
         let body = "{\"error\":{\"message\":\"abc" + end

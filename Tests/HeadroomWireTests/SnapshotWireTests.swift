@@ -137,7 +137,8 @@ import Testing
                 "{\(head),\"pools\":{\"a\":{\"budget\":{\"rpm\":\"9\"}}}}",
                 "expected a number, found a string (line 1, column"
             ),
-            ("{\(head),\"pools\":{\"a\":{\"budget\":{\"rpm\":-1}}}}", "a rate is 0 or more, found -1"),
+            ("{\(head),\"pools\":{\"a\":{\"budget\":{\"rpm\":-1}}}}", "a rate is 0 to 1e13, found -1"),
+            ("{\(head),\"pools\":{\"a\":{\"budget\":{\"rpm\":1e14}}}}", "a rate is 0 to 1e13, found 100000000000000"),
             (
                 #"{"epoch":1,"generation":2,"issued_at":"2026-10-26T07:33:20Z","lease_seconds":0,"pools":{}}"#,
                 "lease_seconds: expected more than 0"

@@ -424,9 +424,13 @@ private struct SnapshotReader {
         return rates
     }
 
+    /// Plain rates are some times what a policy or a contract may state, 1e12. What a gateway makes of more could not be told in
+    /// a draw.
+    private static let mostRate = 1e13
+
     private mutating func rate() throws -> Double {
         let rate = try reader.readDouble()
-        guard rate >= 0 else { throw fault("a rate is 0 or more, found \(rate)") }
+        guard 0...SnapshotReader.mostRate ~= rate else { throw fault("a rate is 0 to 1e13, found \(rate)") }
         return rate
     }
 
