@@ -65,6 +65,18 @@ import Testing
         #expect(answer.grantedTotal == Work(requests: 3, tokens: 3000))
     }
 
+    @Test func `a call that claims to cost more than a minute of the pool is granted a minute, and owed no longer`()
+        throws
+    {
+        var ledger = ledger([tenant("a"), tenant("b")])
+        _ = try ledger.draw(request(1), at: start)
+        for second in 1...20 { _ = try ledger.draw(request(Int64(second + 1)), at: after(Double(second))) }
+        let head = DrawRequest.Head(estimate: Work(requests: 1, tokens: 1e9), waitedSeconds: 0)
+        let answer = try ledger.draw(request(30, [("a", [head])]), at: after(20))
+        #expect(answer.grantedTotal == Work(requests: 1, tokens: 600_000))
+        #expect(ledger.level[.tokens] >= -600_000)
+    }
+
     @Test func `the first totals of a boot count nothing, what is returned after them does`() throws {
         var ledger = ledger([tenant("a")])
         _ = try ledger.draw(request(40, returned: 100), at: start)

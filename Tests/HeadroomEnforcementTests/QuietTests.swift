@@ -16,21 +16,30 @@ import Testing
         return tenant
     }
 
+    /// Its gateway is the only one.
+    private func aloneGate(_ allocation: PoolAllocation) -> PoolGate {
+        var allocation = allocation
+        allocation.gateways = 1
+        return gate(allocation)
+    }
+
     @Test func `a quiet tenant's batch call is lent to before a loud one's interactive call, whatever the clocks`() {
-        var gate = gate(allocation(rpm: 12, tenants: [tenant("loud"), quiet("quiet", clock: 9)]))
+        var gate = aloneGate(allocation(rpm: 12, tenants: [tenant("loud"), quiet("quiet", clock: 9)]))
         gate.enqueue([call(1, of: "loud"), call(2, of: "quiet", .batch)])
         #expect(gate.dispatch(at: start).ids == [2])
     }
 
-    @Test func `of two assured calls the quiet tenant's goes first`() {
+    @Test func `of two assured calls the quiet tenant's goes first where the gate is alone`() {
         let tenants = [tenant("loud", rpm: 300, tpm: 300_000), quiet("quiet", rpm: 300, tpm: 300_000)]
-        var gate = gate(allocation(tenants: tenants))
-        gate.enqueue([call(1, of: "loud"), call(2, of: "quiet", .batch)])
-        #expect(gate.dispatch(at: start).ids == [2, 1])
+        for (isAlone, order) in [(true, [2, 1]), (false, [1, 2])] {
+            var gate = isAlone ? aloneGate(allocation(tenants: tenants)) : gate(allocation(tenants: tenants))
+            gate.enqueue([call(1, of: "loud"), call(2, of: "quiet", .batch)])
+            #expect(gate.dispatch(at: start).ids == order, "alone: \(isAlone)")
+        }
     }
 
     @Test func `among quiet tenants the more urgent call goes first`() {
-        var gate = gate(allocation(rpm: 12, tenants: [quiet("a"), quiet("b", clock: 9)]))
+        var gate = aloneGate(allocation(rpm: 12, tenants: [quiet("a"), quiet("b", clock: 9)]))
         gate.enqueue([call(1, of: "a", .batch), call(2, of: "b")])
         #expect(gate.dispatch(at: start).ids == [2])
     }

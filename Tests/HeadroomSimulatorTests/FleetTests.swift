@@ -8,7 +8,7 @@ import Testing
     /// When the fault begins, of 300 s.
     private static let second = 120
 
-    private static let seeds: ClosedRange<UInt64> = 1...3
+    private static let seeds: ClosedRange<UInt64> = 1...8
 
     /// Twice the work that there is capacity for, at three gateways.
     private static func run(_ fault: Scenario.Fault?, seed: UInt64) throws -> (record: RunRecord, capacity: Rates) {

@@ -36,8 +36,8 @@ import Testing
             ("fcfs", 1, "89f7d9b83dbc397b"), ("static-contract+lending", 1, "fc80f830bbcf53fe"),
             ("karma+lending", 2, "c079a855020f9dbd"), ("litellm-v3", 2, "789ea40cc1c1a8c0"),
             ("oracle", 3, "16a29cc251137e8a"), ("headroom", 1, "41110dfdf3d82a2d"),
-            ("headroom-lend", 2, "55dfe8448bcf9a07"),
-            ("headroom-plain", 3, "1f33159c00b5d0d0"),
+            ("headroom-lend", 2, "f78408db6dea7520"),
+            ("headroom-plain", 3, "36814c745993c351"),
         ] as [(String, UInt64, String)])
     func `a run behaves as when its digest was recorded, in every build`(strategy: String, seed: UInt64, digest: String)
         throws

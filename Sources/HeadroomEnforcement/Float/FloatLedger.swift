@@ -364,7 +364,7 @@ public struct FloatLedger: Sendable {
             boot.waiting.append(queue.tenant)
             accounts[index].add(
                 FloatAccount.GatewayQueue(
-                    boot: boot.number, queue.heads, toldAt: now, after: previous.removeValue(forKey: index)))
+                    boot: boot.number, bounded(queue.heads), toldAt: now, after: previous.removeValue(forKey: index)))
             let isNew = accounts[index].waitedAt == nil
             if isNew { backlogged.append(index) }
             accounts[index].waitedAt = now
@@ -373,6 +373,20 @@ public struct FloatLedger: Sendable {
             accounts[index].waitingAs = criticality
             time.enter(as: criticality, weight: accounts[index].standing.weight)
             accounts[index].lift(clockTo: time.entry(as: criticality))
+        }
+    }
+
+    /// No call costs more than a minute of the pool: a provider takes none that is larger, and the float would owe for
+    /// as long as a gateway cares to say.
+    private func bounded(_ heads: [DrawRequest.Head]) -> [DrawRequest.Head] {
+        let most = capacity.work(overSeconds: 60).amounts
+        let limited = capacity.resources.lanes
+        guard heads.contains(where: { any(limited .& ($0.estimate.amounts .> most)) }) else { return heads }
+        return heads.map { head in
+            var head = head
+            let estimate = head.estimate.amounts
+            head.estimate = Work(amounts: estimate.replacing(with: most, where: limited .& (estimate .> most)))
+            return head
         }
     }
 

@@ -4,7 +4,7 @@ import HeadroomModel
 extension PoolGate {
     /// The calls that may go now, in order: first the assured, then the lent.
     ///
-    /// The order of Model §5.8: eligible now; within the tenant's assured rate; of a quiet tenant; criticality; least
+    /// The order of Model §5.8: eligible now; within the tenant's assured rate; in a gate that is alone, of a quiet tenant; criticality; least
     /// service clock, less ``ServiceOrder/urgency(until:at:)``; arrival. Among assured calls the clock is ``TenantAccount/assuredPass``:
     /// assured service divided by the assured rate. So when the provider delivers less than the snapshot says, everyone
     /// loses the same part. What still waits afterwards is in ``queues(at:)``. Calls whose deadline has passed stay
@@ -111,13 +111,13 @@ extension PoolGate {
         if right == .assured {
             guard isAssured(index, at: now) else { return nil }
             return Candidate(
-                isBeyondCeiling: false, isQuiet: accounts[index].isQuiet, clock: accounts[index].assuredPass,
+                isBeyondCeiling: false, isQuiet: isAlone && accounts[index].isQuiet, clock: accounts[index].assuredPass,
                 call: call, account: index)
         }
         let isBeyondCeiling = !accounts[index].ceiling.admits(at: now)
         guard !isBeyondCeiling || accounts[index].hasSoftCeiling else { return nil }
         return Candidate(
-            isBeyondCeiling: isBeyondCeiling, isQuiet: accounts[index].isQuiet,
+            isBeyondCeiling: isBeyondCeiling, isQuiet: isAlone && accounts[index].isQuiet,
             clock: accounts[index].clock - ServiceOrder.urgency(until: calls[call.place].waiting.deadline, at: now),
             call: call, account: index)
     }

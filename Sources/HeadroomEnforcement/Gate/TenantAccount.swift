@@ -6,7 +6,7 @@ struct TenantAccount: Sendable {
     /// `nil` for the account that tenants without an entry share.
     let tenant: TenantID?
     var weight: Double
-    /// Its calls go before those of others, whatever their criticality.
+    /// In a gate that is alone its calls go before those of others, whatever their criticality.
     var isQuiet = false
     /// Beyond its ceiling it may have what nobody else waits for.
     var hasSoftCeiling = false

@@ -206,7 +206,7 @@ extension OpenAPIDocument {
             },
             "quiet": {
               "type": "boolean",
-              "description": "Its calls go before those of others, whatever their criticality: it asks for no more than its fair share; absent: false"
+              "description": "It asks for no more than its fair share: in a gateway that is alone its calls go before those of others, whatever their criticality; absent: false"
             },
             "plain": {
               "allOf": [{"$ref": "#/components/schemas/LimitRates"}],
