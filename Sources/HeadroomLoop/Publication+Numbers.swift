@@ -47,7 +47,7 @@ extension PoolAllocation {
             var mine = rows[row]
             mine.serviceClock = others[row].serviceClock
             mine.leastShare = others[row].leastShare
-            // It rides with the next generation: whoever becomes quiet or loud has other rates too.
+            // No reason for a generation: the rates of a tenant that becomes quiet or loud change, too.
             mine.isQuiet = others[row].isQuiet
             guard mine == others[row] else { return false }
         }

@@ -90,8 +90,7 @@ final class AllocationFeed: Sendable {
             answer.map { answer in
                 now.seconds(since: answer.askedAt) > (answer.isFromElsewhere ? 0 : wait) + Self.graceSeconds
             } ?? true
-        let isFirst = base == nil
-        return state.withLock { state in
+        let change = state.withLock { state -> Change? in
             var acceptance = SnapshotHolder.Acceptance.ignored
             switch answer.flatMap({ Self.read($0, onto: base) }) {
             case .whole(let snapshot, let etag):
@@ -103,9 +102,10 @@ final class AllocationFeed: Sendable {
                 state.holder.noteFailure(at: now)
             }
             guard acceptance != .ignored, let until = state.holder.lease.until else { return nil }
-            if isFirst { claim?.note() }
             return Change(snapshot: acceptance == .applied ? state.holder.snapshot : nil, leaseUntil: until)
         }
+        if change != nil, base == nil { claim?.note() }
+        return change
     }
 
     private func request() -> (query: [URLQueryItem], etag: String?, base: Snapshot?, wait: Double) {

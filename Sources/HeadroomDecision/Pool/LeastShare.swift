@@ -4,7 +4,7 @@ import HeadroomModel
 /// more it asks for beyond (Model §5.1, band `least_share`).
 ///
 /// A tenant is quiet when it asked, over the last five minutes, for no more than its weighted max-min share of the
-/// capacity there is: floors first, ceilings kept, criticality left aside. In a max-min division that is whoever gets all
+/// capacity: floors first, ceilings kept, criticality left aside. In such a division a tenant is quiet when it gets all
 /// that it asked for. Who asks for more loses as much of its share as it asks for beyond it: nothing of it is left from
 /// twice the share on. All together they fit, since their fair shares do; so what the quiet get is taken from the loud,
 /// and no tenant loses much at once by asking for a little more.

@@ -124,8 +124,7 @@ struct TenantProfile: Sendable {
         flows[flow].wanted!.add(work, at: second)
         repayment.note(work, at: second)
         guard isOpen(minute: second / 60) else { return }
-        let oldest = max(newestMinute - Int64(MinuteSeries.open) + 1, firstMinute)
-        flows[flow].minutes.add(wanted: work, at: min(max(arrival, oldest), newestMinute))
+        flows[flow].minutes.add(wanted: work, at: min(max(arrival, oldestOpenMinute), newestMinute))
     }
 
     /// Work that was not served is reported as an estimate, or not at all.
@@ -178,13 +177,15 @@ struct TenantProfile: Sendable {
     // MARK: Minutes
 
     private func isOpen(minute: Int64) -> Bool {
-        minute <= newestMinute && minute > newestMinute - Int64(MinuteSeries.open) && minute >= firstMinute
+        minute <= newestMinute && minute >= oldestOpenMinute
     }
+
+    private var oldestOpenMinute: Int64 { max(newestMinute - Int64(MinuteSeries.open) + 1, firstMinute) }
 
     /// Closes the minutes that no late line may reach any more.
     mutating func advance(to minute: Int64) {
         guard minute > newestMinute else { return }
-        let oldest = max(newestMinute - Int64(MinuteSeries.open) + 1, firstMinute)
+        let oldest = oldestOpenMinute
         let newestClosed = minute - Int64(MinuteSeries.open)
         newestMinute = minute
         guard oldest <= newestClosed else { return }
@@ -225,7 +226,7 @@ struct TenantProfile: Sendable {
     /// Per minute over the last hour or so, the minutes that are open among them: over what is known of a tenant that
     /// is not known for so long.
     func usual(_ flow: Flow, at now: Timestamp) -> MinuteSeries.Amounts {
-        let oldest = max(newestMinute - Int64(MinuteSeries.open) + 1, firstMinute)
+        let oldest = oldestOpenMinute
         var sum = MinuteSeries.Amounts.zero
         for minute in oldest...newestMinute { sum += flow.minutes[minute] }
         // The minutes of one that is idle are not closed.

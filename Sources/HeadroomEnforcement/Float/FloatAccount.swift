@@ -145,15 +145,15 @@ struct FloatAccount: Sendable {
             hasSoftCeiling: entry.hasSoftCeiling)
     }
 
-    /// - Parameter floor: as much of the contract's as there is capacity for.
-    mutating func follow(_ entry: TenantAllocation, floor: Rates, at now: Timestamp) {
+    /// - Parameter promised: what fills its account.
+    mutating func follow(_ entry: TenantAllocation, promised: Rates, at now: Timestamp) {
         standing.weight = entry.weight
-        standing.floor.rates = floor
+        follow(promised: promised)
         standing.hasSoftCeiling = entry.hasSoftCeiling
         standing.ceiling.change(to: entry.ceiling, burstSeconds: FloatAccount.ceilingSeconds, at: now)
     }
 
-    mutating func follow(own: Rates) { standing.floor.rates = own }
+    mutating func follow(promised: Rates) { standing.floor.rates = promised }
 
     mutating func add(_ lane: GatewayQueue) {
         lanes.append(lane)

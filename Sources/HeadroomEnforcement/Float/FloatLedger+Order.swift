@@ -135,7 +135,8 @@ extension FloatLedger {
 }
 
 extension FloatAccount {
-    /// The tenant's turn by its first head; `nil` when nothing waits, or it is at a hard ceiling. In place: accounts are large.
+    /// The tenant's turn by its first head; `nil` when nothing waits, or it is at a hard ceiling. In place: accounts are
+    /// large.
     fileprivate mutating func turn(
         competitor: Int, toldSince oldest: Timestamp, at now: Timestamp
     ) -> FloatLedger.Turn? {

@@ -121,10 +121,8 @@ public struct FloatLedger: Sendable {
         past = nil
         let part = partOfFloors(whole.tenants)
         for index in accounts.indices {
-            let floor = whole.tenants[index].floor
             accounts[index].follow(
-                whole.tenants[index], floor: Rates(perMinute: floor.perMinute * part, resources: floor.resources),
-                at: now)
+                whole.tenants[index], promised: FloatLedger.promised(whole.tenants[index], part), at: now)
         }
         reserve = capacity.work(overSeconds: ServiceOrder.reserveSeconds(burstSeconds: burstSeconds))
         bound()
@@ -135,13 +133,16 @@ public struct FloatLedger: Sendable {
         guard isOf(whole.tenants) else { return }
         let part = partOfFloors(whole.tenants)
         for index in accounts.indices {
-            let floor = whole.tenants[index].floor.perMinute * part
-            let own = whole.tenants[index].leastShare
-            accounts[index].follow(
-                own: Rates(
-                    perMinute: pointwiseMax(floor, own.perMinute),
-                    resources: own.isEmpty ? whole.tenants[index].floor.resources : own.resources))
+            accounts[index].follow(promised: FloatLedger.promised(whole.tenants[index], part))
         }
+    }
+
+    /// What fills a tenant's account: its floor, as far as there is capacity for it, or its least share where that is more.
+    private static func promised(_ entry: TenantAllocation, _ partOfFloors: SIMD4<Double>) -> Rates {
+        let own = entry.leastShare
+        return Rates(
+            perMinute: pointwiseMax(entry.floor.perMinute * partOfFloors, own.perMinute),
+            resources: own.isEmpty ? entry.floor.resources : own.resources)
     }
 
     /// So much of each floor there is capacity for, by resource.

@@ -4,11 +4,11 @@ import HeadroomModel
 extension PoolGate {
     /// The calls that may go now, in order: first the assured, then the lent.
     ///
-    /// The order of Model §5.8: eligible now; within the tenant's assured rate; in a gate that is alone, of a quiet tenant; criticality; least
-    /// service clock, less ``ServiceOrder/urgency(until:at:)``; arrival. Among assured calls the clock is ``TenantAccount/assuredPass``:
-    /// assured service divided by the assured rate. So when the provider delivers less than the snapshot says, everyone
-    /// loses the same part. What still waits afterwards is in ``queues(at:)``. Calls whose deadline has passed stay
-    /// until ``expire(at:)``.
+    /// The order of Model §5.8: eligible now; within the tenant's assured rate; in a gate that is alone, of a quiet tenant;
+    /// criticality; least service clock, less ``ServiceOrder/urgency(until:at:)``; arrival. Among assured calls the clock is
+    /// ``TenantAccount/assuredPass``: assured service divided by the assured rate. So when the provider delivers less than
+    /// the snapshot says, everyone loses the same part. What still waits afterwards is in ``queues(at:)``. Calls whose
+    /// deadline has passed stay until ``expire(at:)``.
     ///
     /// While calls wait for the float and it answers, only the calls of tenants that have used less than their assured rate go
     /// here. All others draw, in the order over all gateways, and what they leave here flows back to the float: a gateway

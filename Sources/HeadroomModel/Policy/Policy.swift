@@ -140,8 +140,8 @@ public struct Band: Equatable, Sendable {
         self.tiers = tiers
     }
 
-    /// Guarantees first, then all that quiet tenants ask for, then enough for idle tenants to begin, then what is wanted in its order of urgency, then bursts
-    /// that are paid from credit, then what is left as room to grow.
+    /// Guarantees first, then all that quiet tenants ask for, then enough for idle tenants to begin, then what is wanted
+    /// in its order of urgency, then bursts that are paid from credit, then what is left as room to grow.
     public static let standardBands = [
         Band(.floor), Band(.leastShare), Band(.start), Band(.demand, criticality: .interactive),
         Band(.demand, criticality: .nearRealTime), Band(.demand, criticality: .batch), Band(.burst), Band(.ceiling),

@@ -2,7 +2,8 @@ import HeadroomDecision
 import HeadroomModel
 
 /// The use that gateways would have made of an allocation, as a fluid: everyone's assured rate as far as it is wanted, then
-/// the rest by weight, up to the ceilings, and beyond soft ones what nobody else wants. (Real requests are lumps; both sides of a plan are judged alike.)
+/// the rest by weight, up to the ceilings, and beyond soft ones what nobody else wants. (Real requests are lumps; both sides
+/// of a plan are judged alike.)
 struct PlanService {
     private var fill = FillEngine()
 

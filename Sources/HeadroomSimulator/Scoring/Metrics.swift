@@ -95,7 +95,6 @@ package struct RunMetrics: Equatable, Sendable {
 
     private static let index = Dictionary(
         uniqueKeysWithValues: Metric.allCases.enumerated().map { ($0.element, $0.offset) })
-    private static let tiers = ["critical", "premium", "standard", "free"]
 
     /// `honest` is the same run without its gamers' game, where it has gamers.
     package init(_ run: RunRecord, workload: Workload, reference: Reference, honest: RunRecord? = nil) {
@@ -105,7 +104,7 @@ package struct RunMetrics: Equatable, Sendable {
         judgeTiers(run, workload)
         judgeControl(run, workload)
         let quiet = QuietService(run, workload: workload, reference: reference)
-        for (metric, tier) in zip([Metric.quietCritical, .quietPremium, .quietStandard, .quietFree], Self.tiers) {
+        for (metric, tier) in zip([Metric.quietCritical, .quietPremium, .quietStandard, .quietFree], Roster.tiers) {
             self[metric] = quiet.servedByTier[tier]
         }
         self[.worstQuietTenant] = quiet.worstTenant
@@ -150,7 +149,7 @@ package struct RunMetrics: Equatable, Sendable {
         ]
         let medians: [Metric] = [.waitMedianCritical, .waitMedianPremium, .waitMedianStandard, .waitMedianFree]
         let tails: [Metric] = [.waitP99Critical, .waitP99Premium, .waitP99Standard, .waitP99Free]
-        for (rank, tier) in RunMetrics.tiers.enumerated() {
+        for (rank, tier) in Roster.tiers.enumerated() {
             var wanted = 0.0
             var got = 0.0
             var waits: [Double] = []
@@ -177,7 +176,7 @@ package struct RunMetrics: Equatable, Sendable {
         self[.tasksCompleted] = Double(run.tasks.count { $0.seconds != nil }) / Double(run.tasks.count)
         let medians: [Metric] = [.taskMedianCritical, .taskMedianPremium, .taskMedianStandard, .taskMedianFree]
         let tails: [Metric] = [.taskP95Critical, .taskP95Premium, .taskP95Standard, .taskP95Free]
-        for (rank, tier) in RunMetrics.tiers.enumerated() {
+        for (rank, tier) in Roster.tiers.enumerated() {
             let times = run.tasks
                 .filter { workload.roster.entries[$0.tenant].tier == tier }
                 .map { $0.seconds ?? run.seconds - $0.begunAt }
@@ -194,7 +193,7 @@ package struct RunMetrics: Equatable, Sendable {
         let inverted = (0..<run.minuteCount).filter { minute in
             Criticality.allCases.contains { criticality in
                 var best = Double.infinity  // The least served part of the tiers above.
-                for tier in tiers {
+                for tier in Roster.tiers {
                     var wanted = 0.0
                     var got = 0.0
                     for tenant in entries.indices

@@ -7,10 +7,9 @@ import HeadroomModel
 /// which give room beyond demand and no service, are left out. Ceilings are those of tiers, and soft.
 struct OracleFill: Sendable {
     private var engine = FillEngine()
-    private var fairEngine = FillEngine()
+    private var fair: FairFill
     private var arrivals: RecentArrivals
     private let bands: [FillBand]
-    private let tenants: [FillTenant]
     private let criticalities: [Criticality]
 
     init(roster: Roster, rules: Rules, nominal: Rates) {
@@ -22,12 +21,7 @@ struct OracleFill: Sendable {
             case .start, .burst, .ceiling: nil
             }
         }
-        tenants = roster.entries.map { entry in
-            FillTenant(
-                id: entry.tenant, tier: entry.tier, weight: rules.weight(of: entry.tenant, in: Simulation.pool),
-                demand: PerCriticality(repeating: .none), floor: entry.floor,
-                ceiling: rules.tier(of: entry.tenant, in: Simulation.pool).ceilingShare.map { nominal * $0 } ?? .none)
-        }
+        fair = FairFill(roster, rules, ceilings: nominal)
         criticalities = roster.entries.map(\.criticality)
         arrivals = RecentArrivals(tenants: roster.entries.count)
     }
@@ -37,21 +31,12 @@ struct OracleFill: Sendable {
 
     /// What each has whatever its criticality, as a dominant share of the capacity; without bound for who is quiet.
     private mutating func leastShares(_ capacity: Rates) -> [Double] {
-        var asking = tenants
-        for (index, work) in arrivals.means.enumerated() where work != .zero {
-            let rates = work.rates(overSeconds: 60, of: capacity.resources)
-            (asking[index].demand.batch, asking[index].shape) = (rates, rates)
-        }
-        let fair = fairEngine.solve(
-            FillProblem(capacity: capacity, bands: [FillBand(.floorInDemand), FillBand(.demand)], tenants: asking))
+        let asked = arrivals.means.map { $0.rates(overSeconds: 60, of: capacity.resources) }
+        let shares = fair.shares(of: capacity, asking: asked)
         return fair.tenants.indices.map { index in
-            let asked = asking[index].demand.batch
-            let ceiling = asking[index].ceiling
-            let fill = fair.tenants[index].fill
-            let isQuiet = asked.resources.members.allSatisfy {
-                LeastShare.isQuiet(asking: min(asked[$0] ?? 0, ceiling[$0] ?? .infinity), of: fill[$0] ?? 0)
-            }
-            return isQuiet ? .infinity : LeastShare.share(asking: share(asked, capacity), of: share(fill, capacity))
+            FairFill.isQuiet(asking: asked[index], upTo: fair.tenants[index].ceiling, of: shares[index])
+                ? .infinity
+                : LeastShare.share(asking: share(asked[index], capacity), of: share(shares[index], capacity))
         }
     }
 
@@ -61,7 +46,7 @@ struct OracleFill: Sendable {
 
     /// Rates for each tenant of the roster. `demand` is per minute.
     mutating func solve(capacity: Rates, demand: [Rates]) -> [Rates] {
-        var tenants = tenants
+        var tenants = fair.tenants
         let least = bands.contains { $0.bound == .leastShare } ? leastShares(capacity) : []
         for index in tenants.indices {
             guard demand[index].perMinute != .zero else { continue }

@@ -62,7 +62,7 @@ struct QuietService: Sendable {
         let rules = Rules(
             policy: Policy(), contracts: Dictionary(uniqueKeysWithValues: workload.contracts.map { ($0.tenant, $0) }))
         let stepsPerMinute = Int(60 / RunRecord.stepSeconds)
-        var engine = FillEngine()
+        var fair = FairFill(workload.roster, rules, ceilings: workload.nominal)
         var isQuiet = Array(repeating: false, count: run.wanted.count)
         for minute in 0..<run.minuteCount {
             let first = max(0, minute - QuietService.windowMinutes + 1)
@@ -73,27 +73,13 @@ struct QuietService: Sendable {
                 let here = reference.capacity[step]
                 return sum.isEmpty ? here : sum.map { $1 + (here[$0] ?? 0) }
             }.map { $1 / Double(steps.count) }
-            let tenants = entries.indices.map { tenant in
-                let work = (first...minute).reduce(Work.zero) { $0 + run.wanted[$1 * run.tenantCount + tenant] }
-                let demand = (work * (1 / span)).rates(overSeconds: 60, of: capacity.resources)
-                return FillTenant(
-                    id: entries[tenant].tenant, tier: entries[tenant].tier,
-                    weight: rules.weight(of: entries[tenant].tenant, in: Simulation.pool),
-                    demand: work == .zero ? .none : demand, floor: entries[tenant].floor,
-                    ceiling: rules.policy.tier(named: entries[tenant].tier)?.ceilingShare.map {
-                        workload.nominal * $0
-                    } ?? .none,
-                    shape: work == .zero ? .none : demand)
+            let asked = entries.indices.map { tenant in
+                (first...minute).reduce(Work.zero) { $0 + run.wanted[$1 * run.tenantCount + tenant] }
+                    .rates(overSeconds: 60 * span, of: capacity.resources)
             }
-            let fair = engine.solve(
-                FillProblem(
-                    capacity: capacity, bands: [FillBand(.floorInDemand), FillBand(.demand)], tenants: tenants)
-            ).tenants
+            let shares = fair.shares(of: capacity, asking: asked)
             for tenant in entries.indices {
-                let asked = tenants[tenant].demand.total
-                isQuiet[minute * run.tenantCount + tenant] = asked.resources.members.allSatisfy {
-                    LeastShare.isQuiet(asking: asked[$0] ?? 0, of: fair[tenant].fill[$0] ?? 0)
-                }
+                isQuiet[minute * run.tenantCount + tenant] = FairFill.isQuiet(asking: asked[tenant], of: shares[tenant])
             }
         }
         return isQuiet

@@ -1,8 +1,8 @@
 import HeadroomDecision
 import HeadroomModel
 
-/// How the tenants of a run fared up to some second, for people. A run of the simulator and one over real HTTP are told
-/// by the same figures.
+/// How the tenants of a run fared up to some second, for people: the same figures of a run of the simulator and of one over
+/// real HTTP.
 ///
 /// A tenant's *fair share* is its weighted max-min share of what the pool really grants, floors first, criticality and
 /// ceilings left aside. A tenant is *quiet* when it asks over the whole run for no more than that.
@@ -107,18 +107,16 @@ package struct FairShares: Sendable {
     /// What the workload as a whole asks for most of, by its contract.
     package let scarce: Resource
 
-    private let rules: Rules
+    private var fair: FairFill
     /// By step, per minute.
     private let granted: [Rates]
-
-    /// A share may be missed by so much: a fill of whole calls is never exact.
-    private static let tolerance = 0.02
 
     package init(workload: Workload, reference: Reference) {
         self.workload = workload
         granted = reference.capacity
-        rules = Rules(
+        let rules = Rules(
             policy: Policy(), contracts: Dictionary(uniqueKeysWithValues: workload.contracts.map { ($0.tenant, $0) }))
+        fair = FairFill(workload.roster, rules, ceilings: nil)
         var asked = Array(repeating: Work.zero, count: workload.roster.entries.count)
         for job in workload.jobs where job.isGenuine && job.seconds < workload.seconds { asked[job.tenant] += job.cost }
         let total = asked.reduce(.zero, +)
@@ -129,41 +127,24 @@ package struct FairShares: Sendable {
         let mean = granted.reduce(granted[0] * 0) { sum, step in sum.map { $1 + (step[$0] ?? 0) } }
             .map { [count = Double(granted.count)] in $1 / count }
         let rates = asked.map { $0.rates(overSeconds: workload.seconds, of: mean.resources) }
-        let fair = FairShares.shares(of: workload, rules, capacity: mean, asked: rates)
-        isQuiet = rates.indices.map { tenant in
-            mean.resources.members.allSatisfy {
-                (fair[tenant][$0] ?? 0) >= (rates[tenant][$0] ?? 0) * (1 - FairShares.tolerance)
-            }
-        }
-    }
-
-    private static func shares(of workload: Workload, _ rules: Rules, capacity: Rates, asked: [Rates]) -> [Rates] {
-        let tenants = workload.roster.entries.enumerated().map { index, entry in
-            var demand = PerCriticality(repeating: Rates.none)
-            if asked[index].perMinute != .zero { demand[.interactive] = asked[index] }
-            return FillTenant(
-                id: entry.tenant, tier: entry.tier, weight: rules.weight(of: entry.tenant, in: Simulation.pool),
-                demand: demand, floor: entry.floor, shape: asked[index])
-        }
-        var engine = FillEngine()
-        return engine.solve(
-            FillProblem(capacity: capacity, bands: [FillBand(.floorInDemand), FillBand(.demand)], tenants: tenants)
-        ).tenants.map(\.fill)
+        let shares = fair.shares(of: mean, asking: rates)
+        isQuiet = rates.indices.map { FairFill.isQuiet(asking: rates[$0], of: shares[$0]) }
     }
 
     /// What waits from earlier steps counts as asked for.
     fileprivate func starved(in run: RunRecord, steps: Int) -> [Int] {
+        var fair = fair
         let count = run.tenantCount
         var waiting = Array(repeating: Work.zero, count: count)
         var spells = Array(repeating: 0.0, count: count)
         var starved: Set<Int> = []
         for step in 0..<min(steps, granted.count) {
             for tenant in 0..<count { waiting[tenant] += run.asked[step * count + tenant] }
-            let fair = FairShares.shares(
-                of: workload, rules, capacity: granted[step],
-                asked: waiting.map { $0.rates(overSeconds: RunRecord.stepSeconds, of: granted[step].resources) })
+            let shares = fair.shares(
+                of: granted[step],
+                asking: waiting.map { $0.rates(overSeconds: RunRecord.stepSeconds, of: granted[step].resources) })
             for tenant in 0..<count {
-                let due = fair[tenant].work(overSeconds: RunRecord.stepSeconds).seconds(of: granted[step])
+                let due = shares[tenant].work(overSeconds: RunRecord.stepSeconds).seconds(of: granted[step])
                 let served = run.served[step * count + tenant]
                 let isShort = due > 0 && served.seconds(of: granted[step]) < RunFigures.starvedShare * due
                 spells[tenant] = isShort ? spells[tenant] + RunRecord.stepSeconds : 0

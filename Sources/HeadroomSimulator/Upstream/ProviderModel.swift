@@ -2,8 +2,8 @@ import HeadroomModel
 
 /// An LLM provider that enforces limits per minute and answers like OpenAI.
 ///
-/// A call is charged when it begins, tokens as input + output where the contract limits their sum. What it really grants may change without a
-/// word: ``Settings/capacity``; and others may live on the same account: ``Settings/others``.
+/// A call is charged when it begins, tokens as input + output where the contract limits their sum. What it really grants may
+/// change without a word: ``Settings/capacity``; and others may live on the same account: ``Settings/others``.
 package struct ProviderModel: Sendable {
     package struct Settings: Sendable {
         package var model: String
@@ -76,7 +76,7 @@ package struct ProviderModel: Sendable {
         }
     }
 
-    /// What is granted, told and delayed may change while it runs; the size of its contract stays.
+    /// May change while it runs: what it grants, what its headers say, and its latency. The size of its contract stays.
     package var settings: Settings
     private let start: Timestamp
     private var generator: SeededGenerator

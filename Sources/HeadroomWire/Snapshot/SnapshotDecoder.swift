@@ -424,8 +424,8 @@ private struct SnapshotReader {
         return rates
     }
 
-    /// Plain rates are some times what a policy or a contract may state, 1e12. What a gateway makes of more could not be told in
-    /// a draw.
+    /// A policy or a contract may state 1e12, and a plain rate may be several times as much. A gateway with more would use
+    /// amounts that are too large for a draw.
     private static let mostRate = 1e13
 
     private mutating func rate() throws -> Double {
