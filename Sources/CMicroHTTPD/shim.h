@@ -25,6 +25,12 @@ static inline void *headroom_mhd_socket_context(struct MHD_Connection *connectio
   return info == NULL ? NULL : info->socket_context;
 }
 
+/* The connection's gnutls_session_t; NULL in clear text. */
+static inline void *headroom_mhd_tls_session(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+  return info == NULL ? NULL : info->tls_session;
+}
+
 static inline const struct sockaddr *headroom_mhd_client(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   return info == NULL ? NULL : info->client_addr;

@@ -93,6 +93,66 @@ import Testing
         }
     }
 
+    @Test(arguments: ["service", "gate"])
+    func `what cannot be read has one answer, a problem document, and the connection ends`(door: String) async throws {
+        let post = "POST /v1/telemetry HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
+        let chunked = post + "Transfer-Encoding: chunked\r\n\r\n"
+        let long = String(repeating: "y", count: 20 << 10)
+        var cases: [(request: String, status: Int, words: String)] = [
+            (post + "Content-Length: 99999999999999999999\r\n\r\n1234", 413, "larger than any call takes"),
+            (chunked + "fffffffffffffffff\r\n1234", 413, "larger than any call takes"),
+            (chunked + "x\r\n", 400, "the length of a chunk is not as HTTP/1.1 writes it"),
+            (chunked + "-4\r\n1234\r\n0\r\n\r\n", 400, "the length of a chunk is not as HTTP/1.1 writes it"),
+            (chunked + "4\r\n12345\r\n0\r\n\r\n", 400, "the length of a chunk is not as HTTP/1.1 writes it"),
+            (chunked + "4;x=\(long)\r\n1234\r\n0\r\n\r\n", 400, "a line of a chunk, with its extensions"),
+            (post + "no colon\r\n\r\n", 400, "a line of the head"),
+            (post + "X: \(long)\r\n\r\n", 431, "does not fit into 8 KB"),
+            ("POST /\(long) HTTP/1.1\r\nHost: localhost\r\n\r\n", 414, "the target does not fit into the 8 KB"),
+            ("POST /v1/telemetry HTTP/2.0\r\nHost: localhost\r\n\r\n", 505, "speaks HTTP/1.1"),
+            (post + "Content-Length : 4\r\n\r\n1234", 400, "no spaces, also before its colon"),
+            (post + "Content-Length: 4\r\nContent-Length: 4\r\n\r\n1234", 400, "given twice"),
+            (post + "Content-Length: 4\r\nContent-Length: 5\r\n\r\n1234", 400, "given twice"),
+            (post + "X: a\0b\r\nContent-Length: 4\r\n\r\n1234", 400, "zero byte"),
+        ]
+        for length in ["abc", "-1", "+4", "4 4", "0x4", "4,4", "4, 4", ""] {
+            cases.append((post + "Content-Length: \(length)\r\n\r\n1234", 400, "Content-Length"))
+        }
+        try await withAddress(of: door) { [cases] address in
+            for (request, status, words) in cases {
+                let shown = String(request.prefix(200))
+                // What follows would be a request of its own to who reads the one before it otherwise.
+                for follower in ["", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"] {
+                    let client = try RawClient(address)
+                    await client.send(Array((request + follower).utf8))
+                    let reply = try await client.receive()
+                    #expect(reply.status == status, "\(shown): \(reply.text)")
+                    #expect(reply.headers["content-type"] == "application/problem+json", "\(shown)")
+                    #expect(reply.headers["connection"]?.lowercased() == "close", "\(shown)")
+                    #expect(reply.text.contains(#""status":\#(status)"#), "\(shown): \(reply.text)")
+                    #expect(reply.text.contains(words), "\(shown): \(reply.text)")
+                    #expect(await client.isClosedByServer(), "\(shown): another answer")
+                }
+            }
+        }
+    }
+
+    /// Both are one server, one behind the service's routes and the other behind the gate's.
+    private func withAddress(of door: String, _ body: @Sendable (ListenAddress) async throws -> Void) async throws {
+        if door == "service" { return try await ServiceFixture.run { try await body($0.address) } }
+        let server = LocalServer(
+            settings: .test(),
+            calls: [
+                LocalServer.Call(.post, "/v1/telemetry", bodyLimit: 1 << 20, callers: .clientsOfProxies) { _ in
+                    .now(LocalServer.Reply(HTTPResponse(type: "text/plain", body: [])))
+                }
+            ], time: .anchored(atMillisecondsSince1970: 1_793_000_000_000))
+        let address = try server.start()
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(address)) } catch { result = .failure(error) }
+        await server.stop()
+        try result.get()
+    }
+
     @Test func `ordinary heads are taken, also of HTTP 1.0, without headers, and many on one connection`() async throws
     {
         try await ServiceFixture.run { fixture in

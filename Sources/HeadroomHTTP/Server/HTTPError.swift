@@ -8,6 +8,8 @@ package struct HTTPError: Error, Sendable, CustomStringConvertible {
         /// The body's `Content-Encoding`.
         case unsupportedCoding
         case tooManyRequests
+        /// The request's first line, its head, its version: what ``MicroHTTPDRefusal`` answers.
+        case targetTooLong, headTooLarge, unknownVersion
         /// The route exists, but the object that the path names does not (404); `notFound` is a path without a route.
         case noSuch
         case conflict

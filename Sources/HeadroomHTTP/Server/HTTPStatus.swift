@@ -11,10 +11,13 @@ extension HTTPError.Code {
         case .methodNotAllowed: 405
         case .conflict: 409
         case .bodyTooLarge: 413
+        case .targetTooLong: 414
         case .unsupportedMediaType, .unsupportedCoding: 415
         case .tooManyRequests: 429
+        case .headTooLarge: 431
         case .overloaded, .notReady, .stopping, .storage: 503
         case .unexpected, .badAddress, .addressInUse, .addressUnavailable, .cannotListen, .badCertificate: 500
+        case .unknownVersion: 505
         }
     }
 
@@ -32,6 +35,9 @@ extension HTTPError.Code {
         case .unsupportedMediaType: "Unsupported media type"
         case .unsupportedCoding: "Unsupported content encoding"
         case .tooManyRequests: "Too many requests"
+        case .targetTooLong: "Target too long"
+        case .headTooLarge: "Request head too large"
+        case .unknownVersion: "HTTP version not supported"
         case .overloaded: "Overloaded"
         case .notReady: "Not ready"
         case .stopping: "Stopping"
@@ -55,9 +61,14 @@ extension HTTPResponse {
             let list = error.allowedMethods.map(\.rawValue).joined(separator: ", ")
             headers.append((name: "Allow", value: list))
         }
-        let problem = ProblemDocument(
-            title: error.code.title, status: error.code.status, detail: error.message, errors: error.faults)
         self.init(
-            status: error.code.status, type: ProblemDocument.contentType, headers: headers, body: problem.encoded())
+            status: error.code.status, type: ProblemDocument.contentType, headers: headers,
+            body: error.problem.encoded())
+    }
+}
+
+extension HTTPError {
+    var problem: ProblemDocument {
+        ProblemDocument(title: code.title, status: code.status, detail: message, errors: faults)
     }
 }

@@ -406,7 +406,7 @@ extension HTTPExchange {
         phase = .answered
         deadline.store(MonotonicClock.milliseconds() + patience.send, ordering: .relaxed)
         let prepared = server.isStopping || isLast ? response.prepared.closing() : response.prepared
-        return unsafe MHD_queue_response(connection, UInt32(response.status), prepared.handle)
+        return unsafe MicroHTTPDRefusal.queue(connection, response.status, prepared.handle)
     }
 }
 

@@ -160,7 +160,7 @@ final class MicroHTTPDServer: Sendable {
             MHD_OptionItem(option: .LISTEN_SOCKET, value: Int(listener), ptr_value: nil),
             MHD_OptionItem(
                 option: .CONNECTION_LIMIT, value: max(1, settings.connectionLimit / settings.threads), ptr_value: nil),
-            MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: settings.connectionBytes, ptr_value: nil),
+            MHD_OptionItem(option: .CONNECTION_MEMORY_LIMIT, value: ServerSettings.connectionBytes, ptr_value: nil),
             MHD_OptionItem(
                 option: .CONNECTION_TIMEOUT, value: Int(settings.patience.idle + 999) / 1000, ptr_value: nil),
             MHD_OptionItem(

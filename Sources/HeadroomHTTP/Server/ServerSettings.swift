@@ -32,7 +32,7 @@ package struct ServerSettings: Sendable {
     }
 
     /// A request's headers have to fit, and 10,000 connections shall cost 80 MB and not the library's 320.
-    let connectionBytes = 8 << 10
+    static let connectionBytes = 8 << 10
     /// For the database, its log, policies, the listener and the threads' own.
     static let reservedDescriptors = 128
 
