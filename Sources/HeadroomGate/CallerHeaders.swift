@@ -8,7 +8,14 @@ struct CallerHeaders {
     private let request: LocalServer.Request
     private let baggage: [Substring: Substring]
 
-    init(_ request: LocalServer.Request) {
+    init(_ request: LocalServer.Request) throws(HTTPError) {
+        var names: Set<String> = []
+        for (name, _) in request.headers(after: "x-headroom-") where !names.insert(name).inserted {
+            throw HTTPError(
+                .badRequest,
+                "the header x-headroom-\(name) is given twice: the proxy has to replace what its client has written, and not to add to it"
+            )
+        }
         self.request = request
         baggage = Self.members(of: request.header("baggage") ?? "")
     }
@@ -159,7 +166,7 @@ extension SlotRequest {
     /// The proxy's own headers win. The query counts only on the path `/check` itself: behind any other path it is what the
     /// proxy's client has written.
     init(check request: LocalServer.Request, _ defaults: GateDefaults) throws(HTTPError) {
-        let headers = CallerHeaders(request)
+        let headers = try CallerHeaders(request)
         let isExact = request.target.path == "/check"
         var tenantText = headers.tenant
         var poolText = headers.pool

@@ -128,7 +128,8 @@ package final class Gate: Sendable {
         ]
     }
 
-    private static let maxPathSegments = 6
+    /// Vertex AI has nine.
+    private static let maxPathSegments = 16
 
     var openSlots: Int { slots.count }
 

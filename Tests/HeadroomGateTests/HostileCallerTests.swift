@@ -1,5 +1,6 @@
 import HeadroomClient
 import HeadroomGate
+import HeadroomHTTP
 import HeadroomJSON
 import HeadroomModel
 import Testing
@@ -109,6 +110,7 @@ import Testing
                 ("/check/v1/chat?tenant=rival&pool=other&expires_ms=1&deny=1", acme, "a pool"),
                 ("/check?tenant=rival&pool=pool", acme, "a pool"), ("/check?tenant=a", [:], "a pool"),
                 ("/check/v1/chat?tenant=a", [:], "400"), ("/check", callers, "400"),
+                ("/check/v1/projects/p/locations/l/publishers/google/models/m?tenant=rival", acme, "a pool"),
                 ("/check", callers.merging(["x-headroom-tenant": ""]) { $1 }, "400"),
                 ("/check", callers.merging(acme) { $1 }, "a pool"),
             ]
@@ -121,6 +123,23 @@ import Testing
             fixture in
             let reply = try await fixture.ask("GET", "/check", headers: ["baggage": "headroom.tenant=a"])
             #expect(reply.header("x-headroom-tenant") == "a", "\(reply.text)")
+        }
+    }
+
+    @Test func `a header of the proxy that its client has written, too, is refused`() async throws {
+        try await GateFixture.run(pool(rpm: 6000)) { fixture in
+            let check = try #require(fixture.gate.calls.first { $0.method == .get && $0.pattern == "/check" })
+            let target = try #require(RequestTarget(Array("/check".utf8)))
+            for (name, values) in [("tenant", ["a", "b"]), ("tenant", ["", "b"]), ("pool", ["pool", "pool"])] {
+                let headers =
+                    values.map { (name: "x-headroom-\(name)", value: $0) }
+                    + (name == "tenant" ? [] : [(name: "x-headroom-tenant", value: "a")])
+                let error = #expect(throws: HTTPError.self, "\(headers)") {
+                    _ = try check.answer(LocalServer.Request(target: target, headers: headers, body: []))
+                }
+                #expect(
+                    error?.code == .badRequest && error?.message.contains("x-headroom-\(name) is given twice") == true)
+            }
         }
     }
 
