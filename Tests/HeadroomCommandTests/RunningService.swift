@@ -16,9 +16,10 @@ final class RunningService: Sendable {
 
     static func run<Value: Sendable>(
         _ house: House, _ arguments: [String], environment: [String: String] = [:],
+        whileStarting: (Log) async throws -> Void = { _ in },
         body: (RunningService) async throws -> Value
     ) async throws -> Value {
-        let service = try await RunningService(house, arguments, environment)
+        let service = try await RunningService(house, arguments, environment, whileStarting)
         let result: Result<Value, any Error>
         do {
             let readiness = try await service.client.poll("/readyz") { $0.status == 200 }
@@ -36,7 +37,10 @@ final class RunningService: Sendable {
     /// Long for a stop, which waits for clients for 10 s at most.
     private static let patienceSeconds = 30.0
 
-    private init(_ house: House, _ arguments: [String], _ environment: [String: String]) async throws {
+    private init(
+        _ house: House, _ arguments: [String], _ environment: [String: String],
+        _ whileStarting: (Log) async throws -> Void
+    ) async throws {
         let arguments = ["serve", "--listen", "127.0.0.1:0"] + house.options + arguments
         let errors = Pipe()
         let process = HeadroomProgram.makeProcess(arguments, in: house.directory, environment: environment)
@@ -45,6 +49,10 @@ final class RunningService: Sendable {
         process.standardError = errors
         end = try HeadroomProgram.start(process)
         log = Log(errors.fileHandleForReading)
+        do { try await whileStarting(log) } catch {
+            end.send(SIGKILL)
+            throw error
+        }
         // Behind the line's time and level.
         let isSecure = arguments.contains("--tls-certificate")
         let words = "headroom serves on \(isSecure ? "https" : "http")://127.0.0.1:"

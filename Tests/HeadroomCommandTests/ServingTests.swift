@@ -1,5 +1,6 @@
 import HeadroomJSON
 import HeadroomModel
+import HeadroomStorage
 import Testing
 
 /// A running service, called as gateways and people call it.
@@ -11,6 +12,25 @@ import Testing
             let levels = Set(lines.compactMap { $0?["level"]?.string })
             #expect(levels.contains("info") && levels.isSubset(of: ["info", "warn", "error"]), "\(service.errors)")
             #expect(lines.allSatisfy { $0?["at"]?.string.flatMap { RFC3339.parse($0) } != nil })
+        }
+    }
+
+    @Test func `a start beside a program that writes says that it waits, and serves when that has ended`() async throws
+    {
+        let house = try House()
+        _ = try await HeadroomProgram.run("migrate", "--database", house.database)
+        let writer = DiskExecutor(label: "other")
+        let other = try SQLiteConnection(path: house.database, access: .readWrite, executor: writer)
+        try writer.performAndWait { try other.execute("BEGIN IMMEDIATE") }
+        func endWriting(_ log: RunningService.Log) async throws {
+            let line = await log.line(with: "headroom.sqlite: another program writes; the start waits for it")
+            #expect(line?.hasSuffix(", 30 seconds at most") == true, "\(log.text)")
+            #expect(!log.text.contains("serves on"))
+            try writer.performAndWait { try other.execute("ROLLBACK") }
+        }
+        try await RunningService.run(house, [], whileStarting: endWriting) { service in
+            let stored = try await service.client.post([Self.call("a")])
+            #expect(stored.status == 200, "\(stored.text)")
         }
     }
 
