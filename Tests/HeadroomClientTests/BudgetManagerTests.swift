@@ -110,6 +110,42 @@ import Testing
         first.giveBack()
     }
 
+    @Test func `a caller whose patience has ended before it came to wait is answered at once, and keeps its place`()
+        async throws
+    {
+        let fixture = try Fixture()
+        fixture.load(pool(rpm: 1, burstSeconds: 1, tenants: [tenant("a", rpm: 1, tpm: 600_000)]))
+        let budget = try fixture.manager.pool("pool")
+        // The second one's request is owed.
+        var sent = [try fixture.manager.tryAdmit(call())]
+        fixture.advance(seconds: 0.1)
+        sent.append(try fixture.manager.tryAdmit(call()))
+        defer { for slot in sent { slot.giveBack() } }
+        guard case .waits(let id) = budget.begin(call(maxWait: .milliseconds(200)), held: 100, isAwaited: true) else {
+            Issue.record("it does not wait")
+            return
+        }
+        fixture.advance(seconds: 0.3)
+        let heard = Recorder<PoolBudget.Answer>()
+        let caller = Task { heard.append(await budget.wait(for: id)) }
+        // Bounds a test that fails; the clock of the calls does not move.
+        let end = ContinuousClock.now + .seconds(20)
+        while heard.count == 0, ContinuousClock.now < end { await Task.yield() }
+        caller.cancel()
+        await caller.value
+        guard case .refused(let refusal)? = heard.elements.first else {
+            Issue.record("it had a turn")
+            return
+        }
+        #expect(refusal.decision == .wait && (refusal.retryAfter ?? .zero) > .zero, "\(refusal)")
+        // It comes back.
+        fixture.advance(seconds: 60)
+        guard case .answered(.turn, _)? = budget.claim(id, seconds: 1) else {
+            Issue.record("its place has gone")
+            return
+        }
+    }
+
     @Test func `a call that the provider refuses keeps the head of its queue, and its next turn comes after the reset`()
         async throws
     {

@@ -101,11 +101,12 @@ extension PoolBudget {
         if entry.sentAt != nil {
             // Its turn came while its caller was away, and the caller has not come back.
             if !entry.isAwaited { drop(id, &state, at: now) }
-        } else if entry.answerBy <= now, entry.isAwaited {
+        } else if entry.answerBy <= now, let waiter = entry.waiter {
+            // One that is still on its way to wait is answered when it comes.
             let refusal = refusal(of: id, &state, at: now)
             if refusal.decision == .wait {
                 sendAway(id, refusal, &state, at: now)
-                if let waiter = entry.waiter { resumptions.append((waiter, .refused(refusal))) }
+                resumptions.append((waiter, .refused(refusal)))
             } else {
                 state.gate.withdraw(id, at: now)
                 end(id, with: .refused(refusal), &state, at: now, &resumptions)

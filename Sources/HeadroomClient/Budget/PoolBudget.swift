@@ -352,14 +352,19 @@ package final class PoolBudget: Sendable {
     }
 
     private func attach(_ waiter: Waiter, to id: Int) {
+        let now = time.now()
+        var resumptions: [Resumption] = []
         let answer: Answer? = state.withLock { state in
-            guard state.entries[id] != nil else { return .refused(Self.gone) }
-            if let answer = takeAnswer(id, &state) ?? leave(id, &state, at: time.now()) { return answer }
+            guard let entry = state.entries[id] else { return .refused(Self.gone) }
+            if let answer = takeAnswer(id, &state) ?? leave(id, &state, at: now) { return answer }
             state.entries[id]?.waiter = waiter
             state.entries[id]?.isAwaited = true
+            // Its patience may have ended on the way here.
+            if entry.isAwaited { endPatience(of: id, &state, at: now, &resumptions) }
             return nil
         }
         if let answer { waiter.resume(returning: answer) }
+        for resumption in resumptions { resumption.waiter.resume(returning: resumption.answer) }
     }
 
     static let gone = Refusal(.fail, "the call was given up before its turn")
