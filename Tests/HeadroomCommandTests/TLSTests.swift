@@ -53,6 +53,25 @@ import Testing
         }
     }
 
+    @Test func `what cannot be read has one answer by TLS as well, and the stream ends`() async throws {
+        let house = try House()
+        try TestCertificate().write(to: house)
+        try await RunningService.run(house, TestCertificate.arguments(house)) { service in
+            let (answer, rest) = try await blocking {
+                Result {
+                    let descriptor = try service.client.connected()
+                    defer { close(descriptor) }
+                    let stream = try TLSStream(descriptor)
+                    stream.send(Array("POST /v1/draw HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -1\r\n\r\n".utf8))
+                    return (stream.receiveAnswer(), stream.receive())
+                }
+            }.get()
+            #expect(
+                answer.hasPrefix("HTTP/1.1 400 Bad request\r\nContent-Type: application/problem+json\r\n"), "\(answer)")
+            #expect(rest.isEmpty)
+        }
+    }
+
     @Test func `a certificate that ends is an alert until its files hold another`() async throws {
         let house = try House()
         try house.writeRules("alerts: { close_seconds: 0.2 }")
