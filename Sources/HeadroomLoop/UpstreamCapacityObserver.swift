@@ -4,7 +4,7 @@ import HeadroomModel
 /// Answers: what is the upstream delivering? Owns one ``CapacityEstimator`` per pool of the policy.
 package actor UpstreamCapacityObserver {
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
-    private static let version: UInt32 = 0x4F42_0009  // "OB", 9
+    private static let version: UInt32 = 0x4F42_000A  // "OB", 10
 
     private var pools = PoolTable<CapacityEstimator>()
     private var pins: [PoolID: CapacityPin] = [:]

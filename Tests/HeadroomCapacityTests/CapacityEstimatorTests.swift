@@ -180,6 +180,23 @@ import Testing
         #expect(abs(try #require(found.capacity[.requests]) / 540 - 1) < 0.15)
     }
 
+    /// Nobody sends calls or responses: five gateways tell sums, at times of their own, by which six of ten calls a second
+    /// get through. While some have told of a second and others have not, the rest is supposed and is no sign of room.
+    @Test(arguments: [5.0, 10, 60]) mutating func `windows alone say what there is`(seconds: Double) throws {
+        let calls = Int64(2 * seconds)
+        for number in 0..<Int(5 * 240 / seconds) {
+            let start = Double(number / 5) * seconds + Double(number % 5) / 5
+            fold(
+                .window(
+                    WindowRecord(
+                        start: Self.start.adding(seconds: start), seconds: seconds, gateway: "gw-1", tenant: "acme",
+                        pool: Self.pool, requests: calls, ok: calls * 6 / 10, quota: calls - calls * 6 / 10,
+                        inputTokens: 1_000 * (calls * 6 / 10))))
+            let rpm = try #require(capacity(at: start + seconds + 1).capacity[.requests])
+            if start >= 60 { #expect(abs(rpm / 360 - 1) < 0.15, "second \(start): \(rpm)") }
+        }
+    }
+
     /// Senders that keep to the estimate, calls that last for seconds and are told when they end, and a limit that drops
     /// to half at second 60.
     @Test(arguments: 1...5) mutating func `calls in flight neither hide a drop nor look like one`(seed: UInt64) throws {

@@ -60,9 +60,11 @@ private struct HiddenLimit {
     /// Runs the loop of estimator and senders; the senders know the estimate of `lag` seconds ago, as gateways do.
     private func run(
         _ meter: HiddenLimit.Meter = .bucket, seconds: Int, demand: Double, lag: Int = 4, seed: UInt64,
-        size: Double = 2_000, limit: (Int) -> Double, check: (Int, Double, LimitEstimator) -> Void
+        size: Double = 2_000, countsRefused: Bool = false, limit: (Int) -> Double,
+        check: (Int, Double, LimitEstimator) -> Void
     ) {
-        var estimator = LimitEstimator(limits: Self.limits, burstSeconds: 6, settings: CapacityPolicy())
+        var estimator = LimitEstimator(
+            limits: Self.limits, burstSeconds: 6, countsRefused: countsRefused, settings: CapacityPolicy())
         var hidden = HiddenLimit(meter, perMinute: limit(0), seed: seed)
         var estimates = [Double](repeating: Self.known, count: lag + 1)
         for t in 0..<seconds {
@@ -134,6 +136,50 @@ private struct HiddenLimit {
             check: { t, truth, estimator in
                 if t == 240 { #expect((estimator.estimate[.tokens] ?? 0) >= 0.9 * truth, "seed \(seed)") }
             })
+    }
+
+    /// Seven tenths of what the estimate allows are sent, whatever is granted.
+    @Test func `where gateways leave a part unused, it comes back sooner while work waits`() throws {
+        func seconds(workWaits: Bool) throws -> Int {
+            var estimator = LimitEstimator(limits: Self.limits, burstSeconds: 6, settings: CapacityPolicy())
+            func second(_ t: Int, isRefused: Bool) {
+                let tokens = 0.7 * (estimator.estimate[.tokens] ?? 0) / 60
+                estimator.fold(
+                    MeteredLimits.Second(
+                        second: Int64(t), delivered: Work(requests: tokens / 2_000, tokens: tokens),
+                        refused: isRefused ? ResourceSet(.tokens) : [], meanRequest: Work(requests: 1, tokens: 2_000)),
+                    workWaits: workWaits)
+            }
+            for t in 0..<60 { second(t, isRefused: t > 40) }
+            try #require((estimator.estimate[.tokens] ?? 0) < 0.6 * Self.known)
+            var t = 60
+            while (estimator.estimate[.tokens] ?? 0) < 0.9 * Self.known, t < 1_000 {
+                second(t, isRefused: false)
+                t += 1
+            }
+            return t - 60
+        }
+        #expect(try seconds(workWaits: true) * 3 < seconds(workWaits: false) * 2)
+    }
+
+    /// Halved for two minutes; all that the estimate allows is sent, in calls of which ten a second are granted.
+    @Test func `many calls find a return sooner, but not where refused calls count`() {
+        func seconds(countsRefused: Bool) -> Int {
+            var sum = 0
+            for seed in 1...8 as ClosedRange<UInt64> {
+                var back: Int?
+                run(
+                    seconds: 300, demand: 780_000, seed: seed, size: 500, countsRefused: countsRefused,
+                    limit: { (60..<180).contains($0) ? 300_000 : 600_000 },
+                    check: { t, truth, estimator in
+                        if back == nil, t >= 180, (estimator.estimate[.tokens] ?? 0) >= 0.9 * truth { back = t - 180 }
+                    })
+                sum += back ?? 120
+            }
+            return sum
+        }
+        let (sooner, later) = (seconds(countsRefused: false), seconds(countsRefused: true))
+        #expect(Double(sooner) < 0.8 * Double(later), "\(sooner), \(later)")
     }
 
     @Test func `never exceeds the known limits, and an idle pool says nothing`() {

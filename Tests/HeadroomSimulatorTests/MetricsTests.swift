@@ -168,6 +168,28 @@ import Testing
         #expect(metrics[.estimateAfterRefusal] == nil && metrics[.estimateAfterRecovery] == nil)
     }
 
+    @Test func `how long the estimate takes after each fall and each rise, and how it stands`() {
+        var run = perfect
+        // Half from 60 to 120 and from 180 to 240; beyond the contract afterwards, which counts as the contract.
+        run.granted = (0..<Self.seconds).map {
+            (60..<120).contains($0) || (180..<240).contains($0) ? 0.5 : $0 < 240 ? 1 : 1.2
+        }
+        run.estimated = run.granted.indices.map { second in
+            switch second {
+            case 60..<70, 180..<192: 1
+            case 120..<150: 0.5
+            case 240..<260: 0.6
+            default: min(1, run.granted[second])
+            }
+        }
+        let metrics = metrics(run)
+        #expect(metrics[.secondsAfterFall] == 12)
+        #expect(metrics[.secondsAfterRise] == 30)
+        #expect(metrics[.secondsFarBelow] == 50)
+        // Of 300 s those from 20 s after the start and after each change on: 200, of which ten are half of what they should be.
+        #expect(isNear(metrics[.standingError], 10 * 0.5 / 200))
+    }
+
     @Test func `the estimate a quarter of a minute after a refusal, and a minute after all is back`() {
         var run = perfect
         run.granted = (0..<Self.seconds).map { (100..<200).contains($0) ? 0.5 : 1 }

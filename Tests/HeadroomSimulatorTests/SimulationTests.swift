@@ -37,7 +37,7 @@ import Testing
             ("karma+lending", 2, "c079a855020f9dbd"), ("litellm-v3", 2, "789ea40cc1c1a8c0"),
             ("oracle", 3, "16a29cc251137e8a"), ("headroom", 1, "41110dfdf3d82a2d"),
             ("headroom-lend", 2, "f78408db6dea7520"),
-            ("headroom-plain", 3, "36814c745993c351"),
+            ("headroom-plain", 3, "c3fdefe2dd90bc9d"),
         ] as [(String, UInt64, String)])
     func `a run behaves as when its digest was recorded, in every build`(strategy: String, seed: UInt64, digest: String)
         throws

@@ -48,7 +48,7 @@ extension CapacityEstimator {
         ramp = try RampLimit(from: &reader)
         signals = try UpstreamSignals(from: &reader)
         judgedThrough = try reader.read()
-        for _ in 0..<(try reader.readCount(leastBytes: 45)) {
+        for _ in 0..<(try reader.readCount(leastBytes: 46)) {
             let second = try reader.read(Int64.self)
             open[second] = try Second(from: &reader)
         }
@@ -72,6 +72,7 @@ extension CapacityEstimator.Second {
     fileprivate func write(to writer: inout ByteWriter) {
         writer.write(moments) { $1.write(to: &$0) }
         for count in [attempts, refusals, overloads] { writer.write(Int64(count)) }
+        writer.write(workWaits)
         writer.write(otherExhausted.rawValue)
         writer.write(samples.sorted { $0.key < $1.key }) { writer, entry in
             writer.write(UInt8(entry.key.rawValue))
@@ -84,6 +85,7 @@ extension CapacityEstimator.Second {
         attempts = try reader.readWhole()
         refusals = try reader.readWhole()
         overloads = try reader.readWhole()
+        workWaits = try reader.readBool()
         otherExhausted = ResourceSet(rawValue: try reader.read(UInt8.self) & 15)
         for _ in 0..<(try reader.readCount(leastBytes: 33)) {
             guard let resource = Resource(rawValue: Int(try reader.read(UInt8.self))) else { throw .outOfRange }
@@ -157,6 +159,7 @@ extension LimitEstimator {
         for weight in weights { writer.write(weight) }
         for meter in meters { meter.write(to: &writer) }
         writer.write(use)
+        writer.write(waiting)
         writer.write(overloadShare)
     }
 
@@ -171,8 +174,9 @@ extension LimitEstimator {
         guard abs(weights.reduce(0, +) - 1) < 1e-6 else { throw .outOfRange }
         for index in meters.indices { try meters[index].read(from: &reader) }
         use = try reader.readAmount()
+        waiting = try reader.readAmount()
         overloadShare = try reader.readAmount()
-        guard use <= LimitEstimator.maxUse, overloadShare <= 1 else { throw .outOfRange }
+        guard use <= LimitEstimator.maxUse, waiting <= 1, overloadShare <= 1 else { throw .outOfRange }
     }
 }
 

@@ -9,6 +9,8 @@ extension CapacityEstimator {
         var attempts = 0
         var refusals = 0
         var overloads = 0
+        /// At some gateway, as it said in this second.
+        var workWaits = false
         /// Named by responses to calls that are not known.
         var otherExhausted: ResourceSet = []
         /// The last that headers said in it.

@@ -59,8 +59,7 @@ public struct CapacityEstimator: Sendable {
         self.policy = policy
         self.settings = settings
         self.breakers = breakers
-        limits = LimitEstimator(
-            limits: policy.nominal, burstSeconds: policy.providerBurstSeconds, settings: settings)
+        limits = LimitEstimator(policy, settings)
         meanRequest = Work(requests: 1)
         judgedThrough = now.second - 1
         delay = ReportingDelay(at: now)
@@ -71,13 +70,12 @@ public struct CapacityEstimator: Sendable {
     public mutating func follow(_ policy: PoolPolicy, settings: CapacityPolicy, breakers: BreakerPolicy) {
         let knowsLimits =
             policy.nominal == self.policy.nominal && policy.providerBurstSeconds == self.policy.providerBurstSeconds
-            && settings == self.settings
+            && policy.countsRefused == self.policy.countsRefused && settings == self.settings
         self.policy = policy
         self.settings = settings
         self.breakers = breakers
         guard !knowsLimits else { return }
-        limits = LimitEstimator(
-            limits: policy.nominal, burstSeconds: policy.providerBurstSeconds, settings: settings)
+        limits = LimitEstimator(policy, settings)
         held = nil
     }
 
@@ -91,7 +89,8 @@ public struct CapacityEstimator: Sendable {
         case .window(let window): fold(window, at: now)
         case .response(let response): fold(response, at: now)
         case .model(let model): if signals.fold(model, at: now) { limits.widen() }
-        case .queue, .task: break
+        case .queue(let queue): if queue.depth > 0 { with(second: queue.at.second) { $0.workWaits = true } }
+        case .task: break
         }
     }
 
@@ -236,7 +235,7 @@ public struct CapacityEstimator: Sendable {
         while judgedThrough < last {
             judgedThrough += 1
             let second = open.removeValue(forKey: judgedThrough) ?? Second()
-            judge(second, of: judgedThrough, scaledBy: 1, in: &limits)
+            judge(second, of: judgedThrough, in: &limits)
             noteOthers(second)
             if second.attempts > 0 {
                 learnMeanRequest(second.delivered)
@@ -259,11 +258,13 @@ public struct CapacityEstimator: Sendable {
     /// The estimate, as if the seconds after those that were judged for good were completely reported as well.
     private func judgedOnTrial(through last: Int64, _ completeness: [Double], at now: Timestamp) -> LimitEstimator {
         var trial = limits
+        var supposed = Work.zero
         var second = judgedThrough + 1
         while second <= last {
-            judge(
-                open[second] ?? Second(), of: second, scaledBy: 1 / reported(second, completeness, at: now),
-                in: &trial)
+            let known = open[second] ?? Second()
+            let unreported = known.delivered * (1 / reported(second, completeness, at: now) - 1)
+            supposed += unreported
+            judge(known, of: second, unreported: unreported, supposed: supposed, in: &trial)
             second += 1
         }
         return trial
@@ -275,8 +276,12 @@ public struct CapacityEstimator: Sendable {
         return part >= Self.complete ? 1 : max(Self.onTrial, part)
     }
 
+    /// - Parameters:
+    ///   - unreported: what the second is supposed to have delivered besides what is known.
+    ///   - supposed: the sum of it over this second and those before it that are on trial too.
     private func judge(
-        _ second: Second, of instant: Int64, scaledBy factor: Double, in limits: inout LimitEstimator
+        _ second: Second, of instant: Int64, unreported: Work = .zero, supposed: Work = .zero,
+        in limits: inout LimitEstimator
     ) {
         guard second.attempts > 0 else { return limits.idle(instant) }
         let named = second.exhausted
@@ -287,15 +292,15 @@ public struct CapacityEstimator: Sendable {
                 largestDelivered: moment.largest, refused: moment.exhausted(unnamed: unnamed),
                 leastRefused: moment.leastRefused)
         }
-        if factor > 1, !moments.isEmpty {
+        if !moments.isEmpty {
             // Calls on their way may be why others were refused: they count from the first moment on.
-            let unreported = second.delivered * (factor - 1)
             moments[0].delivered += unreported
-            for index in moments.indices { moments[index].unreported = unreported }
+            for index in moments.indices { moments[index].unreported = supposed }
         }
         limits.fold(
             MeteredLimits.Second(second: instant, moments: moments, meanRequest: meanRequest),
-            overloadShare: Double(second.overloads) / Double(second.overloads + second.attempts))
+            overloadShare: Double(second.overloads) / Double(second.overloads + second.attempts),
+            workWaits: second.workWaits)
     }
 
     /// Who refused, when the refusal does not say: what the last one named, else any of them.
@@ -310,6 +315,14 @@ public struct CapacityEstimator: Sendable {
         let mean = delivered * (1 / requests)
         let isFirst = meanRequest[.tokens] == 0
         meanRequest = isFirst ? mean : meanRequest + (mean - meanRequest) * min(1, requests / 20)
+    }
+}
+
+extension LimitEstimator {
+    fileprivate init(_ pool: PoolPolicy, _ settings: CapacityPolicy) {
+        self.init(
+            limits: pool.nominal, burstSeconds: pool.providerBurstSeconds, countsRefused: pool.countsRefused,
+            settings: settings)
     }
 }
 

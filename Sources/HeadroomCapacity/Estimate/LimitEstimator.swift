@@ -16,8 +16,15 @@ public struct LimitEstimator: Sendable {
     /// A provider hardly ever changes its meter; but what once was found out may have been wrong.
     private static let meterForgetting = 0.001
 
-    /// Below half of the estimate a pool's use says nothing of its limit, from 85 % on all (ControlLaw, rule 7).
+    /// Below half of the estimate a pool's use says nothing of its limit, from 85 % on all: from 60 % on where work waits,
+    /// since then gateways hold back, and not callers (ControlLaw, rule 7).
     private static let busy = 0.5...0.85
+    private static let busyWhileWorkWaits = 0.6
+    /// Where calls are many and all is used, a refusal says sooner where the limit is, and probing costs a smaller part of
+    /// them: from twice so many calls a second on, belief is forgotten twice as fast. Not where refused calls count.
+    private static let manyCalls = 5.0
+    private static let mostHaste = 2.0
+    private static let usesAll = 0.9...1.0
     /// Each second moves the means by this part: a time of about six seconds, a provider's burst.
     private static let useGain = 0.15
     static let maxUse = 2.0
@@ -27,6 +34,7 @@ public struct LimitEstimator: Sendable {
     private static let leastForgetting = 1e-6
 
     private let settings: CapacityPolicy
+    private let mostHaste: Double
     var meters: [MeteredLimits]
     var weights = LimitEstimator.priorWeights
     /// The known limits, per minute: the contract's, or the provider's own word where that is lower.
@@ -39,13 +47,16 @@ public struct LimitEstimator: Sendable {
     }
     /// Delivered over estimated, of the resource that is used most; a mean over some seconds.
     var use = 0.0
+    /// Of the seconds, those in which work waited at a gateway; a mean over some seconds.
+    var waiting = 0.0
     /// Of the attempts, those that the provider had no capacity for; a mean over some seconds, since one second holds a
     /// handful of calls.
     var overloadShare = 0.0
 
     /// `limits` are per minute, each above 0.
-    public init(limits: Rates, burstSeconds: Double, settings: CapacityPolicy) {
+    public init(limits: Rates, burstSeconds: Double, countsRefused: Bool = false, settings: CapacityPolicy) {
         self.settings = settings
+        mostHaste = countsRefused ? 1 : Self.mostHaste
         self.limits = limits
         meters = [.refill(burstSeconds: burstSeconds), .clockMinute, .slidingMinute].map {
             MeteredLimits(limits: limits, meter: $0)
@@ -53,18 +64,23 @@ public struct LimitEstimator: Sendable {
     }
 
     /// Takes in a second.
-    /// - Parameter overloadShare: Of the second's attempts, those that the provider had no capacity for.
-    public mutating func fold(_ second: MeteredLimits.Second, overloadShare: Double = 0) {
-        noteUse(second.delivered.seconds(of: estimate))
+    /// - Parameters:
+    ///   - overloadShare: Of the second's attempts, those that the provider had no capacity for.
+    ///   - workWaits: At some gateway.
+    public mutating func fold(_ second: MeteredLimits.Second, overloadShare: Double = 0, workWaits: Bool = false) {
+        let estimate = estimate
+        note(use: second.delivered.seconds(of: estimate), workWaits: workWaits)
         weigh(meters.indices.map { meters[$0].weigh(second, gain: settings.evidenceGain) })
         self.overloadShare += (overloadShare - self.overloadShare) * Self.useGain
         let calm = max(0, 1 - self.overloadShare / Self.overloaded)
-        forget(max(Self.leastForgetting, settings.forgettingPerSecond * probing * calm))
+        let many = min(mostHaste, second.calls(of: estimate) / Self.manyCalls)
+        let haste = 1 + max(0, many - 1) * rise(of: use, over: Self.usesAll)
+        forget(max(Self.leastForgetting, settings.forgettingPerSecond * haste * probing * calm))
     }
 
     /// Lets a second pass in which nothing was attempted: the buckets fill, belief stays. An idle pool says nothing.
     public mutating func idle(_ second: Int64) {
-        noteUse(0)
+        note(use: 0, workWaits: false)
         for index in meters.indices { meters[index].pass(second) }
     }
 
@@ -87,12 +103,15 @@ public struct LimitEstimator: Sendable {
         for index in meters.indices { meters[index].forget(part) }
     }
 
-    private mutating func noteUse(_ use: Double) { self.use += (min(Self.maxUse, use) - self.use) * Self.useGain }
+    private mutating func note(use: Double, workWaits: Bool) {
+        self.use += (min(Self.maxUse, use) - self.use) * Self.useGain
+        waiting += ((workWaits ? 1 : 0) - waiting) * Self.useGain
+    }
 
     /// How much there is to learn from use: 0 to 1.
     private var probing: Double {
         let (low, high) = (Self.busy.lowerBound, Self.busy.upperBound)
-        return max(0, min(1, (use - low) / (high - low)))
+        return rise(of: use, over: low...(high - (high - Self.busyWhileWorkWaits) * waiting))
     }
 
     /// Per minute: a quantile of the belief, interpolated between hypotheses, at most the known limits.
@@ -138,5 +157,20 @@ public struct LimitEstimator: Sendable {
             below = upTo
         }
         return BucketBank.fractions[BucketBank.fractions.count - 1]
+    }
+}
+
+/// 0 below the range, 1 above it.
+private func rise(of value: Double, over range: ClosedRange<Double>) -> Double {
+    max(0, min(1, (value - range.lowerBound) / (range.upperBound - range.lowerBound)))
+}
+
+extension MeteredLimits.Second {
+    /// So many calls of the mean size a second are `rates`.
+    fileprivate func calls(of rates: Rates) -> Double {
+        rates.resources.members.reduce(.infinity) { calls, resource in
+            let size = meanRequest[resource]
+            return size > 0 ? min(calls, (rates[resource] ?? 0) / 60 / size) : calls
+        }
     }
 }

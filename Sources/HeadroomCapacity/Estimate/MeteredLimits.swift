@@ -112,7 +112,7 @@ extension MeteredLimits {
         var delivered: Work
         /// What refused calls cost, where the provider counts them.
         var charged: Work
-        /// What of all delivered in its second so far is supposed and not reported yet: it speaks against nobody.
+        /// What of all delivered so far is supposed and not reported yet: it speaks against nobody.
         var unreported: Work
         /// The size of the largest call that was taken; zero when none is known.
         var largestDelivered: Work

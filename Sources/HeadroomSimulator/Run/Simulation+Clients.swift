@@ -9,7 +9,7 @@ extension Simulation {
         jobs[index].gateway = living(from: jobs[index].gateway)
         let job = jobs[index]
         let gateway = job.gateway
-        let estimate = gateways[gateway].estimate(job, of: tenants[job.tenant])
+        let estimate = gateways[gateway].estimate(job, of: tenants[job.tenant]) * scenario.clients.countedTimes
         observed.arrive(job, estimate)
         if job.resends == 0 { record.arrive(job) }
         let patience = scenario.clients.patience(of: job)

@@ -250,9 +250,10 @@ extension Simulation {
         case .refused, nil: outcome = .quota
         }
         report(attempt, outcome: outcome, signal: signal)
-        if job.pool == 0 { audit?.note(at: now) { $0.settle(index, cost: outcome == .ok ? job.cost : nil, at: id) } }
+        let counted = job.cost * scenario.clients.countedTimes
+        if job.pool == 0 { audit?.note(at: now) { $0.settle(index, cost: outcome == .ok ? counted : nil, at: id) } }
         if outcome == .ok {
-            gateways[gateway].gates[job.pool].settle(index, actual: job.cost, at: now)
+            gateways[gateway].gates[job.pool].settle(index, actual: counted, at: now)
             gateways[gateway].estimator.learn(
                 from: call.tenant, outputTokens: Double(job.outputTokens), maxTokens: job.maxTokens.map(Double.init))
         } else {

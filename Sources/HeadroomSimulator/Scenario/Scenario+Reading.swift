@@ -81,6 +81,7 @@ extension Scenario.Provider {
 extension Scenario.Clients {
     fileprivate mutating func read(_ fields: inout ScenarioFields) throws(ScenarioError) {
         estimateError = try fields.number("estimate_error", in: 0...0.95) ?? estimateError
+        countedTimes = try fields.number("counted_times", in: 0.5...4) ?? countedTimes
         if var range = try fields.object("max_tokens_factor") {
             let least = try range.required("least", in: 1...1000)
             maxTokensFactor = least...(try range.required("most", in: least...1000))

@@ -69,6 +69,8 @@ package struct Scenario: Sendable {
         /// Callers ask for so many times the output that they get, evenly between the two; gateways then learn a
         /// correction. `nil`: estimates as in ``estimateError``.
         package var maxTokensFactor: ClosedRange<Double>?
+        /// Gateways count a call as so many times what the provider counts: then they use a part of what they get.
+        package var countedTimes = 1.0
         package var patienceSeconds = PerCriticality(interactive: 10.0, nearRealTime: 60.0, batch: 120.0)
 
         /// An agent waits for an answer at least as long as near-real-time work: nobody looks on.

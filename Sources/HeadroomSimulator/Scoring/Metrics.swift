@@ -52,6 +52,16 @@ package enum Metric: String, CaseIterable, Sendable {
     case estimateAfterRefusal
     /// Estimate over granted, 60 s after what is granted is first back where it was before its first fall: 1 is right.
     case estimateAfterRecovery
+    /// From a fall, or a rise, of what is granted until the estimate lies within 10 % of it (``EstimateQuality``): the
+    /// median over all of them, in seconds.
+    case secondsAfterFall, secondsAfterRise
+    /// Mean of |estimate / granted − 1| from 20 s after a change of what is granted on.
+    case standingError
+    /// Seconds in which the estimate lies below 0.7 of what is granted.
+    case secondsFarBelow
+    /// From a rise of what is granted to the end of the first step of ten seconds in which 90 % of what could be taken is
+    /// taken: the whole way back, through the estimate, the decision, gateways and their calls; the median, in seconds.
+    case secondsToDelivery
     /// From arrival to dispatch, of served genuine calls, in seconds; over the tenants of a tier.
     case waitMedianCritical, waitMedianPremium, waitMedianStandard, waitMedianFree
     case waitP99Critical, waitP99Premium, waitP99Standard, waitP99Free
@@ -103,6 +113,7 @@ package struct RunMetrics: Equatable, Sendable {
         judgeService(run, workload, reference, minutes)
         judgeTiers(run, workload)
         judgeControl(run, workload)
+        judgeEstimate(run, reference)
         let quiet = QuietService(run, workload: workload, reference: reference)
         for (metric, tier) in zip([Metric.quietCritical, .quietPremium, .quietStandard, .quietFree], Roster.tiers) {
             self[metric] = quiet.servedByTier[tier]
@@ -246,6 +257,22 @@ package struct RunMetrics: Equatable, Sendable {
             }
         }
         self[.driftSeconds] = run.driftSeconds.max()
+    }
+
+    private mutating func judgeEstimate(_ run: RunRecord, _ reference: Reference) {
+        guard !run.estimated.isEmpty else { return }
+        let quality = EstimateQuality(estimated: run.estimated, granted: run.granted)
+        self[.secondsAfterFall] = quality.secondsAfterFall
+        self[.secondsAfterRise] = quality.secondsAfterRise
+        self[.standingError] = quality.standingError
+        self[.secondsFarBelow] = Double(quality.secondsFarBelow)
+        let delivered = zip(run.delivered, reference.capacity).map { $0.seconds(of: $1) }
+        let back = quality.rises.map { rise -> Double in
+            let step = run.step(atSecond: Double(rise))..<run.stepCount
+            let first = step.first { delivered[$0] >= 0.9 * reference.workableSeconds[$0] } ?? run.stepCount
+            return Double(first + 1) * RunRecord.stepSeconds - Double(rise)
+        }
+        if !back.isEmpty { self[.secondsToDelivery] = back.sorted()[back.count / 2] }
     }
 
     /// Of limits over time, summed over tenants.
