@@ -72,11 +72,13 @@ package struct AlertObservation: Sendable {
     /// The end of the certificate that is served; `nil` without TLS.
     package var certificateEnds: Timestamp?
     package var levels = LevelRecords()
+    /// Tries an override before it is proposed.
+    package var preview: OverridePreviewing
 
     package init(
         at: Timestamp, rules: Rules, report: LoopReport? = nil, gateways: [Gateway] = [], delays: [String] = [],
         unknownNames: [UnknownName] = [], troubles: [Trouble] = [], failingSinks: [Trouble] = [], disk: Disk? = nil,
-        certificateEnds: Timestamp? = nil
+        certificateEnds: Timestamp? = nil, preview: @escaping OverridePreviewing
     ) {
         self.at = at
         self.rules = rules
@@ -88,6 +90,7 @@ package struct AlertObservation: Sendable {
         self.failingSinks = failingSinks
         self.disk = disk
         self.certificateEnds = certificateEnds
+        self.preview = preview
     }
 
     var policy: AlertPolicy { rules.policy.alerts }

@@ -107,24 +107,63 @@ import Testing
         #expect(engine.dropped == 50)
     }
 
+    private func advice(
+        _ tenants: [TenantReport], _ proposals: [Proposal] = [], _ change: (inout AlertObservation) -> Void = { _ in }
+    ) -> AlertRecommendation? {
+        var finder = ConditionFinder()
+        let found = finder.find(
+            in: .well(proposals: proposals) {
+                $0.pool.tenants = tenants
+                change(&$0)
+            })
+        let reason = tenants[0].starvation?.rawValue ?? ""
+        return found[AlertKey(.starvation, pool: "p", reason: reason)].members.first?.member.recommendation
+    }
+
     @Test func `a starved tenant's alert proposes the one call that helps`() {
-        func advice(_ tenant: TenantReport, _ proposals: [Proposal] = []) -> AlertRecommendation? {
-            var finder = ConditionFinder()
-            let found = finder.find(in: .well(proposals: proposals) { $0.tenant = tenant })
-            return found[AlertKey(.starvation, pool: "p", reason: "delivery")].members.first?.member.recommendation
-        }
         #expect(
-            advice(.starved("acme"))?.action
+            advice([.starved("acme", by: .shortage)])?.action
                 == .override("acme", pool: "p", tier: "premium", weight: nil, seconds: 3600))
         #expect(
-            advice(.starved("acme", tier: "critical"))?.action
+            advice([.starved("acme", tier: "critical", by: .shortage)])?.action
                 == .override("acme", pool: "p", tier: nil, weight: 4, seconds: 3600))
-        let waiting = advice(.starved("acme"), [.sample(9, kind: .recommendation)])
+        let waiting = advice([.starved("acme", by: .shortage)], [.sample(9, kind: .recommendation)])
         #expect(waiting?.action == .approve(9, tenant: "acme", revision: 1, isRecommendation: true))
         #expect(
             waiting?.sentence
                 == "Apply recommendation 9 for acme: it takes acme from 50,000 tokens a minute to 90,000 tokens a minute."
         )
+    }
+
+    @Test func `where another tier does not help, the advice says what does`() throws {
+        func sentence(_ found: AlertRecommendation?) throws -> String {
+            let found = try #require(found)
+            #expect(found.action == nil, "\(found.sentence)")
+            return found.sentence
+        }
+        // It was tried, and changes nothing.
+        let urgent = advice([.starved("acme", by: .shortage)]) { seen in
+            seen.preview = { _, _, _, _, _, _ in
+                OverrideEffects(changes: [], unmoved: .moreUrgentWork(.interactive, own: .batch))
+            }
+        }
+        #expect(
+            try sentence(urgent)
+                == "Another tier or weight does not help: acme's work is batch, and interactive work takes the whole pool."
+        )
+        var gamer = TenantReport.starved("acme", by: .shortage)
+        gamer.profile = TenantProfileReport(flags: [
+            GamingFlag(kind: .resentDenials, since: start, evidence: "40 of 50 denied calls came again")
+        ])
+        #expect(try sentence(advice([gamer])).hasPrefix("Do not raise it"))
+        let outage = advice([.starved("acme", by: .shortage)]) { $0.pool.state = .open }
+        #expect(try sentence(outage).contains("fail over, or wait"))
+        #expect(try sentence(advice([.starved("acme")])).contains("look at the gateways"))
+        let late = advice([.starved("acme")]) { $0.gateways = [.sample("gw-2", seen: start, behind: 90)] }
+        #expect(try sentence(late).contains("gw-2 has not applied the newest limits for"))
+        let many = advice((1...25).map { TenantReport.starved(TenantID(unchecked: "t\($0)"), by: .shortage) })
+        #expect(
+            try sentence(many).hasPrefix("25 tenants of p get too little, and a raise of one takes from the others."))
     }
 
     @Test func `that a question waits is no recommendation to say yes to it`() throws {

@@ -107,7 +107,9 @@ import Testing
             seen, _ in seen.pool.upstream.whole.latency?.p95Milliseconds = 7200
         },
         Cause(
-            .sloBurn, "acme (standard) was satisfied in p for 20 % of the last hour; its tier's should be for 95 %.",
+            .sloBurn,
+            "acme (standard) was satisfied in p for 20 % of the 17 min of the last hour in which it asked for anything; its "
+                + "tier's should be for 95 %.",
             "It burns 16 times as fast as it may."
         ) { seen, _ in
             var windows = LevelWindows()

@@ -321,6 +321,7 @@ import Testing
                 let (from, to) = (effect["from"]?["tpm"]?.number ?? 0, effect["to"]?["tpm"]?.number ?? 0)
                 #expect(effect["tenant"]?.string == "acme" ? to > 1.2 * from : to < from, "\(effect)")
             }
+            #expect(pool?["unmoved"]?.isNull == true)
             // A larger one says who has to agree; neither is set.
             let large = try await anna.post("/v1/overrides/preview", Self.large).json
             #expect(large["reasons"]?[0]?.string?.hasPrefix("from standard to critical") == true)

@@ -10,10 +10,10 @@ extension ConditionFinder {
             found.add(AlertKey(.sloBurn, pool: level.pool), isFiring: burn.isFiring) {
                 seen.member(
                     named: level.tenant.text, tenant: level.tenant, burn.severity,
-                    "\(level.tenant) (\(tier.name)) was satisfied in \(level.pool) for \(burn.kept) of the last "
-                        + "\(burn.window.words); its tier's should be for \(GroupedNumber.percent(tier.satisfiedShare)). "
+                    "\(level.tenant) (\(tier.name)) was satisfied in \(level.pool) for \(burn.kept) of \(burn.span); "
+                        + "its tier's should be for \(GroupedNumber.percent(tier.satisfiedShare)). "
                         + "It burns \(burn.words).",
-                    seen.report?.starvationAdvice(for: level, seen.rules))
+                    seen.report?.starvationAdvice(for: level, seen))
             }
         }
         for level in OwnLevel.allCases {
@@ -40,6 +40,7 @@ private struct Burn {
     let severity: AlertSeverity
     private let times: Double
     private let attainment: Double
+    private let observedSeconds: Double
 
     /// The hour's fast burn is asked to go on in its last minutes, the day's slow one in its last hour: what is over closes
     /// soon. Half of either keeps an alert open.
@@ -59,6 +60,14 @@ private struct Burn {
         }
         times = burn(window)
         attainment = windows[window].attainment ?? 1
+        observedSeconds = windows[window].observedSeconds
+    }
+
+    /// The window, and what of it was looked at where that is less.
+    var span: String {
+        observedSeconds >= 0.95 * window.seconds
+            ? "the last \(window.words)"
+            : "the \(GroupedNumber.duration(seconds: observedSeconds)) of the last \(window.words) in which it asked for anything"
     }
 
     var kept: String { GroupedNumber.percent(attainment) }
@@ -76,6 +85,15 @@ extension LevelWindow {
         case .month: "30 days"
         }
     }
+
+    fileprivate var seconds: Double {
+        switch self {
+        case .recent: 300
+        case .hour: 3600
+        case .day: 86_400
+        case .month: 30 * 86_400
+        }
+    }
 }
 
 extension OwnLevel {
@@ -91,10 +109,10 @@ extension OwnLevel {
 
 extension LoopReport {
     /// What a person can do for a tenant that is in the report.
-    fileprivate func starvationAdvice(for level: TenantLevel, _ rules: Rules) -> AlertRecommendation? {
+    fileprivate func starvationAdvice(for level: TenantLevel, _ seen: AlertObservation) -> AlertRecommendation? {
         guard let pool = pools.first(where: { $0.pool == level.pool }),
             let tenant = pool.tenants.first(where: { $0.tenant == level.tenant })
         else { return nil }
-        return StarvationAdvice(tenant: tenant, pool: pool, rules: rules).recommendation
+        return StarvationAdvice(tenant: tenant, pool: pool, reason: tenant.starvation, seen: seen).recommendation
     }
 }

@@ -315,7 +315,7 @@ extension DashboardFile {
                   h("span", { class: `number ${to < from ? "bad" : "good"}` }, `${compact(from)} → ${compact(to)}`));
               };
               return h("div", { class: "stack tight" }, h("p", { class: "quiet" }, `${pool.pool}, ${units[resource]}`),
-                own ? line(own) : h("p", null, `${name}: no change, since it gets all that it asks for.`),
+                own ? line(own) : h("p", null, `No change: ${pool.unmoved ?? `${name} is no member of the pool`}.`),
                 others.slice(0, 6).map(line),
                 others.length > 6 ? h("p", { class: "quiet" }, `and ${others.length - 6} more`) : null,
                 others.length === 0 ? h("p", { class: "quiet" }, "Nobody else gets less.") : null);

@@ -5,43 +5,49 @@ import HeadroomModel
 /// It is where the rates would come to rest. On their way there they follow the dampening, and guardrails that ask a
 /// person hold here as they do there.
 public enum OverridePreview {
-    /// The tenants that would be assured more or less, by at least a hundredth; the largest change first.
-    ///
     /// - Parameters:
+    ///   - tenant: the one that the override is for.
     ///   - rules: those that hold at `now`.
     ///   - other: the same with the override.
     public static func effects(
-        on report: PoolReport, of pool: PoolPolicy, from rules: Rules, to other: Rules, at now: Timestamp
-    ) -> [Proposal.Change] {
+        of tenant: TenantID, on report: PoolReport, of pool: PoolPolicy, from rules: Rules, to other: Rules,
+        at now: Timestamp
+    ) -> OverrideEffects {
         let capacity = PoolCapacity(
             pool: report.pool, capacity: report.estimated, nominal: report.nominal, reason: report.capacityReason,
             confidence: report.confidence, state: report.state)
         let demand = report.tenants.map(TenantDemand.init)
-        let (before, after) = (
-            rates(demand, PoolConditions(pool, capacity, rules, elapsed: 0, at: now)),
-            rates(demand, PoolConditions(pool, capacity, other, elapsed: 0, at: now))
-        )
+        let before = Rest(demand, PoolConditions(pool, capacity, rules, elapsed: 0, at: now))
+        let after = Rest(demand, PoolConditions(pool, capacity, other, elapsed: 0, at: now))
         let nominal = report.nominal
         // Both list the same tenants in the same order: an override makes nobody a member.
-        let effects = zip(before, after).compactMap { old, new -> (effect: Proposal.Change, size: Double)? in
+        let changes = before.members.indices.compactMap { index -> (change: Proposal.Change, size: Double)? in
+            let (old, new) = (before.rates(of: index), after.rates(of: index))
             let moved =
                 nominal.resources.members.map { resource in
-                    abs((new.rates[resource] ?? 0) - (old.rates[resource] ?? 0)) / max(1, nominal[resource] ?? 1)
+                    abs((new[resource] ?? 0) - (old[resource] ?? 0)) / max(1, nominal[resource] ?? 1)
                 }.max() ?? 0
             let isMoved = nominal.resources.members.contains { resource in
-                let (from, to) = (old.rates[resource] ?? 0, new.rates[resource] ?? 0)
+                let (from, to) = (old[resource] ?? 0, new[resource] ?? 0)
                 return abs(to - from) > 0.01 * max(from, to) && abs(to - from) >= 1
             }
             guard isMoved else { return nil }
-            return (Proposal.Change(tenant: old.tenant, from: old.rates, to: new.rates), moved)
-        }
-        return effects.sorted { ($1.size, $0.effect.tenant) < ($0.size, $1.effect.tenant) }.map(\.effect)
+            return (Proposal.Change(tenant: before.members.tenants[index], from: old, to: new), moved)
+        }.sorted { ($1.size, $0.change.tenant) < ($0.size, $1.change.tenant) }.map(\.change)
+        let isUnmoved = !changes.contains { $0.tenant == tenant }
+        return OverrideEffects(changes: changes, unmoved: isUnmoved ? after.bound(of: tenant) : nil)
     }
+}
 
-    /// The rate that the undampened fill assures each member, in whole numbers; ascending by tenant.
-    private static func rates(
-        _ demand: [TenantDemand], _ conditions: PoolConditions
-    ) -> [(tenant: TenantID, rates: Rates)] {
+/// Where a pool's rates would come to rest under some rules: its undampened fill.
+private struct Rest {
+    let members: MemberTable
+    private let claims: [TenantDemand]
+    private let counted: CountedDemand
+    private let bands: [FillRaise]
+    private let outcome: FillOutcome
+
+    init(_ demand: [TenantDemand], _ conditions: PoolConditions) {
         var members = MemberTable()
         _ = members.admit(demand, conditions)
         members.followShapes(demand, conditions)
@@ -50,12 +56,38 @@ public enum OverridePreview {
         var counted = counter.count(demand, of: members, conditions)
         var leastShare = LeastShare()
         leastShare.give(to: &counted, of: members, claims: demand, conditions)
-        let input = DecisionInput(conditions, members, claims: demand, counted: counted)
         var fill = TargetFill()
-        let activities = fill.solve(input).activities
-        return members.indices.map { index in
-            (members.tenants[index], members.rates(activities[index], of: index).map { $1.rounded(.down) })
+        outcome = fill.solve(DecisionInput(conditions, members, claims: demand, counted: counted)).outcome
+        self.members = members
+        claims = demand
+        self.counted = counted
+        bands = conditions.bands
+    }
+
+    /// Assured to a member, in whole numbers.
+    func rates(of index: Int) -> Rates {
+        members.rates(outcome.activities[index], of: index).map { $1.rounded(.down) }
+    }
+
+    /// What bounds a tenant here, so that another tier or weight changes nothing; `nil` when it is no member.
+    func bound(of tenant: TenantID) -> OverrideEffects.Bound? {
+        guard let index = members.tenants.firstIndex(of: tenant),
+            let claim = claims.first(where: { $0.tenant == tenant })
+        else { return nil }
+        let asked = counted.fill[index].batch
+        let activity = outcome.activities[index]
+        if asked <= 0 { return .asksForNothing }
+        if activity >= 0.99 * asked { return claim.isDiscounted ? .doubted : .hasAll }
+        if activity >= 0.99 * members.rows[index].ceiling { return .ceiling(members.ceilingConstraint(of: index)) }
+        // Its most urgent work, and whether the band that raises it found nothing left.
+        let own = Criticality.allCases.first { counted.fill[index].through($0) > 0 } ?? .batch
+        if let turn = bands.firstIndex(where: { $0.bound == .demand && ($0.criticality ?? .batch) >= own }), turn > 0,
+            outcome.bands[turn].saturated != nil, outcome.bands[turn].level <= outcome.bands[turn - 1].level,
+            let urgent = bands[..<turn].last(where: { $0.bound == .demand })?.criticality
+        {
+            return .moreUrgentWork(urgent, own: own)
         }
+        return .full
     }
 }
 

@@ -176,6 +176,7 @@ extension OpenAPIDocument {
                             "properties": {
                               "pool": {"type": "string"}, "resource": {"type": "string"},
                               "changed": {"type": "integer", "description": "All that change; at most 200 are listed"},
+                              "unmoved": {"type": ["string", "null"], "description": "Why the tenant itself would be assured no more and no less; null when it would"},
                               "effects": {
                                 "type": "array",
                                 "items": {

@@ -92,14 +92,16 @@ struct OverrideRoutes: Sendable {
         }
         let effects = reports.map { report in
             let pool = rules.policy.pool(report.pool)
-            let all = pool.map { preview(report, $0, rules, other, now) } ?? []
-            return (report: report, effects: all.filter { scope.holds($0.tenant) })
+            var effects =
+                pool.map { preview(request.tenant, report, $0, rules, other, now) } ?? OverrideEffects(changes: [])
+            effects.changes.removeAll { !scope.holds($0.tenant) }
+            return (report: report, effects: effects)
         }
         return .json { writer in
             writer.beginObject()
             writer.field("reasons", OverrideCheck.reasonsForApproval(of: override, under: rules))
             writer.field("pools", each: effects) { writer, pool in
-                writer.effects(of: pool.report, pool.effects)
+                writer.effects(of: request.tenant, on: pool.report, pool.effects)
             }
             writer.endObject()
         }
@@ -148,13 +150,14 @@ extension JSONWriter {
     /// Effects that an answer lists; the largest come first.
     private static var maxEffects: Int { 200 }
 
-    fileprivate mutating func effects(of report: PoolReport, _ effects: [Proposal.Change]) {
+    fileprivate mutating func effects(of tenant: TenantID, on report: PoolReport, _ effects: OverrideEffects) {
         let resources: [Resource] = [.tokens, .inputTokens, .requests]
         beginObject()
         field("pool", report.pool.text)
         field("resource", resources.first { report.nominal[$0] != nil }?.rateName)
-        field("changed", effects.count)
-        field("effects", each: effects.prefix(Self.maxEffects)) { $0.change($1) }
+        field("changed", effects.changes.count)
+        field("effects", each: effects.changes.prefix(Self.maxEffects)) { $0.change($1) }
+        field("unmoved", effects.unmoved?.text(of: tenant))
         endObject()
     }
 }

@@ -1,11 +1,5 @@
 import HeadroomModel
 
-/// The changes that other rules would make to a pool's rates, the largest first. The decision makes them; HTTP only asks.
-package typealias OverridePreviewing =
-    @Sendable (
-        _ report: PoolReport, _ pool: PoolPolicy, _ rules: Rules, _ other: Rules, _ now: Timestamp
-    ) -> [Proposal.Change]
-
 /// Replays the last hours of telemetry under other rules and under those in force, and tells the difference as JSON.
 package typealias PlanReplaying =
     @Sendable (_ candidate: Rules, _ present: Rules, _ hours: Double) async throws -> [UInt8]

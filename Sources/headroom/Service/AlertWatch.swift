@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HeadroomAlerts
+import HeadroomDecision
 import HeadroomHTTP
 import HeadroomModel
 import HeadroomStorage
@@ -148,7 +149,7 @@ actor AlertWatch {
             gateways: board.drifts().map { .init(presence: $0.gateway, driftSeconds: $0.seconds) },
             delays: board.loop.delays(at: now), unknownNames: unknownNames(rules, report, at: now),
             troubles: troubles, failingSinks: failingSinks, disk: disk(),
-            certificateEnds: certificate?.ends)
+            certificateEnds: certificate?.ends, preview: OverridePreview.effects)
         seen.levels = levels
         return seen
     }
