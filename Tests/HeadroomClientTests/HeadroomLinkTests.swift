@@ -1,4 +1,5 @@
 import Foundation
+import FoundationNetworking
 import HeadroomClient
 import HeadroomModel
 import Testing
@@ -23,6 +24,22 @@ import Testing
         #expect(began.duration(to: .now) < .seconds(30))
         #expect(answer == nil)
         #expect(link.problem == "\(silent.url): no answer within 0.2 s")
+    }
+
+    /// Foundation's own call hangs for good when both happen at once.
+    @Test(.timeLimit(.minutes(2))) func `a request that is cancelled while its answer comes in ends`() async throws {
+        let server = try ScriptedServer(answers: ["200 OK"])
+        defer { server.stop() }
+        let session = URLSession(configuration: .ephemeral)
+        let request = URLRequest(url: server.url)
+        var answered = 0
+        for round in 0..<1_500 {
+            let call = Task { try await session.data(for: request, withinSeconds: 60) }
+            for _ in 0..<(round % 300) { await Task.yield() }
+            call.cancel()
+            if case .success = await call.result { answered += 1 }
+        }
+        #expect(answered < 1_500)
     }
 
     @Test func `while one address is late the next is asked beside it, without the wait, and first from then on`()

@@ -105,7 +105,7 @@ final class GateFixture: Sendable {
         request.httpMethod = method
         request.httpBody = body.map { Data($0.utf8) }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        let (data, response) = try await URLSession.shared.data(for: request)
+        let (data, response) = try await URLSession.shared.data(for: request, withinSeconds: 60)
         return Reply(data, response as! HTTPURLResponse)
     }
 

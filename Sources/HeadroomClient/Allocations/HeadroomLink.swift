@@ -54,12 +54,19 @@ package final class HeadroomLink: Sendable {
     /// Between two tries at an address that is asked beside another one, and between the first tries of two such.
     private static let stepSeconds = 1.0
 
+    /// Longer than any request here waits for its answer. One that has been given up ends then at the latest …
+    private static let longestSeconds = 40.0
+    /// … and those behind it do not wait for its connection, unless so many are open: a draw each second for six pools.
+    private static let maxConnections = 256
+
     package init(addresses: [URL], token: String?, time: TimeSource) {
         self.addresses = addresses
         self.token = token
         self.time = time
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
+        configuration.timeoutIntervalForRequest = Self.longestSeconds
+        configuration.httpMaximumConnectionsPerHost = Self.maxConnections
         session = URLSession(configuration: configuration)
     }
 

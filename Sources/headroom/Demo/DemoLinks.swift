@@ -28,6 +28,8 @@ final class DemoLinks: Sendable {
         let body: String
     }
 
+    private static let timeoutSeconds = 60.0
+
     /// One chat completion; `nil` when no answer came.
     func call(inputTokens: Int64, outputTokens: Int64) async -> Answer? {
         var request = URLRequest(url: provider)
@@ -46,7 +48,8 @@ final class DemoLinks: Sendable {
     }
 
     private func exchange(_ request: URLRequest) async -> (Data, HTTPURLResponse)? {
-        guard let (data, response) = try? await session.data(for: request), let response = response as? HTTPURLResponse
+        guard let (data, response) = try? await session.data(for: request, withinSeconds: Self.timeoutSeconds),
+            let response = response as? HTTPURLResponse
         else { return nil }
         return (data, response)
     }
