@@ -11,17 +11,23 @@ import Testing
 
     @Test func `starvation opens an alert whose recommendation ends it, and it survives a restart`() async throws {
         let house = try House()
-        try house.writeRules("starvation: { seconds: 1 }, alerts: { close_seconds: 1 }")
+        // Known from its first call on, so that all of its demand counts.
+        try house.writeRules(
+            "starvation: { seconds: 1 }, alerts: { close_seconds: 1 }, trust: { half_confidence_calls: 0 }")
         let id = try await RunningService.run(house) { service in
             let client = service.client
-            // Much waits, and a little is served: for longer than the second that the policy allows.
+            // The provider grants half of the contract, a rival's work is served, and much of acme's waits: for longer than the
+            // second that the policy allows.
+            try await client.pin(House.pool, #"{"rpm":300,"tpm":300000}"#)
+            let rival = #""gateway":"gw-1","tenant":"rival","pool":"\#(House.pool)","criticality":"batch""#
             let tokens = #""gateway":"gw-1","tenant":"acme","pool":"\#(House.pool)""#
             let reply = try await client.poll("/v1/alerts?kind=starvation") { number in
                 let call = #"{"type":"call","id":"n-\#(number)",\#(tokens),"outcome":"ok","input_tokens":10}"#
                 let queue =
                     #"{"type":"queue",\#(tokens),"criticality":"batch","depth":500,"tokens":500000,"oldest_age_ms":30000}"#
+                let served = #"{"type":"call","id":"r-\#(number)",\#(rival),"outcome":"ok","input_tokens":20000}"#
                 // One call, so that the tenant is known; from then on it only waits.
-                _ = try await client.post(number == 1 ? [call, queue] : [queue])
+                _ = try await client.post(number == 1 ? [call, queue, served] : [queue, served])
             } until: {
                 Self.open("starvation", $0) != nil
             }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HeadroomJSON
+import Testing
 
 /// Talks to a service on loopback, one connection a request.
 struct ServiceClient: Sendable {
@@ -36,6 +37,14 @@ struct ServiceClient: Sendable {
         try await call(
             "POST", "/v1/telemetry", headers: ["Content-Type: application/x-ndjson"] + headers,
             body: Array(lines.joined(separator: "\n").utf8))
+    }
+
+    /// Says what a pool's provider grants.
+    func pin(_ pool: String, _ rates: String, headers: [String] = []) async throws {
+        let reply = try await call(
+            "PUT", "/v1/pools/\(pool)/capacity", headers: headers + ["Content-Type: application/json"],
+            body: Array(#"{"capacity":\#(rates),"reason":"half is gone","expires_in_seconds":600}"#.utf8))
+        #expect(reply.status < 300, "\(reply.text)")
     }
 
     func call(_ method: String, _ target: String, headers: [String] = [], body: [UInt8] = []) async throws -> Reply {

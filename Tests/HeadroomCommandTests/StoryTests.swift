@@ -17,7 +17,7 @@ import Testing
         defer { receiver.stop() }
         try house.writeRules(
             """
-            starvation: { seconds: 1 }, telemetry: { checkpoint_seconds: 1 },
+            starvation: { seconds: 1 }, telemetry: { checkpoint_seconds: 1 }, trust: { half_confidence_calls: 0 },
             alerts: { close_seconds: 1, sinks: [{ name: "ops", url: "http://127.0.0.1:\(receiver.port)/hook" }] }
             """)
         let began = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
@@ -25,11 +25,16 @@ import Testing
         try await RunningService.run(house) { service in
             let play = Play(service: service, cast: cast)
 
+            // The provider grants half of the contract.
+            try await service.client.pin(House.pool, #"{"rpm":300,"tpm":300000}"#, headers: [cast.credential("sre")])
+
             // Telemetry shows it: much of acme waits, and next to nothing of it is served.
             let message = try #require(await play.firstMessage(to: receiver, of: "starvation"), "\(service.errors)")
             let starved = try #require(message["alert"]?["members"]?.array?.first, "\(message.encoded())")
             #expect(message["event"]?.string == "opened" && starved["tenant"]?.string == "acme")
-            #expect(starved["recommendation"]?["sentence"]?.string?.hasPrefix("Raise acme to the tier premium") == true)
+            #expect(
+                starved["recommendation"]?["sentence"]?.string?.hasPrefix("Raise acme to the tier premium") == true,
+                "\(message.encoded())")
             #expect(starved["recommendation"]?["call"]?.isNull == false, "\(message.encoded())")
             let report = try await play.run("sre", "report", "starvation")
             #expect(report.output.contains("acme    test:model"), "\(report.output)\(report.errors)")
@@ -134,7 +139,7 @@ private struct Play {
         try await client.poll(target, headers: [cast.credential(name)]) { _ in
             let names = #""gateway":"gw-1","pool":"\#(House.pool)""#
             let lines = [
-                #"{"type":"call",\#(names),"tenant":"beta","outcome":"ok","input_tokens":1000,"latency_ms":800}"#,
+                #"{"type":"call",\#(names),"tenant":"beta","criticality":"batch","outcome":"ok","input_tokens":20000,"latency_ms":800}"#,
                 #"{"type":"queue",\#(names),"tenant":"acme","criticality":"batch","depth":500,"tokens":500000,"oldest_age_ms":30000}"#,
             ]
             let reply = try await client.post(lines, headers: [cast.credential("gateway")])

@@ -42,7 +42,6 @@ public enum OverridePreview {
 /// Where a pool's rates would come to rest under some rules: its undampened fill.
 private struct Rest {
     let members: MemberTable
-    private let claims: [TenantDemand]
     private let counted: CountedDemand
     private let bands: [FillRaise]
     private let outcome: FillOutcome
@@ -59,7 +58,6 @@ private struct Rest {
         var fill = TargetFill()
         outcome = fill.solve(DecisionInput(conditions, members, claims: demand, counted: counted)).outcome
         self.members = members
-        claims = demand
         self.counted = counted
         bands = conditions.bands
     }
@@ -71,13 +69,14 @@ private struct Rest {
 
     /// What bounds a tenant here, so that another tier or weight changes nothing; `nil` when it is no member.
     func bound(of tenant: TenantID) -> OverrideEffects.Bound? {
-        guard let index = members.tenants.firstIndex(of: tenant),
-            let claim = claims.first(where: { $0.tenant == tenant })
-        else { return nil }
+        guard let index = members.tenants.firstIndex(of: tenant) else { return nil }
         let asked = counted.fill[index].batch
         let activity = outcome.activities[index]
         if asked <= 0 { return .asksForNothing }
-        if activity >= 0.99 * asked { return claim.isDiscounted ? .doubted : .hasAll }
+        if activity >= 0.99 * asked {
+            let row = counted.rows[index]
+            return row.isFlagged ? .doubted : row.credible < 0.99 * row.claimed ? .new : .hasAll
+        }
         if activity >= 0.99 * members.rows[index].ceiling { return .ceiling(members.ceilingConstraint(of: index)) }
         // Its most urgent work, and whether the band that raises it found nothing left.
         let own = Criticality.allCases.first { counted.fill[index].through($0) > 0 } ?? .batch

@@ -13,6 +13,8 @@ public struct OverrideEffects: Equatable, Sendable {
         case hasAll
         /// It has all that counts of what it asks for, and a gaming flag makes it count less.
         case doubted
+        /// It has all that counts of what it asks for, and little is known of it yet.
+        case new
         /// Of its contract, its costs or the cost breaker.
         case ceiling(Constraint)
         /// The pool was full before its most urgent work had a turn.
@@ -40,6 +42,8 @@ extension OverrideEffects.Bound {
         case .hasAll: "\(tenant) is sure of all that it asks for already"
         case .doubted:
             "\(tenant) is sure of all of its demand that counts: a gaming flag makes it count less"
+        case .new:
+            "\(tenant) is new here and sure of all of its demand that counts: the more it calls, the more counts"
         case .ceiling(.costCeiling):
             "\(tenant) is held by the limit on its costs"
         case .ceiling(.costBreaker):
