@@ -143,7 +143,7 @@ import Testing
         }
         // It was tried, and changes nothing.
         let urgent = advice([.starved("acme", by: .shortage)]) { seen in
-            seen.preview = { _, _, _, _, _, _ in
+            seen.preview = { _, _, _, _, _ in
                 OverrideEffects(changes: [], unmoved: .moreUrgentWork(.interactive, own: .batch))
             }
         }
@@ -161,9 +161,11 @@ import Testing
         #expect(try sentence(advice([.starved("acme")])).contains("look at the gateways"))
         let late = advice([.starved("acme")]) { $0.gateways = [.sample("gw-2", seen: start, behind: 90)] }
         #expect(try sentence(late).contains("gw-2 has not applied the newest limits for"))
-        let many = advice((1...25).map { TenantReport.starved(TenantID(unchecked: "t\($0)"), by: .shortage) })
+        let starved = (1...25).map { TenantReport.starved(TenantID(unchecked: "t\($0)"), by: .shortage) }
+        let many = advice(starved + [.sample("loud")])
         #expect(
             try sentence(many).hasPrefix("25 tenants of p get too little, and a raise of one takes from the others."))
+        #expect(try !sentence(many).contains("loud"), "t1 may read it, and nobody else is its business")
     }
 
     @Test func `that a question waits is no recommendation to say yes to it`() throws {

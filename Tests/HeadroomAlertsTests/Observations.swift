@@ -17,8 +17,8 @@ extension AlertObservation {
         var report = LoopReport(at: now, pools: [.sample(tenants: [.sample("acme")])])
         report.pools[0].calls = [.ok: Int(now.seconds(since: start)) + 1]
         var seen = AlertObservation(at: now, rules: rules, report: report, gateways: [.sample("gw-1", seen: now)]) {
-            tenant, _, _, _, _, _ in
-            OverrideEffects(changes: [.init(tenant: tenant, from: Rates(tpm: 30_000), to: Rates(tpm: 90_000))])
+            override, _, _, _, _ in
+            OverrideEffects(changes: [.init(tenant: override.tenant, from: Rates(tpm: 30_000), to: Rates(tpm: 90_000))])
         }
         seen.disk = Disk(freeBytes: 50e9, totalBytes: 100e9)
         seen.certificateEnds = start.adding(seconds: 90 * 86_400)

@@ -32,10 +32,9 @@ import Testing
         for index in policy.tiers.indices { policy.tiers[index].ceilingShare = nil }
         var rules = Rules(policy: policy, contracts: [:])
         change(&rules)
-        var other = rules
         let authorship = Authorship(author: "anna", reason: "", at: now, until: now.adding(seconds: 3600))
-        other.steering.overrides.append(Override(id: 1, tenant: "stormy", tier: "premium", authorship: authorship))
-        return OverridePreview.effects(of: "stormy", on: report, of: pool, from: rules, to: other, at: now)
+        let override = Override(tenant: "stormy", tier: "premium", authorship: authorship)
+        return OverridePreview.effects(of: override, on: report, of: pool, under: rules, at: now)
     }
 
     @Test func `who is raised gains what others lose`() {

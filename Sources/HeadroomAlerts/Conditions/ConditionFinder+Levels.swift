@@ -85,15 +85,6 @@ extension LevelWindow {
         case .month: "30 days"
         }
     }
-
-    fileprivate var seconds: Double {
-        switch self {
-        case .recent: 300
-        case .hour: 3600
-        case .day: 86_400
-        case .month: 30 * 86_400
-        }
-    }
 }
 
 extension OwnLevel {
@@ -113,6 +104,6 @@ extension LoopReport {
         guard let pool = pools.first(where: { $0.pool == level.pool }),
             let tenant = pool.tenants.first(where: { $0.tenant == level.tenant })
         else { return nil }
-        return StarvationAdvice(tenant: tenant, pool: pool, reason: tenant.starvation, seen: seen).recommendation
+        return StarvationAdvice(tenant: tenant, pool: pool, seen: seen).recommendation
     }
 }

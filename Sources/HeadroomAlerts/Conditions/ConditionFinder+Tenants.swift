@@ -40,7 +40,7 @@ extension ConditionFinder {
                 since: since, .critical,
                 "\(tenant.tenant) has been starved in \(pool.pool) since \(since.sentence): it wants "
                     + "\(RateText.sentence(tenant.demand)), was served \(RateText.sentence(tenant.consumed)), and \(why).",
-                StarvationAdvice(tenant: tenant, pool: pool, reason: starvation, seen: seen).recommendation)
+                StarvationAdvice(tenant: tenant, pool: pool, seen: seen).recommendation)
         }
     }
 
@@ -68,7 +68,7 @@ extension ConditionFinder {
                 named: tenant.tenant.text, tenant: tenant.tenant, .warning,
                 "A call of \(tenant.tenant) (\(tenant.tier)) has waited since \(seen.at.adding(seconds: -wait).sentence) in "
                     + "\(pool.pool); its tier's should wait for \(GroupedNumber.duration(seconds: longest)) at most.",
-                StarvationAdvice(tenant: tenant, pool: pool, reason: nil, seen: seen).recommendation)
+                StarvationAdvice(tenant: tenant, pool: pool, seen: seen).recommendation)
         }
     }
 

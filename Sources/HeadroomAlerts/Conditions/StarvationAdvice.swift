@@ -4,8 +4,6 @@ import HeadroomModel
 struct StarvationAdvice {
     let tenant: TenantReport
     let pool: PoolReport
-    /// `nil`: it is not starved yet, and a call of it waits for long.
-    let reason: Starvation?
     let seen: AlertObservation
 
     /// Long enough to find the cause, short enough to end by itself.
@@ -53,7 +51,7 @@ struct StarvationAdvice {
 
     /// The pool has enough for it, and it was given enough.
     private var delivery: AlertRecommendation? {
-        guard reason == .delivery else { return nil }
+        guard tenant.starvation == .delivery else { return nil }
         let late = seen.gateways.max { $0.driftSeconds < $1.driftSeconds }
         guard let late, late.driftSeconds > Self.lateSeconds else {
             return AlertRecommendation(
@@ -68,26 +66,20 @@ struct StarvationAdvice {
 
     /// What it missed is past, or one large call waits.
     private var content: AlertRecommendation? {
-        guard reason == nil, tenant.underservedSeconds <= 0 else { return nil }
+        guard tenant.starvation == nil, tenant.underservedSeconds <= 0 else { return nil }
         return AlertRecommendation(
             "It gets what is due to it just now. What held it: headroom explain --tenant \(tenant.tenant) --pool \(pool.pool)."
         )
     }
 
+    /// Names no other tenant: a reader of this one sees it.
     private var crowd: AlertRecommendation? {
         let short = pool.tenants.count { $0.underservedSeconds > 0 }
         guard short > Self.fewTenants else { return nil }
-        let resource: Resource = pool.estimated[.tokens] == nil ? .requests : .tokens
-        func amount(_ rates: Rates) -> Double { rates[resource] ?? 0 }
-        let loudest = pool.tenants.max { amount($0.consumed) < amount($1.consumed) }
-        let taken = loudest.map { amount($0.consumed) / max(1, amount(pool.consumed)) } ?? 0
-        let who =
-            loudest.map { "; \($0.tenant) takes the most, \(GroupedNumber.percent(min(1, taken))) of what is used" }
-            ?? ""
         return AlertRecommendation(
             "\(short) tenants of \(pool.pool) get too little, and a raise of one takes from the others. The provider grants "
-                + "\(RateText.sentence(pool.estimated)) of \(RateText.sentence(pool.nominal))\(who): ask the provider for more, or "
-                + "move work to another pool.")
+                + "\(RateText.sentence(pool.estimated)) of \(RateText.sentence(pool.nominal)): ask it for more, or move work to "
+                + "another pool. Who takes the most: headroom tenants.")
     }
 
     private var raise: AlertRecommendation {
@@ -106,15 +98,11 @@ struct StarvationAdvice {
     /// Tried before it is said.
     private func raise(_ sentence: String, tier: String?, weight: Double?) -> AlertRecommendation {
         if let policy = rules.policy.pool(pool.pool) {
-            var other = rules
-            other.steering.overrides.append(
-                Override(
-                    id: .max, tenant: tenant.tenant, pool: pool.pool, tier: tier, weight: weight,
-                    authorship: Authorship(
-                        author: Authorship.automation, reason: "", at: seen.at,
-                        until: seen.at.adding(seconds: Self.seconds))))
-            let effects = seen.preview(tenant.tenant, pool, policy, rules, other, seen.at)
-            if let bound = effects.unmoved {
+            let until = seen.at.adding(seconds: Self.seconds)
+            let override = Override(
+                tenant: tenant.tenant, pool: pool.pool, tier: tier, weight: weight,
+                authorship: Authorship(author: Authorship.automation, reason: "", at: seen.at, until: until))
+            if let bound = seen.preview(override, pool, policy, rules, seen.at).unmoved {
                 return AlertRecommendation("Another tier or weight does not help: \(bound.text(of: tenant.tenant)).")
             }
         }

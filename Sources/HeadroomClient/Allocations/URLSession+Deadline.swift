@@ -46,7 +46,7 @@ extension URLSession {
     }
 }
 
-/// One request. Its answer, its deadline or its caller ends it, whoever comes first.
+/// One request. It ends once: with its answer, at its deadline, or when its caller is cancelled.
 private final class Exchange: Sendable {
     struct Call: Sendable {
         let caller: CheckedContinuation<(Data, URLResponse), any Error>

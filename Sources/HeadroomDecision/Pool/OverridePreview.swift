@@ -5,14 +5,15 @@ import HeadroomModel
 /// It is where the rates would come to rest. On their way there they follow the dampening, and guardrails that ask a
 /// person hold here as they do there.
 public enum OverridePreview {
-    /// - Parameters:
-    ///   - tenant: the one that the override is for.
-    ///   - rules: those that hold at `now`.
-    ///   - other: the same with the override.
+    /// - Parameter rules: those that hold at `now`, without the override.
     public static func effects(
-        of tenant: TenantID, on report: PoolReport, of pool: PoolPolicy, from rules: Rules, to other: Rules,
-        at now: Timestamp
+        of override: Override, on report: PoolReport, of pool: PoolPolicy, under rules: Rules, at now: Timestamp
     ) -> OverrideEffects {
+        var override = override
+        // The newest goes before the others.
+        override.id = (rules.steering.overrides.map(\.id).max() ?? 0) + 1
+        var other = rules
+        other.steering.overrides.append(override)
         let capacity = PoolCapacity(
             pool: report.pool, capacity: report.estimated, nominal: report.nominal, reason: report.capacityReason,
             confidence: report.confidence, state: report.state)
@@ -34,8 +35,8 @@ public enum OverridePreview {
             guard isMoved else { return nil }
             return (Proposal.Change(tenant: before.members.tenants[index], from: old, to: new), moved)
         }.sorted { ($1.size, $0.change.tenant) < ($0.size, $1.change.tenant) }.map(\.change)
-        let isUnmoved = !changes.contains { $0.tenant == tenant }
-        return OverrideEffects(changes: changes, unmoved: isUnmoved ? after.bound(of: tenant) : nil)
+        let isUnmoved = !changes.contains { $0.tenant == override.tenant }
+        return OverrideEffects(changes: changes, unmoved: isUnmoved ? after.bound(of: override.tenant) : nil)
     }
 }
 

@@ -81,11 +81,7 @@ struct OverrideRoutes: Sendable {
         }
         let scope = call.grant.scope
         try requireScope(call, request.tenant, in: request.pool)
-        var override = Override(request, by: call.grant.author, at: now)
-        // The newest goes before the others.
-        override.id = (rules.steering.overrides.map(\.id).max() ?? 0) + 1
-        var other = rules
-        other.steering.overrides.append(override)
+        let override = Override(request, by: call.grant.author, at: now)
         let reports = (board.newestReport?.pools ?? []).filter { report in
             (request.pool ?? report.pool) == report.pool && scope.holds(report.pool)
                 && report.tenants.contains { $0.tenant == request.tenant }
@@ -93,7 +89,7 @@ struct OverrideRoutes: Sendable {
         let effects = reports.map { report in
             let pool = rules.policy.pool(report.pool)
             var effects =
-                pool.map { preview(request.tenant, report, $0, rules, other, now) } ?? OverrideEffects(changes: [])
+                pool.map { preview(override, report, $0, rules, now) } ?? OverrideEffects(changes: [])
             effects.changes.removeAll { !scope.holds($0.tenant) }
             return (report: report, effects: effects)
         }

@@ -1,8 +1,7 @@
-/// What `other` rules, which are `rules` with an override for `tenant`, would do to a pool. The decision makes it; who tells it
-/// to people only asks.
+/// What an override would do to a pool under `rules`. The decision makes it; who tells it to people only asks.
 public typealias OverridePreviewing =
     @Sendable (
-        _ tenant: TenantID, _ report: PoolReport, _ pool: PoolPolicy, _ rules: Rules, _ other: Rules, _ now: Timestamp
+        _ override: Override, _ report: PoolReport, _ pool: PoolPolicy, _ rules: Rules, _ now: Timestamp
     ) -> OverrideEffects
 
 /// What an override would do to one pool.

@@ -5,6 +5,15 @@ public enum LevelWindow: String, CaseIterable, Sendable, Hashable {
     case hour = "1h"
     case day = "24h"
     case month = "30d"
+
+    public var seconds: Double {
+        switch self {
+        case .recent: 300
+        case .hour: 3600
+        case .day: 86_400
+        case .month: 30 * 86_400
+        }
+    }
 }
 
 /// How long a service level was looked at, and for how much of that it was missed.

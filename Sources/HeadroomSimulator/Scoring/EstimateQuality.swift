@@ -19,14 +19,14 @@ struct EstimateQuality {
     init(estimated: [Double], granted: [Double]) {
         let truth = granted.map { min(1, max(1e-9, $0)) }
         let changes = truth.indices.dropFirst().filter { abs(truth[$0] / truth[$0 - 1] - 1) > 0.01 }
-        var (falls, climbs): ([Int], [Int]) = ([], [])
+        var (falls, climbs): ([Double], [Double]) = ([], [])
         for (index, change) in changes.enumerated() {
             let end = index + 1 < changes.count ? changes[index + 1] : truth.count
             let there = (change..<end).first { abs(estimated[$0] / truth[$0] - 1) <= 0.1 } ?? end
             if truth[change] < truth[change - 1] {
-                falls.append(there - change)
+                falls.append(Double(there - change))
             } else {
-                climbs.append(there - change)
+                climbs.append(Double(there - change))
                 rises.append(change)
             }
         }
@@ -45,7 +45,8 @@ struct EstimateQuality {
         if count > 0 { standingError = sum / Double(count) }
     }
 
-    private static func median(_ seconds: [Int]) -> Double? {
-        seconds.isEmpty ? nil : Double(seconds.sorted()[seconds.count / 2])
+    /// The upper one of two.
+    static func median(_ seconds: [Double]) -> Double? {
+        seconds.isEmpty ? nil : seconds.sorted()[seconds.count / 2]
     }
 }

@@ -272,7 +272,7 @@ package struct RunMetrics: Equatable, Sendable {
             let first = step.first { delivered[$0] >= 0.9 * reference.workableSeconds[$0] } ?? run.stepCount
             return Double(first + 1) * RunRecord.stepSeconds - Double(rise)
         }
-        if !back.isEmpty { self[.secondsToDelivery] = back.sorted()[back.count / 2] }
+        self[.secondsToDelivery] = EstimateQuality.median(back)
     }
 
     /// Of limits over time, summed over tenants.

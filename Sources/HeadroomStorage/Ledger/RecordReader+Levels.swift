@@ -72,15 +72,8 @@ extension LevelWindow {
         }
     }
 
-    /// Of its first row: the one that runs is the last of 5, 60, 24 or 30.
+    /// Of its first row: the one that runs is its last.
     fileprivate func start(at now: Timestamp) -> Timestamp {
-        let rows: Int64 =
-            switch self {
-            case .recent: 5
-            case .hour: 60
-            case .day: 24
-            case .month: 30
-            }
-        return Timestamp(milliseconds: span.start(of: now).milliseconds - (rows - 1) * span.milliseconds)
+        Timestamp(milliseconds: span.start(of: now).milliseconds + span.milliseconds - Int64(seconds * 1000))
     }
 }
