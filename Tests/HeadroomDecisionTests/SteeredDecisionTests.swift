@@ -382,6 +382,21 @@ import Testing
         #expect(story.last!.allocation.tenants.map(\.assured) == before)
     }
 
+    @Test func `an open pool keeps floors, also those that its work's new size or a contract makes`() {
+        var story = story()
+        story.promise("floored", floor: 300_000)
+        story.needs["floored"] = .init(interactive: 10_000)
+        story.run(seconds: 200)
+        let before = story.last!.allocation.tenants.first { $0.tenant == "floored" }?.assured
+        story.state = .open
+        story.needs["floored"]?.tokensPerRequest = 4000
+        story.tick()
+        #expect(story.last!.allocation.tenants.first { $0.tenant == "floored" }?.assured == before)
+        story.promise("floored", floor: 400_000)
+        story.tick()
+        #expect(story.assured("floored") >= 399_000)
+    }
+
     @Test func `work in the middle of a task bursts on credit, besides what is assured`() throws {
         var story = DecisionStory()
         for number in 1...4 { story.needs[TenantID(unchecked: "b\(number)")] = .init(interactive: 3e6) }

@@ -159,12 +159,14 @@ struct MemberTable: Sendable {
 
     // MARK: Directions
 
-    /// Follows the tenants' mean requests, each once it lies far enough from the one in use.
+    /// Follows the tenants' mean requests, each once it lies far enough from the one in use. In a pool whose breaker is open
+    /// only newcomers': rates stay as they are there, and so does what floors and ceilings make of them.
     mutating func followShapes(_ demand: [TenantDemand], _ conditions: PoolConditions) {
         let demand = demand.span
         let resources = nominal.resources
         for index in members.indices {
             guard let seen = members[index].demandIndex else { continue }
+            if conditions.isOpen, !members[index].unit.isEmpty { continue }
             let mean: Rates
             if let shape = demand[seen].shape {
                 mean = shape.rates(overSeconds: 60, of: resources)

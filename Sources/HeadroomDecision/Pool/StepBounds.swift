@@ -66,6 +66,7 @@ struct StepBounds: Sendable {
                 interval = freeze.interval(of: index, current: step.before[index], input)
             } else if conditions.isOpen, !inForce.rows[index].isNew {
                 interval = FillInterval(exactly: step.before[index], .breaker)
+                raise(&interval, toFloorOf: index, target.activities[index], input)
             } else if isRecommending {
                 interval = FillInterval(exactly: applied[index], .mode)
             } else {
@@ -104,12 +105,7 @@ struct StepBounds: Sendable {
     private func bound(
         _ interval: inout FillInterval, of index: Int, _ target: Double, current: Double, _ input: DecisionInput
     ) {
-        // A floor needs no slew: it holds from the tick in which the contract states it, or in which it fits again.
-        let floor = input.members.rows[index].promised
-        if floor > interval.least, floor <= target * (1 + 1e-9) {
-            (interval.least, interval.leastConstraint) = (floor, .floor)
-            if floor > interval.most { (interval.most, interval.mostConstraint) = (floor, .floor) }
-        }
+        let floor = raise(&interval, toFloorOf: index, target, input)
         if input.conditions.pool.mode == .guarded {
             let demand = input.demand.rows[index].credible / input.members.members[index].nominalCost
             interval.raiseLeast(to: GuardedMode.least(of: index, current: current, input), .mode)
@@ -118,6 +114,20 @@ struct StepBounds: Sendable {
         let guardrail = input.guardrails[index]
         interval.lowerMost(to: guardrail.most, .guardrail)
         interval.raiseLeast(to: min(guardrail.least, interval.most), .guardrail)
+    }
+
+    /// A floor needs no slew: it holds from the tick in which the contract states it, or in which it fits again, and in a pool
+    /// whose breaker is open as well. Returns it.
+    @discardableResult
+    private func raise(
+        _ interval: inout FillInterval, toFloorOf index: Int, _ target: Double, _ input: DecisionInput
+    ) -> Double {
+        let floor = input.members.rows[index].promised
+        if floor > interval.least, floor <= target * (1 + 1e-9) {
+            (interval.least, interval.leastConstraint) = (floor, .floor)
+            if floor > interval.most { (interval.most, interval.mostConstraint) = (floor, .floor) }
+        }
+        return floor
     }
 
     /// Sets all lower ends to 0 if they do not fit. They may use all that listed tenants share, not only the assured
