@@ -17,8 +17,10 @@ enum HeadroomProgram {
         (URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path as NSString)
         .deletingLastPathComponent + "/headroom"
 
-    /// Longer than any command takes, so that a test which waits in vain fails and does not hang.
-    private static let patienceSeconds = 60.0
+    /// Longer than any command or wait takes, so that a test which waits in vain fails and does not hang. A sanitizer makes all
+    /// of it slower, and stretches it.
+    static let patienceSeconds =
+        60 * (ProcessInfo.processInfo.environment["HEADROOM_TEST_SLOWNESS"].flatMap(Double.init) ?? 1)
 
     /// Runs to the end. The working directory is empty, and goes afterwards.
     static func run(

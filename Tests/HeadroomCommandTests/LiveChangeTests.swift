@@ -111,7 +111,8 @@ import Testing
             }
         }
         try await RunningService.run(house, "--accept-clock") { service in
-            #expect(try await service.client.get("/readyz").json["warnings"]?.array?.isEmpty == true)
+            let reply = try await service.client.poll("/readyz") { $0.json["warnings"]?.array?.isEmpty == true }
+            #expect(reply.json["warnings"]?.array?.isEmpty == true, "\(reply.text)")
             let ticks = #"headroom_loop_ticks_total{result="succeeded"}"#
             while try await service.client.metric(ticks) ?? 0 < 15 {}
             #expect(try await house.storedRecords().isEmpty)

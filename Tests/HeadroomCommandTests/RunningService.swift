@@ -34,9 +34,6 @@ final class RunningService: Sendable {
 
     struct Failure: Error { let text: String }
 
-    /// Long for a stop, which waits for clients for 10 s at most.
-    private static let patienceSeconds = 30.0
-
     private init(
         _ house: House, _ arguments: [String], _ environment: [String: String],
         _ whileStarting: (Log) async throws -> Void
@@ -73,7 +70,7 @@ final class RunningService: Sendable {
     /// Returns the exit code, or the signal that ended it.
     func stop(by signal: Int32) async -> Int32 {
         end.send(signal)
-        return await blocking { [end] in end.wait(seconds: Self.patienceSeconds) }
+        return await blocking { [end] in end.wait(seconds: HeadroomProgram.patienceSeconds) }
     }
 
     /// Lines as they come, collected on a thread of its own.
@@ -107,7 +104,7 @@ final class RunningService: Sendable {
         /// The first line that has `words`; `nil` when the log ends, or patience does, without one.
         func line(with words: String) async -> String? {
             await blocking {
-                let end = Date(timeIntervalSinceNow: RunningService.patienceSeconds)
+                let end = Date(timeIntervalSinceNow: HeadroomProgram.patienceSeconds)
                 return self.condition.withLock {
                     while true {
                         if let line = self.lines.first(where: { $0.contains(words) }) { return line }

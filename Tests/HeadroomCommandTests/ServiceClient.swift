@@ -25,9 +25,6 @@ struct ServiceClient: Sendable {
         case garbled(String)
     }
 
-    /// Longer than any long poll of the tests.
-    private static let patienceSeconds = 30
-
     func get(_ target: String, headers: [String] = []) async throws -> Reply {
         try await call("GET", target, headers: headers)
     }
@@ -62,7 +59,7 @@ struct ServiceClient: Sendable {
         until isTrue: @Sendable (Reply) -> Bool
     ) async throws -> Reply {
         let clock = ContinuousClock()
-        let end = clock.now + .seconds(Self.patienceSeconds)
+        let end = clock.now + .seconds(HeadroomProgram.patienceSeconds)
         var count = 0
         while true {
             count += 1
@@ -82,7 +79,7 @@ struct ServiceClient: Sendable {
     /// A socket to the service.
     func connected() throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var patience = timeval(tv_sec: Self.patienceSeconds, tv_usec: 0)
+        var patience = timeval(tv_sec: Int(HeadroomProgram.patienceSeconds), tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var target = sockaddr_in()
         target.sin_family = sa_family_t(AF_INET)
