@@ -114,8 +114,13 @@ package final class Database: Sendable {
     /// A fault of the files under the running service; `nil` while all are in their places.
     package var fileFault: String? { files.fault }
 
-    /// What SQLite takes in this process.
-    package var memory: MemoryShare { MemoryShare(owner: "sqlite", bytes: SQLiteConnection.memoryBytes) }
+    /// What SQLite takes in this process, and what is held of who reports.
+    package var memory: [MemoryShare] {
+        [
+            MemoryShare(owner: "sqlite", bytes: SQLiteConnection.memoryBytes),
+            MemoryShare(owner: "reporters", bytes: telemetry.memoryBytes),
+        ]
+    }
 
     /// Empties the write-ahead log, so that the database file alone is whole. The last call before a service ends;
     /// blocks for a second at most.

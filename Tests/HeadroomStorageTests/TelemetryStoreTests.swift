@@ -131,6 +131,24 @@ import Testing
         #expect(try await store.append(batch([call(at: later)], received: later)).accepted == 0)
     }
 
+    @Test func `gateways that come under new names each minute and never come back take no more and no more memory`()
+        async throws
+    {
+        let database = try TemporaryDatabase()
+        let store = try database.telemetry()
+        var held: [Int] = []
+        for minute in 0..<60 {
+            let now = start.adding(seconds: Double(minute) * 61)
+            let gateway = GatewayID(unchecked: "gw-\(minute)")
+            let lines = (0..<100).map {
+                call("\($0)", tenant: TenantID(unchecked: "t\($0)"), gateway: gateway, at: now)
+            }
+            #expect(try await store.append(batch(lines, received: now)).accepted == 100)
+            held.append(store.memoryBytes)
+        }
+        #expect(held[59] == held[20] && held[59] > 0)
+    }
+
     @Test func `who reports by what is known again after a restart`() async throws {
         let directory = TemporaryDirectory()
         _ = try await TemporaryDatabase(in: directory).telemetry().append(batch([call(), window(tenant: "other")]))

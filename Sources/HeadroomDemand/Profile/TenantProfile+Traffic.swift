@@ -39,6 +39,8 @@ extension TenantProfile {
     mutating func noteArrivals(_ cost: Float, from gateway: UInt16, names: [GatewayID], at now: Timestamp) {
         var place = arrivals.firstIndex { $0.gateway == gateway }
         if place == nil {
+            // Gateways come and go under new names: what has faded makes room.
+            arrivals.removeAll { now.seconds(since: $0.amount.at) > 25 * DemandEstimator.tenantHalfLife }
             place = arrivals.firstIndex { names[Int($0.gateway)] > names[Int(gateway)] } ?? arrivals.count
             arrivals.insert(Arrivals(amount: Fading(at: now), gateway: gateway), at: place!)
         }

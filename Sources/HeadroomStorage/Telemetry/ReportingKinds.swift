@@ -27,7 +27,8 @@ struct ReportingKinds {
     }
 
     static let silenceSeconds = 600.0
-    /// Pairs remembered, some 80 MB. Further ones pass unchecked until some have been silent for long enough.
+    /// Pairs remembered, some 80 MB. Further ones pass unchecked until some have been silent for long enough. Gateways that come
+    /// under new names leave theirs behind, so the silent ones go once a minute.
     private static let maxPairs = 1_000_000
 
     private var claims: [Pair: Claim] = [:]
@@ -45,10 +46,8 @@ struct ReportingKinds {
             if now.seconds(since: claim.lastSeen) < ReportingKinds.silenceSeconds { return claim.kind }
             replaced.append((pair, claim))
         } else {
-            if claims.count >= ReportingKinds.maxPairs {
-                dropSilent(at: now)
-                if claims.count >= ReportingKinds.maxPairs { return nil }
-            }
+            dropSilent(at: now)
+            if claims.count >= ReportingKinds.maxPairs { return nil }
             replaced.append((pair, nil))
         }
         claims[pair] = Claim(kind: kind, lastSeen: now)
@@ -65,10 +64,14 @@ struct ReportingKinds {
         replaced.removeAll()
     }
 
-    /// At most once a minute: while all pairs are alive, a sweep a line would be all that the writer does.
+    /// About what the table takes, in bytes.
+    var memoryBytes: Int { claims.capacity * (MemoryLayout<Pair>.stride + MemoryLayout<Claim>.stride) }
+
+    /// At most once a minute, and in place: a copy would take as much again.
     private mutating func dropSilent(at now: Timestamp) {
         guard lastSweep.milliseconds < now.milliseconds - 60_000 else { return }
         lastSweep = now
-        claims = claims.filter { now.seconds(since: $0.value.lastSeen) < ReportingKinds.silenceSeconds }
+        let silent = claims.filter { now.seconds(since: $0.value.lastSeen) >= ReportingKinds.silenceSeconds }
+        for pair in silent.keys { claims[pair] = nil }
     }
 }

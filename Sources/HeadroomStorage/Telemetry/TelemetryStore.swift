@@ -1,4 +1,5 @@
 import HeadroomModel
+import Synchronization
 
 /// Takes telemetry and answers after the commit.
 ///
@@ -22,8 +23,12 @@ package actor TelemetryStore: TelemetrySink {
     private let connection: SQLiteConnection
     private let writer: TelemetryWriter
     private var waiting: [Submission] = []
+    private let heldBytes = Atomic(0)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
+
+    /// About what is held of gateways, tenants and pools that report, as of the newest commit.
+    package nonisolated var memoryBytes: Int { heldBytes.load(ordering: .relaxed) }
 
     /// Reads what rows tell of the last minutes, on the connection's executor: call it when starting.
     package init(connection: SQLiteConnection, settings: TelemetrySettings, now: Timestamp) throws(StorageError) {
@@ -90,6 +95,7 @@ package actor TelemetryStore: TelemetrySink {
                 return results
             }
             writer.committed()
+            heldBytes.store(writer.kindsBytes, ordering: .relaxed)
             for (submission, result) in zip(group, results) { submission.result = result }
         } catch {
             writer.rolledBack()

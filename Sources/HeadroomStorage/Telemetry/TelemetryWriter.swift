@@ -78,6 +78,9 @@ final class TelemetryWriter {
         try seenLines.sweep(2 * remembered + 100, before: horizon)
     }
 
+    /// What is held of gateways that report call by call or in windows, in bytes.
+    var kindsBytes: Int { kinds.memoryBytes }
+
     func committed() {
         names.keepAdded()
         kinds.keepReplaced()

@@ -137,7 +137,7 @@ final class Service: Sendable {
                 },
                 policyFiles: { [rules] in try await rules.files() }),
             conditions: conditions, openAlerts: openAlerts, openMetrics: configuration.openMetrics,
-            memory: { [database] in ([database.memory], ResidentMemory.bytes) }, comparison: configuration.comparison)
+            memory: { [database] in (database.memory, ResidentMemory.bytes) }, comparison: configuration.comparison)
         sinks = AlertSinks(
             sender: WebhookSender(secretsIn: configuration.policies.directory), store: database.alerts, time: time,
             metrics: openAlerts.sinks)
