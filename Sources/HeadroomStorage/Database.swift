@@ -154,7 +154,7 @@ package final class Database: Sendable {
     }
 
     /// SQLite takes some names for databases that end with the process; nothing acknowledged may.
-    private static func checkIsFile(_ path: String) throws(StorageError) {
+    static func checkIsFile(_ path: String) throws(StorageError) {
         guard !path.isEmpty, path != ":memory:" else {
             throw StorageError(code: .cannotOpen, message: "\"\(path)\" is no name of a file; give one that stays")
         }

@@ -110,6 +110,12 @@ enum CommandTable {
             name: "migrate", summary: "bring a database to this version", help: MigrateCommand.help,
             run: MigrateCommand.run),
         Command(
+            name: "backup", summary: "copy the database, beside a running service too", help: BackupCommand.help,
+            run: BackupCommand.run),
+        Command(
+            name: "restore", summary: "put such a copy in the place of a database", help: BackupCommand.restoreHelp,
+            run: BackupCommand.runRestore),
+        Command(
             name: "completion", summary: "complete commands and options in bash, zsh and fish",
             help: CompletionCommand.help, run: CompletionCommand.run),
         Command(

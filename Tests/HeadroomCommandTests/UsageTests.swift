@@ -40,7 +40,7 @@ import Testing
             "policy chek DIR",
             #"there is no command "policy chek"; did you mean "headroom policy check"? there is "policy check""#
         ),
-        ("serve --databse F", "unknown option --databse; known are --accept-clock, --audit-key FILE, --database FILE"),
+        ("serve --databse F", "unknown option --databse; known are --accept-clock, --audit-key FILE"),
         ("serve --databse F", #"; did you mean "--database"?"#),
         ("serve --listen", "--listen needs a value: --listen HOST:PORT"),
         ("serve --listen 8420", #"--listen "8420": "8420" has no port from 0 to 65535; an address is HOST:PORT"#),

@@ -14,6 +14,7 @@ package struct Metrics {
     private let sinks: [SinkMetrics.Row]
     private let levels: (tiers: [LevelMetrics.Row], own: [LevelMetrics.Row])
     private let auditHead: (sequence: Int64, hash: String)?
+    private let backup: (at: Timestamp, bytes: Int64)?
     private let failedSignIns: Int
     private let slowedAddresses: Int
     private let memory: [MemoryShare]
@@ -28,7 +29,8 @@ package struct Metrics {
         conditions: [(kind: ServiceConditions.Kind, reason: String?)] = [],
         alerts: [(kind: AlertKind, count: Int)] = [], sinks: [SinkMetrics.Row] = [],
         levels: LevelMetrics = LevelMetrics(),
-        auditHead: (sequence: Int64, hash: String)? = nil, failedSignIns: Int = 0, slowedAddresses: Int = 0,
+        auditHead: (sequence: Int64, hash: String)? = nil, backup: (at: Timestamp, bytes: Int64)? = nil,
+        failedSignIns: Int = 0, slowedAddresses: Int = 0,
         memory: [MemoryShare] = [], residentBytes: Int? = nil, now: Timestamp
     ) {
         self.loop = loop
@@ -42,6 +44,7 @@ package struct Metrics {
         self.sinks = sinks
         self.levels = levels.rows
         self.auditHead = auditHead
+        self.backup = backup
         self.failedSignIns = failedSignIns
         self.slowedAddresses = slowedAddresses
         self.memory = memory
@@ -99,6 +102,12 @@ package struct Metrics {
                 "headroom_audit_head_info", .gauge,
                 "The newest row of the audit log, hourly: headroom audit verify --head finds what was cut off since.")
             text.sample(1, ["sequence": String(auditHead.sequence), "hash": auditHead.hash])
+        }
+        if let backup {
+            text.family("headroom_backup_age_seconds", .gauge, "Since the newest copy of the database was made.")
+            text.sample(max(0, now.seconds(since: backup.at)))
+            text.family("headroom_backup_bytes", .gauge, "Of the newest copy of the database.")
+            text.sample(Int(clamping: backup.bytes))
         }
         text.family("headroom_failed_sign_ins_total", .counter, "Calls without a known token, since the start.")
         text.sample(failedSignIns)

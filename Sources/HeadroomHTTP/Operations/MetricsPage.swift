@@ -63,7 +63,7 @@ actor MetricsPage {
             longPolls: board.waitingCount,
             conditions: conditions.all, alerts: alerts.counts, sinks: alerts.sinks.rows,
             levels: alerts.levels,
-            auditHead: conditions.auditHead, failedSignIns: signIns.total,
+            auditHead: conditions.auditHead, backup: conditions.newestBackup, failedSignIns: signIns.total,
             slowedAddresses: signIns.slowedCount(at: MonotonicClock.milliseconds()),
             memory: shares, residentBytes: residentBytes, now: now)
         let response = HTTPResponse(type: MetricsText.contentType, body: Array(metrics.render().utf8))

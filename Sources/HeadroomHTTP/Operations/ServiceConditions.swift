@@ -1,3 +1,4 @@
+import HeadroomModel
 import Synchronization
 
 /// Faults of the service beside its loop: shown in `/readyz` and `/metrics` for as long as they hold.
@@ -15,6 +16,8 @@ package final class ServiceConditions: Sendable {
         case certificate
         /// Contracts that are kept as a file says are not as it says.
         case contractSync = "contract_sync"
+        /// The database is not copied as it should be.
+        case backup
 
         /// Served or stored data cannot be relied on.
         package var isFatal: Bool { self == .databaseFiles }
@@ -23,7 +26,15 @@ package final class ServiceConditions: Sendable {
     private let reasons = Mutex<[Kind: String]>([:])
     private let newestAuditHead = Mutex<(sequence: Int64, hash: String)?>(nil)
 
+    private let lastBackup = Mutex<(at: Timestamp, bytes: Int64)?>(nil)
+
     package init() {}
+
+    /// The newest copy of the database that was made on schedule; `nil` before.
+    package var newestBackup: (at: Timestamp, bytes: Int64)? {
+        get { lastBackup.withLock { $0 } }
+        set { lastBackup.withLock { $0 = newValue } }
+    }
 
     /// The newest row of the audit log when it was last noted; `nil` before.
     package var auditHead: (sequence: Int64, hash: String)? {

@@ -91,6 +91,9 @@ package final class DatabaseLock: Sendable {
         return identity
     }
 
+    /// Locks a file that is open at `descriptor` until that is closed; false when another process has it.
+    static func take(_ descriptor: CInt) -> Bool { change(descriptor, to: F_WRLCK) }
+
     /// False when another process has it.
     private static func change(_ descriptor: CInt, to kind: CInt) -> Bool {
         var lock = flock()

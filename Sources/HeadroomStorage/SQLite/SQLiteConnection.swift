@@ -201,6 +201,62 @@ import HeadroomModel
         if result != SQLITE_OK { throw unsafe StorageError(database: handle, path: path) }
     }
 
+    /// Copies the database as it is now into the empty file `target`. Others go on writing beside it: it reads one state of the
+    /// log, which grows meanwhile. The copy needs no log, and is not synced.
+    /// - Parameters:
+    ///   - epochAtLeast: what the copy's epoch is raised to.
+    ///   - goesOn: asked every 16 MiB.
+    func copy(
+        to target: String, epochAtLeast: Int64 = 0, while goesOn: () -> Bool
+    ) throws(StorageError) {
+        let copy = unsafe try SQLiteConnection.openForCopy(target)
+        defer { unsafe sqlite3_close_v2(copy) }
+        try reading {
+            // The state is that of the first read.
+            _ = try statement("PRAGMA schema_version").first { $0.integer(0) }
+            guard let backup = unsafe sqlite3_backup_init(copy, "main", handle, "main") else {
+                throw unsafe StorageError(database: copy, path: target)
+            }
+            var result = SQLITE_OK
+            while result == SQLITE_OK, goesOn() { result = unsafe sqlite3_backup_step(backup, 4096) }
+            unsafe sqlite3_backup_finish(backup)
+            guard result == SQLITE_DONE else {
+                if result == SQLITE_OK { throw StorageError(code: .misuse, message: "\(target): stopped half-way") }
+                throw unsafe StorageError(database: copy, path: target)
+            }
+        }
+        // A number, so that nothing from outside gets into the text. The journal's mode comes with the copy.
+        let script = "UPDATE ledger SET epoch = max(epoch, \(epochAtLeast)); PRAGMA journal_mode = DELETE"
+        if unsafe sqlite3_exec(copy, script, nil, nil, nil) != SQLITE_OK {
+            throw unsafe StorageError(database: copy, path: target)
+        }
+    }
+
+    private static func openForCopy(_ target: String) throws(StorageError) -> OpaquePointer {
+        var opened: OpaquePointer?
+        let result = unsafe sqlite3_open_v2(
+            target, &opened, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE, nil)
+        guard result == SQLITE_OK, let opened = unsafe opened else {
+            unsafe sqlite3_close_v2(opened)
+            throw StorageError(extendedResultCode: result, detail: "cannot be opened", path: target)
+        }
+        // It is thrown away when anything fails, and synced as a whole when nothing did.
+        let script = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"
+        guard unsafe sqlite3_exec(opened, script, nil, nil, nil) == SQLITE_OK else {
+            defer { unsafe sqlite3_close_v2(opened) }
+            throw unsafe StorageError(database: opened, path: target)
+        }
+        return unsafe opened
+    }
+
+    /// Reads every page and every index, and throws at the first fault.
+    func checkAll() throws(StorageError) {
+        let verdict = try statement("PRAGMA integrity_check(1)").first { $0.text(0) } ?? ""
+        if verdict != "ok" {
+            throw StorageError(extendedResultCode: SQLITE_CORRUPT, detail: verdict, path: path)
+        }
+    }
+
     /// `path` as a URI that says that nobody writes the file, so that SQLite neither locks it nor looks for a log.
     private static func immutable(_ path: String) -> String {
         let digits = Array("0123456789ABCDEF")

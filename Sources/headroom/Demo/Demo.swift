@@ -157,16 +157,3 @@ struct Demo {
         return tallies
     }
 }
-
-/// Set by a signal, read by the run.
-private final class Interruption: Sendable {
-    private let flag = Atomic(false)
-
-    func note() { flag.store(true, ordering: .relaxed) }
-    var wasNoted: Bool { flag.load(ordering: .relaxed) }
-
-    /// Until a person ends the program.
-    func wait() async {
-        while !wasNoted { try? await Task.sleep(for: .milliseconds(200)) }
-    }
-}

@@ -3,6 +3,7 @@ import Foundation
 import HeadroomHTTP
 import HeadroomModel
 import HeadroomStorage
+import Synchronization
 
 /// `headroom serve`: the service, until SIGTERM or SIGINT.
 enum ServeCommand {
@@ -11,6 +12,7 @@ enum ServeCommand {
                               [--tls-certificate FILE --tls-key FILE | --tls-ends-at-proxy]
                               [--proxy-user-header NAME --trusted-proxies RANGES]
                               [--sync-contracts PATH [--every D]]
+                              [--backup-directory DIR [--backup-every D] [--backup-keep N]]
                               [--open-metrics] [--accept-clock] [--log text|json] [--audit-key FILE]
                               [--snapshot-memory MIB]
 
@@ -33,6 +35,11 @@ enum ServeCommand {
                                 and is an alert; what changes more than "contracts" in rules.json5 lets one person change
                                 waits for a person's approval
           --every D             how often the file is read, as 30s, 15m or 12h (5m)
+          --backup-directory DIR
+                                copies the database there, each copy verified, as headroom-20261125T161500Z.sqlite; while
+                                that fails there is an alert. A directory of this service's own ("headroom help backup")
+          --backup-every D      how often, as 15m, 1h or 1d (1h; at least 1m)
+          --backup-keep N       how many of them are kept (24)
           --accept-clock        says that the clock is right although it is far ahead of what is stored: without it, a
                                 start after a longer stop than telemetry is kept deletes nothing
           --audit-key FILE      signs the audit log: who can write the database, but has not the key, can change nothing
@@ -67,6 +74,7 @@ enum ServeCommand {
                 "--database": "FILE", "--policies": "DIR", "--listen": "HOST:PORT", "--tls-certificate": "FILE",
                 "--tls-key": "FILE", "--log": "text|json", "--audit-key": "FILE", "--proxy-user-header": "NAME",
                 "--trusted-proxies": "RANGES", "--sync-contracts": "PATH", "--every": "D", "--snapshot-memory": "MIB",
+                "--backup-directory": "DIR", "--backup-every": "D", "--backup-keep": "N",
             ])
         var configuration = ServiceConfiguration()
         if let database = arguments["--database"] { configuration.database = database }
@@ -94,6 +102,7 @@ enum ServeCommand {
             configuration.snapshotBytes = mebibytes << 20
         }
         configuration.contracts = try contracts(arguments)
+        configuration.backups = try backups(arguments)
 
         configuration.acceptsClock = arguments.has("--accept-clock")
 
@@ -131,6 +140,26 @@ enum ServeCommand {
             throw UsageError("--sync-contracts \"\(path)\": must be a .csv or .json file, or a directory of such files")
         }
         return ContractSync.Source(path: path, everySeconds: seconds ?? syncSeconds)
+    }
+
+    private static func backups(_ arguments: Arguments) throws(UsageError) -> BackupSchedule? {
+        let (seconds, keep) = (
+            try arguments.duration("--backup-every"), try arguments.integer("--backup-keep", in: 1...10_000)
+        )
+        guard let directory = arguments["--backup-directory"] else {
+            if seconds != nil || keep != nil {
+                throw UsageError("--backup-every and --backup-keep go with --backup-directory DIR")
+            }
+            return nil
+        }
+        guard (try? FileManager.default.contentsOfDirectory(atPath: directory)) != nil else {
+            throw UsageError("--backup-directory \"\(directory)\": must be a directory that is there")
+        }
+        if let seconds, seconds < 60 { throw UsageError("--backup-every: must be at least 1m") }
+        var schedule = BackupSchedule(directory: directory)
+        if let seconds { schedule.everySeconds = seconds }
+        if let keep { schedule.keep = keep }
+        return schedule
     }
 
     private static func trustedProxy(_ arguments: Arguments) throws(UsageError) -> TrustedProxy? {
@@ -210,4 +239,17 @@ final class HangupSignal {
 
     /// Takes away the default action, which is the end of the process.
     static func ignore() { signal(SIGHUP, SIG_IGN) }
+}
+
+/// Set by a signal, read by the run.
+final class Interruption: Sendable {
+    private let flag = Atomic(false)
+
+    func note() { flag.store(true, ordering: .relaxed) }
+    var wasNoted: Bool { flag.load(ordering: .relaxed) }
+
+    /// Until a person ends the program.
+    func wait() async {
+        while !wasNoted { try? await Task.sleep(for: .milliseconds(200)) }
+    }
 }

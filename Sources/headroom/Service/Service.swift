@@ -21,6 +21,8 @@ struct ServiceConfiguration: Sendable {
     var scheme: String { certificate == nil ? "http" : "https" }
     /// Contracts are kept as these files say; `nil`: people import them.
     var contracts: ContractSync.Source?
+    /// `nil`: the database is copied by nobody.
+    var backups: BackupSchedule?
     /// Signs the audit log; `nil`: it is not signed.
     var auditKey: AuditKey?
     /// Who may name the user of a request in a header; `nil`: nobody.
@@ -67,6 +69,8 @@ final class Service: Sendable {
     private let alerts: AlertWatch
     private let sinks: AlertSinks
     private let contractSync: ContractSync?
+    private let backups: BackupSchedule?
+    private let auditKey: AuditKey?
     private let stopped: AsyncStream<Void>
     private let stopping: AsyncStream<Void>.Continuation
 
@@ -148,6 +152,7 @@ final class Service: Sendable {
             ContractSync(
                 source, database: database, rules: rules, conditions: conditions, time: time, log: configuration.log)
         }
+        (backups, auditKey) = (configuration.backups, configuration.auditKey)
         (reloads, reload) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         (stopped, stopping) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
         try database.beginServing()
@@ -228,6 +233,11 @@ final class Service: Sendable {
             group.addTask { await self.alerts.run() }
             group.addTask { await self.sinks.run() }
             group.addTask { await self.contractSync?.run() }
+            group.addTask { [log] in
+                await self.backups?.run(
+                    of: self.database.path, auditKey: self.auditKey, conditions: self.conditions, time: self.time,
+                    log: log)
+            }
             group.addTask { for await _ in self.reloads { await self.reloadFiles() } }
             for await _ in stopped { break }
             await http.stop()
