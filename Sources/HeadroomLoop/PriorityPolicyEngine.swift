@@ -30,6 +30,15 @@ package actor PriorityPolicyEngine {
         }
     }
 
+    /// What one pool is decided by.
+    private struct Part: Sendable {
+        let pool: PoolPolicy
+        let capacity: PoolCapacity
+        let demand: PoolDemand
+        let restarts: Bool
+        let lastKnown: PoolAllocation?
+    }
+
     private var allocators = PoolTable<PoolAllocator>()
     /// As stored; `nil` until they were read.
     private var credits: [CreditBalance]?
@@ -73,6 +82,7 @@ package actor PriorityPolicyEngine {
         allocators.follow(capacities.lazy.map(\.pool).filter { rules.policy.pool($0) != nil }) {
             PoolAllocator(pool: $0, credits: credits ?? [], at: now)
         }
+        var parts: [Part?] = Array(repeating: nil, count: allocators.indices.count)
         for (capacity, classified) in zip(capacities, classified) {
             guard let place = allocators.place(of: capacity.pool), let pool = rules.policy.pool(capacity.pool)
             else { continue }
@@ -80,12 +90,18 @@ package actor PriorityPolicyEngine {
                 handsOver
                 ? failover.demand(of: classified.demand, in: demands, limiting: pool.nominal.resources)
                 : classified.demand
-            let decided = allocators[place].decide(
-                pool, capacity: capacity, demand: demand, under: rules,
-                restarts: before.sources[pool.pool] != failover.sources[pool.pool],
-                learningFrom: lastKnown[pool.pool], at: now)
-            decision.add(decided)
+            parts[place] = Part(
+                pool: pool, capacity: capacity, demand: demand,
+                restarts: before.sources[pool.pool] != failover.sources[pool.pool], lastKnown: lastKnown[pool.pool])
         }
+        let decided = allocators.map(weights: parts.map { $0?.demand.tenants.count ?? 0 }) { [parts] place, allocator in
+            parts[place].map { part in
+                allocator.decide(
+                    part.pool, capacity: part.capacity, demand: part.demand, under: rules, restarts: part.restarts,
+                    learningFrom: part.lastKnown, at: now)
+            }
+        }
+        for case let pool? in decided { decision.add(pool) }
         if credits == nil { decision.credits = [] }
         return decision
     }

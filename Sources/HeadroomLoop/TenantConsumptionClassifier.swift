@@ -114,23 +114,26 @@ package actor TenantConsumptionClassifier {
 
     /// In the order of `capacities`, which ascends by pool.
     package func estimate(capacities: [PoolCapacity], at now: Timestamp) -> [Classified] {
-        capacities.compactMap { capacity in
-            pools.place(of: capacity.pool).map { pools[$0].estimate(capacity: capacity, rules: rules, at: now) }
-        }
+        let byPool = Dictionary(capacities.map { ($0.pool, $0) }, uniquingKeysWith: { first, _ in first })
+        let capacities = pools.pools.map { byPool[$0] }
+        return pools.map(weights: weights) { [rules] place, watched in
+            capacities[place].map { watched.estimate(capacity: $0, rules: rules, at: now) }
+        }.compactMap { $0 }
     }
 
     // MARK: Checkpoint
 
     /// The state, for ``restore(_:at:)`` in another process.
     package func checkpoint() -> [UInt8] {
-        PoolStates.bytes(
-            version: Self.version,
-            pools.indices.map { place in
-                var state = ByteWriter()
-                pools[place].write(to: &state)
-                return (pools.pools[place], state)
-            })
+        let states = pools.map(weights: weights) { _, watched in
+            var state = ByteWriter()
+            watched.write(to: &state)
+            return state
+        }
+        return PoolStates.bytes(version: Self.version, Array(zip(pools.pools, states)))
     }
+
+    private var weights: [Int] { pools.indices.map { pools[$0].demand.tenantCount } }
 
     /// Before the first ``follow(_:at:)``. Bytes of another version, or damaged ones, change nothing. Returns whether they
     /// were read.
