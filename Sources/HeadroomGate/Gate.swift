@@ -108,7 +108,7 @@ package final class Gate: Sendable {
             Call(.delete, "/v1/slots/{id}", callers: .clientsOfProxies) { [self] request throws(HTTPError) in
                 let slot = try slot(named: request.segment(2))
                 slot.budget.withdraw(slot.id)
-                return .now(LocalServer.Reply(HTTPResponse(status: 204, type: "application/json", body: [])))
+                return .now(LocalServer.Reply(SlotAnswer.nothing()))
             },
             Call(.post, "/v1/missed", bodyLimit: Self.maxBodyBytes, callers: .proxies) {
                 [self] request throws(HTTPError) in
@@ -136,7 +136,8 @@ package final class Gate: Sendable {
     /// `POST /v1/slots`.
     private func take(_ request: LocalServer.Request) throws(HTTPError) -> LocalServer.Answer {
         let wanted = try SlotRequest(request.takeBody(), defaults, at: time.now(), wall: time.wall())
-        return begin(wanted, seconds: Self.slotSeconds, Style(status: 429, path: nil))
+        return begin(
+            wanted, seconds: Self.slotSeconds, Style(status: 429, path: nil, isMinimal: Self.asksForHeaders(request)))
     }
 
     /// `/check`: 200, or 429; `?deny=403` for nginx, which knows no other refusals.
@@ -155,7 +156,9 @@ package final class Gate: Sendable {
             guard let seconds = expires.map({ Double($0).map { $0 / 1000 } }) ?? Self.checkSeconds,
                 (0.001...3600).contains(seconds)
             else { throw HTTPError(.badRequest, "expires_ms=\(expires ?? ""): must be 1 to 3600000 milliseconds") }
-            return begin(wanted, seconds: seconds, Style(status: status == "403" ? 403 : 429, path: path))
+            return begin(
+                wanted, seconds: seconds,
+                Style(status: status == "403" ? 403 : 429, path: path, isMinimal: Self.asksForHeaders(request)))
         } catch {
             // nginx lets pass what it takes for a failure of the gate, and a 400 is one to it.
             guard status == "403", error.code == .badRequest else { throw error }
@@ -168,6 +171,15 @@ package final class Gate: Sendable {
         let status: Int
         /// That the caller asked for; `nil`: it speaks to the gate itself.
         let path: String?
+        /// Whether headers say all.
+        let isMinimal: Bool
+    }
+
+    /// `Prefer: return=minimal` (RFC 7240) wants an answer without a body. nginx closes its connection to the gate after
+    /// each answer that has one, since it reads none; a new connection costs it more than the rest of the question.
+    private static func asksForHeaders(_ request: LocalServer.Request) -> Bool {
+        guard let preferences = request.header("prefer")?.lowercased() else { return false }
+        return preferences.split { $0 == "," || $0 == ";" || $0 == " " }.contains("return=minimal")
     }
 
     private func begin(_ wanted: SlotRequest, seconds: Double, _ style: Style) -> LocalServer.Answer {
@@ -264,7 +276,7 @@ package final class Gate: Sendable {
             let response = SlotAnswer.slot(
                 turn, name: "\(boot).\(number)", tenant: wanted.call.tenant,
                 model: budget.pool == wanted.call.pool ? wanted.call.model : nil,
-                expiresInSeconds: seconds, warning: manager.warning(of: budget))
+                expiresInSeconds: seconds, warning: manager.warning(of: budget), isMinimal: style.isMinimal)
             return LocalServer.Reply(response) { [slots] in
                 if let slot = slots.take(number) { slot.budget.withdraw(slot.id) }
             }
@@ -285,7 +297,7 @@ package final class Gate: Sendable {
         SlotAnswer.refusal(
             refusal, status: style.status,
             body: style.path.map { SlotAnswer.Body(path: $0, perMinute: quota) }
-                ?? SlotAnswer.Body(.own, perMinute: quota))
+                ?? SlotAnswer.Body(.own, perMinute: quota), isMinimal: style.isMinimal)
     }
 
     /// `POST /v1/slots/{id}/done`.
@@ -300,7 +312,7 @@ package final class Gate: Sendable {
                     until: time.now().adding(seconds: max(slot.heldSeconds, Self.placeSeconds))),
                 under: slot.placeKey)
         }
-        return SlotAnswer.advice(advice)
+        return Self.asksForHeaders(request) ? SlotAnswer.nothing() : SlotAnswer.advice(advice)
     }
 
     private func slot(named name: String) throws(HTTPError) -> SlotTable.Slot {

@@ -6,11 +6,19 @@ import HeadroomModel
 /// Answers of the gate, as callers and their SDKs obey them.
 enum SlotAnswer {
     /// What it gives stands in the headers too, for proxies that read no bodies.
-    /// - Parameter warning: why nothing limits the call, where nothing does.
+    /// - Parameters:
+    ///   - warning: why nothing limits the call, where nothing does.
+    ///   - isMinimal: a 204 with the headers alone.
     static func slot(
         _ turn: PoolBudget.Turn, name: String, tenant: TenantID, model: String?, expiresInSeconds seconds: Double,
-        warning: String?
+        warning: String?, isMinimal: Bool
     ) -> HTTPResponse {
+        var headers: [(name: String, value: String)] = [
+            ("x-headroom-slot", name), ("x-headroom-tenant", tenant.text),
+            ("x-headroom-pool", turn.budget.pool.text), ("x-headroom-waited-ms", String(turn.waitedMilliseconds)),
+        ]
+        if let warning { headers.append(("x-headroom-warning", warning)) }
+        if isMinimal { return nothing(headers) }
         var writer = JSONWriter(capacity: 192)
         writer.beginObject()
         writer.field("slot", name)
@@ -21,17 +29,16 @@ enum SlotAnswer {
         writer.field("estimated_tokens", turn.estimatedTokens)
         if let warning { writer.field("warning", warning) }
         writer.endObject()
-        var headers: [(name: String, value: String)] = [
-            ("x-headroom-slot", name), ("x-headroom-tenant", tenant.text),
-            ("x-headroom-pool", turn.budget.pool.text), ("x-headroom-waited-ms", String(turn.waitedMilliseconds)),
-        ]
-        if let warning { headers.append(("x-headroom-warning", warning)) }
         return HTTPResponse(type: "application/json", headers: headers, body: writer.bytes)
+    }
+
+    static func nothing(_ headers: [(name: String, value: String)] = []) -> HTTPResponse {
+        HTTPResponse(status: 204, type: "application/json", headers: headers, body: [])
     }
 
     /// 429 with what to do. The SDKs of OpenAI and Anthropic wait for `retry-after-ms` to the millisecond and add no jitter
     /// of their own: the stagger is in the number, since each call that has to wait counts those before it.
-    static func refusal(_ refusal: Refusal, status: Int = 429, body: Body) -> HTTPResponse {
+    static func refusal(_ refusal: Refusal, status: Int = 429, body: Body, isMinimal: Bool = false) -> HTTPResponse {
         let wait = refusal.retryAfter.map { max(1, Int64(saturating: ($0.inSeconds * 1000).rounded(.up))) }
         var headers = [("x-should-retry", refusal.decision == .wait ? "true" : "false")]
         if let wait {
@@ -46,7 +53,7 @@ enum SlotAnswer {
         }
         return HTTPResponse(
             status: status, type: "application/json", headers: headers.map { (name: $0.0, value: $0.1) },
-            body: body.encoded(refusal, wait))
+            body: isMinimal ? [] : body.encoded(refusal, wait))
     }
 
     /// Whose error the caller expects, by the route that it took.

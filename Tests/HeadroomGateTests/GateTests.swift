@@ -23,6 +23,25 @@ import Testing
         }
     }
 
+    @Test func `who prefers headers alone gets no body, and the same headers`() async throws {
+        try await GateFixture.run(pool()) { fixture in
+            let brief = ["x-headroom-tenant": "a", "x-headroom-max-wait-ms": "0", "Prefer": "wait=1, Return=Minimal"]
+            let slot = try await fixture.ask("GET", "/check?deny=403", headers: brief)
+            #expect(slot.status == 204 && slot.text.isEmpty, "\(slot.text)")
+            let name = try #require(slot.header("x-headroom-slot"))
+            #expect(slot.header("x-headroom-pool") == "pool" && slot.header("x-headroom-waited-ms") == "0")
+            let refused = try await fixture.ask("GET", "/check?deny=403", headers: brief)
+            #expect(refused.status == 403 && refused.text.isEmpty, "\(refused.text)")
+            #expect(refused.header("retry-after-ms") != nil && refused.header("x-should-retry") == "true")
+            let done = try await fixture.ask("POST", "/v1/slots/\(name)/done?status=200", headers: brief)
+            #expect(done.status == 204 && done.text.isEmpty, "\(done.text)")
+            #expect(fixture.status?.inFlight == 0)
+            // A wrong call says what is wrong with it in any case.
+            let unknown = try await fixture.ask("POST", "/v1/slots/\(name)/done?status=200", headers: brief)
+            #expect(unknown.status == 404 && unknown.text.contains("there is no slot"), "\(unknown.text)")
+        }
+    }
+
     @Test func `who will not wait gets a 429 that says when to come back, and has its place then`() async throws {
         try await GateFixture.run(pool()) { fixture in
             try await fixture.spend(aheadSeconds: 0.5)
