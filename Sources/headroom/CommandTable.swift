@@ -58,7 +58,7 @@ enum CommandTable {
             name: "classify", summary: "type provider responses and read their limits", help: ClassifyCommand.help,
             run: ClassifyCommand.run),
         Command(
-            name: "conformance", summary: "test a gate in another language, over HTTP or by vectors",
+            name: "conformance", summary: "test a gateway in another language, as its service and as its caller",
             help: ConformanceCommand.help,
             run: ConformanceCommand.run),
         Command(

@@ -1,4 +1,8 @@
+import Foundation
+import Glibc
+import HeadroomClient
 import HeadroomJSON
+import HeadroomModel
 import Testing
 
 @Suite struct ConformanceTests {
@@ -105,5 +109,107 @@ import Testing
         defer { short.stop() }
         let outcome = try await HeadroomProgram.run("conformance", "http://127.0.0.1:\(short.port)/")
         #expect(outcome.code == 1 && outcome.output.contains("must be one for each, null where nothing comes of it"))
+    }
+
+    // MARK: Headroom, played to a gateway
+
+    @Test func `a gateway that links the client keeps every rule of the wire`() async throws {
+        try await PlayedService.run("--pool", "chat", "--lease-seconds", "1.5") { service in
+            let address = try #require(URL(string: "http://127.0.0.1:\(service.client.port)"))
+            let manager = try BudgetManager(BudgetManager.Settings(gateway: "gw-1", addresses: [address]))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await manager.run() }
+                while manager.poolStates.first?.status.allocation?.enforce != true { await Task.yield() }
+                for _ in 0..<5 {
+                    let slot = try await manager.slot(for: Call(tenant: "a", pool: "chat", inputTokens: 100))
+                    slot.finish(.answer(status: 200, inputTokens: 100, outputTokens: 10))
+                }
+                _ = try #require(await service.log.line(with: "everything has been played"))
+                await manager.stop()
+                try await group.waitForAll()
+            }
+            let outcome = await service.outcome()
+            #expect(outcome.code == 0, "\(outcome.output)")
+            #expect(!outcome.output.contains("broken"))
+            for rule in ["Poll: one that nobody answers", "Deltas: one for the version", "Reports: a batch", "Goodbye"]
+            {
+                #expect(outcome.output.contains("kept    \(rule)"), "\(rule): \(outcome.output)")
+            }
+        }
+    }
+
+    @Test func `a gateway that breaks rules is told each, and what it did`() async throws {
+        try await PlayedService.run { service in
+            func poll(_ query: String) async throws -> Int {
+                try await service.client.get("/v1/allocations?gateway=g&\(query)").status
+            }
+            #expect(try await poll("boot=1") == 200)
+            #expect(try await poll("boot=2&applied=1.1") == 200)
+            for generation in [1, 2, 3, 3, 2, 2] { _ = try await poll("boot=2&applied=1000.\(generation)") }
+            #expect(try await poll("boot=2&applied=1000.5") == 503)
+            #expect(try await poll("boot=2&applied=1000.5") == 503)
+            let batch = ["Headroom-Batch: 7"]
+            #expect(try await service.client.post([#"{"type":"call"}"#], headers: batch).status == 503)
+            let next = try await service.client.post([#"{"type":"call"}"#], headers: ["Headroom-Batch: 8"])
+            #expect(next.status == 200 && next.json["rejected"]?[0]?["line"]?.number == 1, "\(next.text)")
+            let draw = #"{"gateway":"g","boot":"1","sequence":1,"pool":"pool","epoch":1000,"totals":{},"waiting":{}}"#
+            #expect(try await service.client.call("POST", "/v1/draw", body: Array(draw.utf8)).status == 200)
+            #expect(try await service.client.call("DELETE", "/v1/gateways/other").status == 404)
+            let outcome = await service.outcome(by: SIGTERM)
+            #expect(outcome.code == 1)
+            for (rule, why) in [
+                ("Poll: each names", "boot=1 became boot=2"), ("Poll: the first answer", "applied=1.1 follows 1000.1"),
+                ("Poll: a snapshot", "applied=1000.1 follows 1000.2"), ("Poll: it waits", "without wait="),
+                ("Fields that are not known", "applied=1000.3 follows 1000.4"),
+                ("An older generation", "applied=1000.2, where 1000.3 was in force"),
+                ("Poll: after a failure", "ms after failure 1: must be"), ("Reports: each line", "line 1: "),
+                ("Reports: a batch", "batch 8 came although batch 7"), ("Drawing", "where polls are of g with boot 2"),
+                ("Goodbye", "it says goodbye as other"),
+            ] {
+                let lines = outcome.output.components(separatedBy: "\n")
+                let place = try #require(
+                    lines.firstIndex { $0.hasPrefix("broken  \(rule)") }, "\(rule): \(outcome.output)")
+                #expect(lines[place + 1].contains(why), "\(lines[place + 1])")
+            }
+            #expect(outcome.output.contains("unseen  Deltas: one for the version in force"))
+        }
+    }
+}
+
+/// `headroom conformance serve` on a free port.
+private struct PlayedService {
+    let client: ServiceClient
+    let log: RunningService.Log
+    private let output: RunningService.Log
+    private let end: ProcessEnd
+
+    static func run(_ arguments: String..., body: (PlayedService) async throws -> Void) async throws {
+        let directory = TemporaryDirectory()
+        let (output, errors) = (Pipe(), Pipe())
+        let process = HeadroomProgram.makeProcess(
+            ["conformance", "serve", "--listen", "127.0.0.1:0"] + arguments, in: directory)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = errors
+        let end = try HeadroomProgram.start(process)
+        defer { end.send(SIGKILL) }
+        let log = RunningService.Log(errors.fileHandleForReading)
+        let words = "serves on http://127.0.0.1:"
+        let line = try #require(await log.line(with: words), "\(log.text)")
+        let rest = line[try #require(line.range(of: words)).upperBound...]
+        let port = try #require(UInt16(rest.prefix { $0.isNumber }))
+        try await body(
+            PlayedService(
+                client: ServiceClient(port: port), log: log, output: RunningService.Log(output.fileHandleForReading),
+                end: end))
+    }
+
+    /// Its exit code and what it found, once it has ended.
+    func outcome(by signal: Int32? = nil) async -> (code: Int32, output: String) {
+        if let signal { end.send(signal) }
+        let code = await blocking { [end] in end.wait(seconds: HeadroomProgram.patienceSeconds) }
+        // The last rule.
+        _ = await output.line(with: "Goodbye")
+        return (code, output.text)
     }
 }

@@ -1,8 +1,14 @@
-/// `headroom conformance`: what a gateway must do, as JSON that any language can read, or asked of a gate over HTTP.
+import Foundation
+import HeadroomHTTP
+import HeadroomModel
+
+/// `headroom conformance`: what a gateway must do, as JSON that any language can read, asked of a gate over HTTP, or seen when
+/// a gateway takes it for Headroom.
 enum ConformanceCommand {
     static let help = """
         usage: headroom conformance URL [--profile lending|drawing|all]
                headroom conformance vectors [--profile lending|drawing|all]
+               headroom conformance serve [--listen HOST:PORT] [--pool POOL] [--lease-seconds N]
 
         With the address of a gate, plays stories to it and compares what it decides with what Headroom's own gate does.
         Each story is one POST: its lines as below, without "expect". The gate answers 200 and a line of JSON for each line
@@ -13,6 +19,14 @@ enum ConformanceCommand {
 
           --profile P  lending: buckets, order of service, settlement, refusals, the lease; drawing: the float besides; all:
                        breakers and kinds of tasks besides (all)
+
+        With "serve", plays Headroom to a gateway for half a minute: polls, leases, deltas, old copies, failures, a new term, a
+        hang-up, and what it reports, draws and says when it stops. Prints for each rule of the wire whether the gateway kept
+        it; the exit status is 1 when one is broken, or no gateway came.
+
+          --listen HOST:PORT  where (\(standard)); port 0 takes any free one
+          --pool POOL         the pool that the gateway is sent (pool); its tenants are a and b
+          --lease-seconds N   of what it is sent, 1 to 60 (6)
 
         "vectors" writes the same stories for a player of your own, each step with what Headroom's own gate does. They are
         the same in every run.
@@ -37,17 +51,44 @@ enum ConformanceCommand {
                      of answer is the calls that go
         """
 
+    private static let standard = ListenAddress(host: "127.0.0.1", port: 8420)
+
     static func run(_ arguments: [String]) async throws -> Int32 {
-        let arguments = try Arguments(arguments, options: ["--profile": "NAME"], maxPositionals: 1)
+        let arguments = try Arguments(
+            arguments,
+            options: ["--profile": "NAME", "--listen": "HOST:PORT", "--pool": "POOL", "--lease-seconds": "N"],
+            maxPositionals: 1)
         let name = arguments["--profile"] ?? "all"
         guard let profile = VectorStory.Profile(rawValue: name) else {
             throw UsageError("--profile \"\(name)\": must be lending, drawing or all")
         }
         guard let what = arguments.positionals.first else {
-            throw UsageError("say what: the address of a gate, or vectors")
+            throw UsageError("say what: the address of a gate, vectors, or serve")
+        }
+        if what == "serve" { return try await serve(arguments) }
+        for option in ["--listen", "--pool", "--lease-seconds"] where arguments[option] != nil {
+            throw UsageError("\(option) is for conformance serve")
         }
         guard what == "vectors" else { return try await ConformanceCheck(what, profile).run() == 0 ? 0 : 1 }
         Terminal.print(bytes: VectorStory.stories(of: profile).flatMap { $0.played() })
         return 0
+    }
+
+    private static func serve(_ arguments: Arguments) async throws -> Int32 {
+        if arguments["--profile"] != nil { throw UsageError("--profile is for stories: conformance serve plays one") }
+        let name = arguments["--pool"] ?? "pool"
+        guard let pool = PoolID(name) else { throw UsageError("--pool \"\(name)\": must be a name of a pool") }
+        let lease = try arguments.number("--lease-seconds", in: 1...60) ?? 6
+        let listen: ListenAddress
+        do throws(HTTPError) { listen = try arguments["--listen"].map(ListenAddress.init(parsing:)) ?? standard } catch
+        {
+            throw UsageError("--listen \"\(arguments["--listen"] ?? "")\": \(error.message)")
+        }
+        let timeline = Timeline(wall: { Int64(Date().timeIntervalSince1970 * 1000) })
+        let play = ServicePlayServer(pool: pool, leaseSeconds: lease, time: timeline.source)
+        let signals = StopSignals { play.end() }
+        defer { signals.cancel() }
+        let found = try await play.run(listen)
+        return found.broken == 0 && found.hasCome ? 0 : 1
     }
 }
