@@ -3,7 +3,7 @@ import HeadroomLoop
 import HeadroomModel
 import HeadroomSimulator
 
-/// Call records folded into both actors that read telemetry, on one core, and a tick's estimate; and what a tenant in a
+/// Call records folded into both actors that read telemetry, on all cores, and a tick's estimate; and what a tenant in a
 /// pool takes of memory while it is active and when it is idle.
 enum FoldBenchmark {
     private static let start = Timestamp(milliseconds: 1_793_000_000_000)
@@ -19,7 +19,7 @@ enum FoldBenchmark {
 
     private static func measure(pools: Int, tenants: Int, seconds: Int) async {
         let (classifier, observer) = await telemetryReaders(pools: pools, at: start)
-        print("fold: \(tenants) tenants x \(pools) pools, \(rate) call records a second of virtual time, one core")
+        print("fold: \(tenants) tenants x \(pools) pools, \(rate) call records a second of virtual time")
 
         let before = MemoryUse.now
         // Every pair once, so that all profiles are there.

@@ -71,19 +71,51 @@ package actor TenantConsumptionClassifier {
     }
 
     /// Takes in rows that were read at `now`, late ones among them: these only enter the roll-ups.
+    ///
+    /// A tenant takes memory in each pool that it is seen in, so `max_tenants_total` is a bound on all tables together. While the
+    /// rows cannot reach it no pool sees another, and they are folded side by side; else one after the other, as they came.
     package func fold(_ records: [TelemetryRecord], at now: Timestamp) {
+        let roomLeft = rules.policy.loop.maxTenantsTotal - pools.indices.reduce(0) { $0 + pools[$1].demand.tenantCount }
+        let ofPool = placesOfRecords(records)
+        guard roomLeft >= records.count || roomLeft >= newcomers(in: records) else {
+            return foldInOrder(records, roomLeft, at: now)
+        }
+        _ = pools.map(weights: ofPool.map(\.count)) { [rules] place, watched in
+            watched.demand.roomLeft = roomLeft
+            let records = records.span
+            for index in ofPool[place] { watched.fold(records[Int(index)], rules: rules, at: now) }
+        }
+    }
+
+    private func foldInOrder(_ records: [TelemetryRecord], _ room: Int, at now: Timestamp) {
+        var roomLeft = room
         let records = records.span
-        // A tenant takes memory in each pool that it is seen in, so the bound is on all tables together.
-        var roomLeft = rules.policy.loop.maxTenantsTotal - pools.indices.reduce(0) { $0 + pools[$1].demand.tenantCount }
         for index in records.indices {
             guard let place = pools.place(of: records[index].pool) else { continue }
             pools[place].demand.roomLeft = roomLeft
-            pools[place].demand.fold(records[index], at: now)
+            pools[place].fold(records[index], rules: rules, at: now)
             roomLeft = pools[place].demand.roomLeft
-            if case .call(let call) = records[index], call.outcome == .ok, let wait = call.queuedMilliseconds {
-                let tier = rules.tier(of: call.tenant, in: call.pool)
-                pools[place].waits.note(wait / 1000, tier: tier.name, call.criticality)
+        }
+    }
+
+    /// The indices of each pool's records, by the pool's place; those of other pools are left out.
+    private func placesOfRecords(_ records: [TelemetryRecord]) -> [[Int32]] {
+        var found = [[Int32]](repeating: [], count: pools.indices.count)
+        let records = records.span
+        for index in records.indices {
+            if let place = pools.place(of: records[index].pool) { found[place].append(Int32(index)) }
+        }
+        return found
+    }
+
+    /// At most so many tenants come into a table.
+    private func newcomers(in records: [TelemetryRecord]) -> Int {
+        let records = records.span
+        return records.indices.count { index in
+            guard let place = pools.place(of: records[index].pool), let tenant = records[index].tenant else {
+                return false
             }
+            return !pools[place].demand.knows(tenant)
         }
     }
 
@@ -175,6 +207,13 @@ package actor TenantConsumptionClassifier {
 }
 
 extension TenantConsumptionClassifier.Watched {
+    fileprivate mutating func fold(_ record: TelemetryRecord, rules: Rules, at now: Timestamp) {
+        demand.fold(record, at: now)
+        if case .call(let call) = record, call.outcome == .ok, let wait = call.queuedMilliseconds {
+            waits.note(wait / 1000, tier: rules.tier(of: call.tenant, in: call.pool).name, call.criticality)
+        }
+    }
+
     fileprivate mutating func estimate(
         capacity: PoolCapacity, rules: Rules, at now: Timestamp
     ) -> TenantConsumptionClassifier.Classified {

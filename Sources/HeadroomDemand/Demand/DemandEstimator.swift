@@ -94,6 +94,7 @@ public struct DemandEstimator: Sendable {
 
     /// How many tenants are in the table.
     public var tenantCount: Int { places.count }
+    public func knows(_ tenant: TenantID) -> Bool { places[tenant] != nil }
 
     /// Goes by other terms from now on; what is known of tenants stays.
     /// - Parameter contracts: tenants to which no gateway's bound applies.
