@@ -82,6 +82,7 @@ let package = Package(
                 .embedInCode("../../migrations/0027_add_token_maker.sql"),
                 .embedInCode("../../migrations/0028_create_alert_delivery.sql"),
                 .embedInCode("../../migrations/0029_create_task_ruling.sql"),
+                .embedInCode("../../migrations/0030_add_alert_outcome.sql"),
             ]),
         library(
             "HeadroomHTTP",

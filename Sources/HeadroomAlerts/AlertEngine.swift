@@ -46,8 +46,10 @@ package struct AlertEngine: Sendable {
     }
 
     /// Takes what was found at `now`. Returns the alerts that have opened, changed or closed, ascending by key.
+    /// - Parameter outcome: How it stands where an alert closes.
     package mutating func step(
-        _ found: FoundConditions, closingAfter closeSeconds: Double, at now: Timestamp
+        _ found: FoundConditions, closingAfter closeSeconds: Double, at now: Timestamp,
+        outcome: (Alert) -> String? = { _ in nil }
     ) -> [Alert] {
         for key in found.keys {
             guard groups[key] != nil || groups.count < Self.maxAlerts else {
@@ -61,7 +63,10 @@ package struct AlertEngine: Sendable {
             guard var group = groups[key] else { continue }
             group.leave(closingAfter: closeSeconds, at: now)
             if found.isEmpty(key) { group.unnamed = 0 }
-            if let alert = group.report(key, updatingAfter: Self.updateSeconds, at: now) { changed.append(alert) }
+            if var alert = group.report(key, updatingAfter: Self.updateSeconds, at: now) {
+                if alert.closedAt != nil { alert.outcome = outcome(alert) }
+                changed.append(alert)
+            }
             groups[key] = group.spells.isEmpty ? nil : group
         }
         return changed

@@ -43,6 +43,50 @@ import Testing
             ])
     }
 
+    @Test func `an alert that closes says how it stands`() {
+        var watch = Watch()
+        for _ in 0..<20 { _ = watch.look { $0.pool.estimated[.tokens] = 380_000 } }
+        let capacity = watch.closed()
+        #expect(capacity?.outcome == "The provider grants p 100 of the 100 requests a minute of its contract (100 %).")
+        #expect(capacity?.sentence.contains("380,000") == true)
+
+        _ = watch.look { $0.tenant = .starved("acme") }
+        let one = watch.closed {
+            $0.tenant.consumed = Rates(tpm: 42_000)
+            $0.tenant.queue[.batch].depth = 3
+        }
+        #expect(one?.outcome == "acme is served 42,000 tokens a minute in p, and 3 of its calls wait.")
+        _ = watch.look { $0.tenant = .starved("acme") }
+        let idle = watch.closed { $0.tenant.consumed = Rates(tpm: 0) }
+        #expect(idle?.outcome == "acme is served nothing in p, and nothing of it waits.")
+        _ = watch.look { $0.pool.tenants = [.starved("acme"), .starved("beta")] }
+        let nobody = watch.closed()
+        #expect(nobody?.outcome == "Nobody in p is starved.")
+    }
+
+    @Test func `of gateways that were lost it is told who is back`() {
+        var watch = Watch()
+        let lost = watch.look { seen in
+            seen.gateways += ["gw-2", "gw-3", "gw-4"].map { .sample($0, seen: start.adding(seconds: -300)) }
+        }
+        #expect(lost.first?.memberCount == 3)
+        let closed = watch.closed { seen in seen.gateways.append(.sample("gw-3", seen: seen.at)) }
+        #expect(
+            closed?.outcome == "gw-3 is heard of again; gw-2, gw-4 are gone for good, and nothing is withheld for them."
+        )
+    }
+
+    @Test func `who may not see all members is not told of them by the end`() {
+        var alert = Alert(
+            key: AlertKey(.starvation, pool: "p"), openedAt: start, updatedAt: start, closedAt: start,
+            members: ["acme", "beta"].map {
+                Alert.Member(name: $0, tenant: TenantID($0), since: start, severity: .critical, sentence: $0)
+            }, memberCount: 2)
+        alert.outcome = "beta waits."
+        #expect(alert.showing { $0 == "acme" }?.outcome == nil)
+        #expect(alert.showing { _ in true }?.outcome == "beta waits.")
+    }
+
     @Test func `it counts from the first minute of starvation, not from when that was certain`() {
         var watch = Watch()
         let opened = watch.look { $0.tenant = .starved("acme", for: 301) }

@@ -232,7 +232,15 @@ struct Watch {
 
     mutating func look(_ change: (inout AlertObservation) -> Void = { _ in }) -> [Alert] {
         now = now.adding(seconds: 5)
-        let found = finder.find(in: .well(at: now, change))
-        return engine.step(found, closingAfter: closeSeconds, at: now)
+        let seen = AlertObservation.well(at: now, change)
+        let found = finder.find(in: seen)
+        return engine.step(found, closingAfter: closeSeconds, at: now) { [finder] in finder.outcome(of: $0, in: seen) }
+    }
+
+    /// What was reported last, once it is as `change` makes it for so long that alerts close.
+    mutating func closed(_ change: (inout AlertObservation) -> Void = { _ in }) -> Alert? {
+        var last: Alert?
+        for _ in 0..<Int(closeSeconds / 5 + 2) { last = look(change).last ?? last }
+        return last?.closedAt == nil ? nil : last
     }
 }

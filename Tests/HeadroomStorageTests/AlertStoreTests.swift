@@ -40,8 +40,10 @@ import Testing
         let fewer = alert([members[0]])
         #expect(try await store.save([fewer]).map(\.id) == [1])
         #expect(try await store.openAlerts().map(\.members) == [[members[0]]])
-        let closed = try await store.save([alert([members[0]], closed: start.adding(seconds: 60))])
-        #expect(closed.first?.state == .closed)
+        var closing = alert([members[0]], closed: start.adding(seconds: 60))
+        closing.outcome = "acme is served."
+        let closed = try await store.save([closing])
+        #expect(closed.first?.state == .closed && closed.first?.outcome == "acme is served.")
         #expect(try await store.openAlerts().isEmpty)
         // The next one is another.
         #expect(try await store.save([alert([members[1]])]).map(\.id) == [2])

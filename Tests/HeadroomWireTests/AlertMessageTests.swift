@@ -41,7 +41,23 @@ import Testing
         #expect(
             text == ":red_circle: *critical* starvation, alert 12\nacme has &lt;little&gt; &amp; waits.\n"
                 + "_Raise acme. (headroom alerts apply 12)_")
-        #expect(try body(.slack, closed: true)["text"]?.string?.hasPrefix(":white_check_mark: *over*") == true)
+        let over = try #require(try body(.slack, closed: true)["text"]?.string)
+        #expect(
+            over == ":white_check_mark: *over* starvation, alert 12, after 15 min\n"
+                + "It was: acme has &lt;little&gt; &amp; waits.")
+    }
+
+    @Test func `the end says how it stands, where that is known`() throws {
+        var over = alert(closed: true)
+        over.outcome = "acme is served 42,000 tokens a minute."
+        func body(_ format: AlertSinkPolicy.Format) throws -> JSONNode {
+            try JSONNode.parse(AlertMessage.body(format, over, event: "closed", secret: "key", at: Self.start))
+        }
+        let slack = try #require(try body(.slack)["text"]?.string)
+        #expect(slack.hasSuffix("after 15 min\nacme is served 42,000 tokens a minute."))
+        #expect(try body(.json)["alert"]?["outcome"]?.string == over.outcome)
+        #expect(try body(.alertmanager).array?.first?["annotations"]?["outcome"]?.string == over.outcome)
+        #expect(try body(.pagerduty)["payload"]?["summary"]?.string == over.outcome)
     }
 
     @Test func `Alertmanager gets labels that stay and an end that moves`() throws {

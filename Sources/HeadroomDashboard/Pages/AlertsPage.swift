@@ -31,6 +31,7 @@ extension DashboardFile {
               { name: "Kind", value: (row) => row.kind.replaceAll("_", " ") },
               { name: "Pool", value: (row) => row.pool ?? "", kind: "name" },
               { name: "What", value: (row) => row.sentence, kind: "wide" },
+              { name: "At its end", value: (row) => row.outcome ?? "", kind: "wide" },
               { name: "Acknowledged by", value: (row) => row.acknowledged?.author ?? "" },
             ], alerts.filter((alert) => alert.closed_at), "No alert has been closed yet."));
           }

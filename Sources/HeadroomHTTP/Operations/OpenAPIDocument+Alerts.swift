@@ -92,6 +92,7 @@ extension OpenAPIDocument {
             "opened_at": {"type": "string", "format": "date-time"},
             "updated_at": {"type": "string", "format": "date-time"},
             "closed_at": {"type": ["string", "null"], "format": "date-time"},
+            "outcome": {"type": ["string", "null"], "description": "How it stood when it closed; null while it is open, and where there is nothing to say"},
             "count": {"type": "integer", "description": "Of members, also those that are not listed"},
             "members": {
               "type": "array",

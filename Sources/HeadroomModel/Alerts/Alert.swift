@@ -55,6 +55,8 @@ package struct Alert: Equatable, Sendable {
     package var updatedAt: Timestamp
     /// `nil` while it is open.
     package var closedAt: Timestamp?
+    /// How it stood when it closed, in one sentence; `nil` while it is open, and where there is nothing to say.
+    package var outcome: String?
     /// The gravest first, then the oldest; at most ``maxMembers``.
     package var members: [Member]
     /// Also those that are not listed.
@@ -107,6 +109,8 @@ package struct Alert: Equatable, Sendable {
         shown.members.removeAll { member in member.tenant.map { !isVisible($0) } ?? false }
         guard shown.members.count < members.count else { return self }
         shown.memberCount = shown.members.count
+        // It may speak of them all.
+        shown.outcome = nil
         return shown.members.isEmpty ? nil : shown
     }
 }

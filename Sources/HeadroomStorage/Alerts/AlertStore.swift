@@ -45,12 +45,13 @@ package actor AlertStore: AlertDesk {
             id = open
             try connection.statement(AlertStore.update)
                 .bind(":id", id).bind(":updated_ms", alert.updatedAt.milliseconds)
-                .bind(":closed_ms", alert.closedAt?.milliseconds).bind(":members", Int64(alert.memberCount)).run()
+                .bind(":closed_ms", alert.closedAt?.milliseconds).bind(":outcome", alert.outcome)
+                .bind(":members", Int64(alert.memberCount)).run()
         } else {
             try connection.statement(AlertStore.insert)
                 .bind(alert.key).bind(":opened_ms", alert.openedAt.milliseconds)
                 .bind(":updated_ms", alert.updatedAt.milliseconds).bind(":closed_ms", alert.closedAt?.milliseconds)
-                .bind(":members", Int64(alert.memberCount)).run()
+                .bind(":outcome", alert.outcome).bind(":members", Int64(alert.memberCount)).run()
             id = connection.lastInsertedID
         }
         try connection.statement("DELETE FROM alert_member WHERE alert_id = :id").bind(":id", id).run()
@@ -156,6 +157,7 @@ package actor AlertStore: AlertDesk {
                 alert.acknowledgement = Authorship(author: author, reason: row.text(9), at: at, until: at)
             }
             if !row.isNull(11) { alert.mute = Authorship(row, firstColumn: 11) }
+            alert.outcome = row.optionalText(15)
             alerts.append(alert)
         }
         for index in alerts.indices {
@@ -185,14 +187,14 @@ package actor AlertStore: AlertDesk {
 
     private static let selectOne: StaticString = """
         SELECT alert.id, alert.kind, alert.pool, alert.reason, opened_ms, updated_ms, closed_ms, members, acknowledged_by,
-            acknowledged_reason, acknowledged_ms, muted_by, muted_reason, at_ms, until_ms
+            acknowledged_reason, acknowledged_ms, muted_by, muted_reason, at_ms, until_ms, outcome
         FROM alert LEFT JOIN alert_mute ON alert_mute.kind = alert.kind AND alert_mute.pool = alert.pool
             AND alert_mute.reason = alert.reason AND until_ms > :now
         WHERE alert.id = :id
         """
     private static let selectNewest: StaticString = """
         SELECT alert.id, alert.kind, alert.pool, alert.reason, opened_ms, updated_ms, closed_ms, members, acknowledged_by,
-            acknowledged_reason, acknowledged_ms, muted_by, muted_reason, at_ms, until_ms
+            acknowledged_reason, acknowledged_ms, muted_by, muted_reason, at_ms, until_ms, outcome
         FROM alert LEFT JOIN alert_mute ON alert_mute.kind = alert.kind AND alert_mute.pool = alert.pool
             AND alert_mute.reason = alert.reason AND until_ms > :now
         WHERE iif(closed_ms IS NOT NULL, :closed, iif(acknowledged_by IS NULL, :open, :acknowledged))
@@ -203,11 +205,13 @@ package actor AlertStore: AlertDesk {
     private static let selectOpenID: StaticString =
         "SELECT id FROM alert WHERE kind = :kind AND pool = :pool AND reason = :reason_key AND closed_ms IS NULL"
     private static let insert: StaticString = """
-        INSERT INTO alert (kind, pool, reason, opened_ms, updated_ms, closed_ms, members)
-        VALUES (:kind, :pool, :reason_key, :opened_ms, :updated_ms, :closed_ms, :members)
+        INSERT INTO alert (kind, pool, reason, opened_ms, updated_ms, closed_ms, outcome, members)
+        VALUES (:kind, :pool, :reason_key, :opened_ms, :updated_ms, :closed_ms, :outcome, :members)
         """
-    private static let update: StaticString =
-        "UPDATE alert SET updated_ms = :updated_ms, closed_ms = :closed_ms, members = :members WHERE id = :id"
+    private static let update: StaticString = """
+        UPDATE alert SET updated_ms = :updated_ms, closed_ms = :closed_ms, outcome = :outcome, members = :members
+        WHERE id = :id
+        """
     private static let insertMember: StaticString = """
         INSERT INTO alert_member (alert_id, place, name, tenant, body) VALUES (:id, :place, :name, :tenant, :body)
         """

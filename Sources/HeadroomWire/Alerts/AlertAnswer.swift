@@ -32,6 +32,7 @@ extension JSONWriter {
         field("opened_at", alert.openedAt)
         field("updated_at", alert.updatedAt)
         field("closed_at", alert.closedAt)
+        field("outcome", alert.outcome)
         field("count", alert.memberCount)
         field("members", each: alert.members) { $0.member($1, of: alert) }
         key("acknowledged")

@@ -66,7 +66,10 @@ extension JSONWriter {
             lines = ["\(sign) *\(alert.severity.name)* \(alert.key.kind.rawValue), alert \(alert.id)", alert.sentence]
             if let advice = alert.advice { lines.append("_\(advice)_") }
         } else {
-            lines = [":white_check_mark: *over* \(alert.key.kind.rawValue), alert \(alert.id)", alert.sentence]
+            lines = [
+                ":white_check_mark: *over* \(alert.key.kind.rawValue), alert \(alert.id)\(alert.lasted)",
+                alert.outcome ?? "It was: \(alert.sentence)",
+            ]
         }
         beginObject()
         // Slack reads these three characters as markup.
@@ -93,6 +96,7 @@ extension JSONWriter {
         // A label would make it another alert when it changes.
         field("severity", alert.severity.name)
         if let advice = alert.advice { field("recommendation", advice) }
+        if let outcome = alert.outcome { field("outcome", outcome) }
         endObject()
         field("startsAt", alert.since)
         field("endsAt", alert.closedAt ?? now.adding(seconds: AlertMessage.alertmanagerSeconds))
@@ -107,7 +111,7 @@ extension JSONWriter {
         field("dedup_key", "headroom/\(alert.key.kind.rawValue)/\(alert.key.pool?.text ?? "")/\(alert.key.reason)")
         key("payload")
         beginObject()
-        field("summary", String(alert.sentence.prefix(maxSummary)))
+        field("summary", String((alert.outcome ?? alert.sentence).prefix(maxSummary)))
         field("source", "headroom")
         field("severity", alert.severity.name)
         field("timestamp", alert.openedAt)
@@ -121,6 +125,11 @@ extension JSONWriter {
 }
 
 extension Alert {
+    /// `, after 7 min`, once it is closed.
+    fileprivate var lasted: String {
+        closedAt.map { ", after \(GroupedNumber.duration(seconds: max(0, $0.seconds(since: since))))" } ?? ""
+    }
+
     /// The step that a person may take, where its gravest member has a recommendation.
     fileprivate var advice: String? {
         guard let recommendation = members.first?.recommendation else { return nil }

@@ -83,6 +83,7 @@ enum AlertsCommand {
             + "\(AnswerText.string(alert["state"])), since \(AnswerText.instant(alert["since"]))"
         if alert["closed_at"]?.isNull == false { head += ", closed at \(AnswerText.instant(alert["closed_at"]))" }
         var lines = [head, "    \(AnswerText.string(alert["sentence"]))"]
+        if let outcome = alert["outcome"]?.string { lines.append("    at its end: \(outcome)") }
         let members = alert["members"]?.array ?? []
         for (place, member) in members.prefix(maxDescribed).enumerated() {
             // The first one's sentence is part of the alert's own.

@@ -81,7 +81,10 @@ actor AlertWatch {
             try await followLevels(rules, at: now)
             try await sinks.follow(policy)
             let seen = observation(rules, failingSinks: await sinks.troubles, at: now)
-            let changed = engine.step(finder.find(in: seen), closingAfter: policy.closeSeconds, at: now)
+            let found = finder.find(in: seen)
+            let changed = engine.step(found, closingAfter: policy.closeSeconds, at: now) { [finder] alert in
+                finder.outcome(of: alert, in: seen)
+            }
             for alert in changed { unsaved[alert.key] = alert }
             if !unsaved.isEmpty {
                 let saved = try await database.alerts.save(unsaved.keys.sorted().compactMap { unsaved[$0] })
