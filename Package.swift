@@ -83,6 +83,7 @@ let package = Package(
                 .embedInCode("../../migrations/0028_create_alert_delivery.sql"),
                 .embedInCode("../../migrations/0029_create_task_ruling.sql"),
                 .embedInCode("../../migrations/0030_add_alert_outcome.sql"),
+                .embedInCode("../../migrations/0031_count_asked_work.sql"),
             ]),
         library(
             "HeadroomHTTP",
@@ -199,7 +200,9 @@ let package = Package(
             "HeadroomGateTests",
             ["HeadroomGate", "HeadroomClient", "HeadroomHTTP", "HeadroomJSON", "HeadroomEnforcement", "HeadroomModel"]),
         tests("HeadroomLoopTests", ["HeadroomLoop", "HeadroomMemoryStores", "HeadroomModel"]),
-        tests("HeadroomStorageTests", ["HeadroomStorage", "HeadroomMemoryStores", "HeadroomModel"]),
+        tests(
+            "HeadroomStorageTests",
+            ["HeadroomStorage", "HeadroomMemoryStores", "HeadroomLoop", "HeadroomWire", "HeadroomModel"]),
         tests(
             "HeadroomHTTPTests",
             [

@@ -114,10 +114,10 @@ enum HistoryBenchmark {
                 WHERE s + :span_ms < :end_ms),
             tenant (k) AS (SELECT 0 UNION ALL SELECT k + :stride FROM tenant WHERE k + :stride < 500)
         INSERT INTO rollup (span_s, pool_id, start_ms, tenant_id, criticality, ok, quota, overload, error, retries,
-            denied, denied_tokens, input_tokens, output_tokens, counted_tokens, demand_tokens, assured_tokens,
+            denied, denied_tokens, input_tokens, output_tokens, counted_tokens, asked_tokens, assured_tokens,
             starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s)
         SELECT :span_ms / 1000, 100001 + p, s, 1 + (p * 250 + k) % 5000, 0, 40 + k % 7, 1, 0, 0, 1, 2, 3000,
-            40000 + k * 100, 9000, 49000 + k * 100, 52000.5, 60000.25, 0, 0, k % 11
+            40000 + k * 100, 9000, 49000 + k * 100, 52000, 60000.25, 0, 0, k % 11
         FROM pool CROSS JOIN step CROSS JOIN tenant
         """
     /// One tenant of 33, others in each minute.
@@ -127,10 +127,10 @@ enum HistoryBenchmark {
                 WHERE s + :span_ms < :end_ms),
             tenant (k) AS (SELECT 0 UNION ALL SELECT k + :stride FROM tenant WHERE k + :stride < 500 - :stride)
         INSERT INTO rollup (span_s, pool_id, start_ms, tenant_id, criticality, ok, quota, overload, error, retries,
-            denied, denied_tokens, input_tokens, output_tokens, counted_tokens, demand_tokens, assured_tokens,
+            denied, denied_tokens, input_tokens, output_tokens, counted_tokens, asked_tokens, assured_tokens,
             starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s)
         SELECT 60, 100001 + p, s, 1 + (p * 250 + k + (s / 60000) % :stride) % 5000, 0, 4, 0, 0, 0, 0, 0, 0, 4000, 900,
-            4900, 5200.5, 6000.25, 0, 0, k % 11
+            4900, 5200, 6000.25, 0, 0, k % 11
         FROM pool CROSS JOIN step CROSS JOIN tenant
         """
     private static let insertPoolSums: StaticString = """
@@ -139,11 +139,11 @@ enum HistoryBenchmark {
                 WHERE s + :span_ms < :end_ms)
         INSERT INTO pool_rollup (span_s, pool_id, start_ms, ok, quota, overload, error, ramp, billing, retries, denied,
             denied_tokens, input_tokens, cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s,
-            demand_tokens, demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
+            asked_tokens, asked_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
             starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, observed_s, queue_depth, nominal_requests,
             nominal_tokens, estimated_requests, estimated_tokens, budget_requests, budget_tokens)
         SELECT :span_ms / 1000, 100001 + p, s, 2000, 9, 1, 2, 0, 0, 12, 90, 90000, 2000000, 100000, 450000, 2450000,
-            2000, 900.5, 60000, 2600000.5, 2100.5, 3000000.5, 2500.5, 0, 0, 60, 0, 11, :span_ms / 1000, 31,
+            2000, 900.5, 60000, 2600000, 2100, 3000000.5, 2500.5, 0, 0, 60, 0, 11, :span_ms / 1000, 31,
             6000.0, 3000000.0, 5900.0, 2900000.0, 5900.0, 2900000.0
         FROM pool CROSS JOIN step
         """

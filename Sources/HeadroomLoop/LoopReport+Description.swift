@@ -82,6 +82,7 @@ extension TenantReport {
 
     fileprivate mutating func describe(_ demands: Span<TenantDemand>, _ place: Int) {
         demand = demands[place].total
+        asked = demands[place].asked
         consumed = demands[place].consumed
         arrivals = demands[place].arrivals
         queue = demands[place].queue

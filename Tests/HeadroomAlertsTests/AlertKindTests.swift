@@ -24,7 +24,7 @@ import Testing
     }
 
     static let causes: [Cause] = [
-        Cause(.starvation, "acme has been starved in p since 2", "wants 90,000 tokens a minute", "served 30,000") {
+        Cause(.starvation, "acme has been starved in p since 2", "asks for 90,000 tokens a minute", "served 30,000") {
             seen, _ in seen.tenant = .starved("acme")
         },
         Cause(.capacityLost, "grants p 600,000 of the 1,000,000 tokens a minute of its contract (60 %)", "refuses") {

@@ -16,7 +16,7 @@ import Testing
                 criticality: .interactive,
                 sums: RollupSums {
                     $0.countedTokens = 300
-                    $0.demandTokens = 1_000
+                    $0.asked.tokens = 1_000
                     $0.starvedForDeliverySeconds = delivery
                     $0.starvedForShortageSeconds = shortage
                     $0.oldestQueuedSeconds = 480
@@ -85,7 +85,7 @@ import Testing
                     pool: "test:model", criticality: .batch,
                     sums: RollupSums {
                         $0.countedTokens = 500
-                        $0.demandTokens = 1_000
+                        $0.asked.tokens = 1_000
                         $0.starvedForShortageSeconds = 60
                     })
             }

@@ -89,7 +89,7 @@ import Testing
             let text = (reply.json["for_tenant"]?.array ?? []).compactMap(\.string).joined(separator: "\n")
             #expect(text.contains("a change of your share was approved"), "\(reply.text)")
             #expect(
-                text.contains("you asked test:model for about") && text.contains("The longest wait was 30 s."),
+                text.contains("you asked test:model for ") && text.contains("The longest wait was 30 s."),
                 "\(text)")
             for name in ["beta", "success", "sre", "renewal"] { #expect(!text.contains(name), "\(text)") }
             #expect(!reply.text.contains("beta"), "\(reply.text)")

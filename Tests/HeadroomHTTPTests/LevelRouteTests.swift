@@ -85,7 +85,7 @@ import Testing
             tenant: tenant, pool: "openai:gpt-4o",
             spell: .init(
                 first: now.adding(seconds: -7200), last: now.adding(seconds: seconds - 7200), deliverySeconds: seconds,
-                shortageSeconds: 0, longestWaitSeconds: 480, demandTokens: 1000, countedTokens: 300))
+                shortageSeconds: 0, longestWaitSeconds: 480, askedTokens: 1000, countedTokens: 300))
     }
 
     @Test func `who was starved is told to those who may see the tenant`() async throws {

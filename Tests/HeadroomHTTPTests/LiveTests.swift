@@ -46,7 +46,7 @@ import Testing
             let tick = Int(first["tick"]?.number ?? 0)
             #expect(tick == 1 && first["events"]?.array?.map { $0["kind"]?.string } == ["start"])
             #expect(first["pools"]?[1]?["tiers"]?.array?.map { $0["tier"]?.string } == ["premium", "standard"])
-            #expect(first["pools"]?[1]?["tiers"]?[1]?["demand"]?["tpm"]?.number == 5000)
+            #expect(first["pools"]?[1]?["tiers"]?[1]?["asked"]?["tpm"]?.number == 5000)
             #expect(first["pools"]?[1]?["top"]?.array?.map { $0["tenant"]?.string } == ["initech", "globex", "acme"])
 
             async let waiting = Self.state(viewer, after: tick)
@@ -150,11 +150,11 @@ import Testing
             let at = try #require(series["at"]?.array)
             #expect(at.count == 10 && at.last?.number == Double(fixture.clock.now.milliseconds))
             let tokens = try #require(series["resources"]?["tpm"]?.members)
-            #expect(tokens.map(\.key) == ["nominal", "capacity", "budget", "assured", "demand", "consumed"])
+            #expect(tokens.map(\.key) == ["nominal", "capacity", "budget", "assured", "asked", "consumed"])
             #expect(tokens.allSatisfy { $0.value.array?.count == 10 })
             #expect(series["resources"]?["tpm"]?["capacity"]?.array?.last?.number == 1929)
             #expect(series["tenants"]?.members?.map(\.key) == ["acme", "globex"], "of equals the first by name")
-            #expect(series["tenants"]?["globex"]?["demand"]?.array?.allSatisfy { $0.number == 2000 } == true)
+            #expect(series["tenants"]?["globex"]?["asked"]?.array?.allSatisfy { $0.number == 2000 } == true)
             let one = try await viewer.get("/v1/live/series?pool=openai:gpt-4o&tenant=initech").json
             #expect(one["tenants"]?.members?.map(\.key) == ["initech"] && one["at"]?.array?.count == 30)
         }

@@ -160,7 +160,7 @@ import Testing
                         sums: RollupSums {
                             $0.ok = 1
                             $0.overload = 9
-                            $0.demandTokens = 500
+                            $0.asked.tokens = 500
                         })
                 ]
             }
@@ -180,8 +180,8 @@ import Testing
 
             let story = try await explain("from=\(now.milliseconds - 600_000)")
             #expect(story.json["own"]?["overload"]?.number == 9 && story.json["outages"]?.array?.count == 1)
-            #expect(story.json["sentences"]?[0]?.string?.contains("acme in p asked for about") == true)
-            #expect(story.json["for_tenant"]?[0]?.string?.contains("you asked p for about") == true)
+            #expect(story.json["sentences"]?[0]?.string?.contains("acme in p asked for") == true)
+            #expect(story.json["for_tenant"]?[0]?.string?.contains("you asked p for") == true)
             let pool = try await viewer.get("/v1/explain?pool=p&from=\(now.milliseconds - 600_000)")
             #expect(pool.json["sentences"]?[0]?.string?.contains("all tenants of p") == true, "\(pool.text)")
             #expect(pool.json["for_tenant"] == nil)

@@ -69,6 +69,7 @@ import Testing
             let acme = try await viewer.get("/v1/tenants?tenant=acme").json["tenants"]?[0]
             #expect(acme?["contract"]?["tier"]?.string == "premium")
             #expect(acme?["pools"]?[0]?["demand"]?["tpm"]?.number == 50000)
+            #expect(acme?["pools"]?[0]?["asked"]?["tpm"]?.number == 50000)
             // Of the published snapshot.
             #expect(acme?["pools"]?[0]?["constraint"]?.string == "level")
         }

@@ -262,8 +262,9 @@ import Testing
         }
         let starved = story.checkpoints.rollups.reduce(0) { $0 + $1.starvedForDeliverySeconds }
         #expect(starved > 95 && starved < 125, "\(starved)")
-        let wanted = story.checkpoints.rollups.reduce(0) { $0 + $1.demandTokens }
-        // 4,000 tokens a second, with the policy's margin.
-        #expect(abs(wanted / (120 * 4000 * 1.05) - 1) < 0.15, "\(wanted)")
+        let asked = story.checkpoints.rollups.reduce(0) { $0 + $1.asked.tokens }
+        // 4,000 tokens a second: what was denied would have cost what was served did.
+        let stored = story.checkpoints.rollups.reduce(0) { $0 + $1.ok + $1.denied } * 1000
+        #expect(asked == stored && asked >= 480_000, "\(asked) of \(stored)")
     }
 }

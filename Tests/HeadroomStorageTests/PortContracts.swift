@@ -272,7 +272,7 @@ enum StoreKind: CaseIterable {
                 $0.denied = 2
                 $0.inputTokens = 10 * ok
                 $0.outputTokens = ok
-                $0.demandTokens = 0.5
+                $0.asked.tokens = 5
                 $0.oldestQueuedSeconds = wait
             })
     }
@@ -306,7 +306,7 @@ enum StoreKind: CaseIterable {
             ], capacities: [], uses: [], priced: [], erasedThrough: 0)
         var whole = sum(minute: 0, "acme", ok: 3, wait: 3)
         whole.denied = 4
-        whole.demandTokens = 1
+        whole.asked.tokens = 10
         #expect(
             try await port.rollups() == [
                 whole, sum(minute: 0, "acme", ok: 9, criticality: .batch), sum(minute: 0, "beta", ok: 5),

@@ -30,7 +30,7 @@ import Testing
         var rollups: [Rollup] = []
         for minute in day * 1_440..<(day + 1) * 1_440 {
             let isStarved = minute % 1_440 >= 1_080
-            rollups.append(rollup(minute: minute, "weeks", shortage: isStarved ? 60 : 0, demand: 10))
+            rollups.append(rollup(minute: minute, "weeks", shortage: isStarved ? 60 : 0, asked: 10))
             rollups.append(rollup(minute: minute, "fine"))
         }
         try await database.checkpoints.save(

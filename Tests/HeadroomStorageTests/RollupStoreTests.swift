@@ -8,13 +8,13 @@ let hourStart = Timestamp(milliseconds: 1_792_998_000_000)
 func rollup(
     minute: Int = 0, _ tenant: TenantID = "acme", pool: PoolID = "openai:gpt-4o",
     _ criticality: Criticality = .interactive, ok: Int64 = 1, delivery: Double = 0, shortage: Double = 0,
-    wait: Double = 0, demand: Double = 0
+    wait: Double = 0, asked: Int64 = 0
 ) -> Rollup {
     Rollup(
         start: hourStart.adding(seconds: Double(minute) * 60), tenant: tenant, pool: pool, criticality: criticality,
         sums: RollupSums {
             $0.ok = ok
-            $0.demandTokens = demand
+            $0.asked.tokens = asked
             $0.starvedForDeliverySeconds = delivery
             $0.starvedForShortageSeconds = shortage
             $0.oldestQueuedSeconds = wait
@@ -95,7 +95,7 @@ func rollup(
                 $0.inputTokens = 8
                 $0.outputTokens = 9
                 $0.countedTokens = 10
-                $0.demandTokens = 11.5
+                $0.asked = AskedWork(requests: 3, tokens: 11, inputTokens: 8, outputTokens: -2)
                 $0.assuredTokens = 12.5
                 $0.starvedForDeliverySeconds = 13
                 $0.starvedForShortageSeconds = 14
@@ -119,7 +119,7 @@ func rollup(
                 $0.inputTokens = 16
                 $0.outputTokens = 18
                 $0.countedTokens = 20
-                $0.demandTokens = 23
+                $0.asked = AskedWork(requests: 6, tokens: 22, inputTokens: 16, outputTokens: -4)
                 $0.assuredTokens = 25
                 $0.starvedForDeliverySeconds = 26
                 $0.starvedForShortageSeconds = 28
@@ -192,9 +192,9 @@ func rollup(
         var rollups: [Rollup] = []
         // Ten minutes, a break of half an hour, ten more: one spell. Three hours later five more.
         for minute in Array(0..<10) + Array(40..<50) + Array(240..<245) {
-            rollups.append(rollup(minute: minute, "acme", delivery: 60, wait: Double(minute), demand: 100))
+            rollups.append(rollup(minute: minute, "acme", delivery: 60, wait: Double(minute), asked: 100))
             rollups.append(
-                rollup(minute: minute, "acme", pool: pool, .batch, ok: 1, delivery: 60, wait: 300, demand: 10))
+                rollup(minute: minute, "acme", pool: pool, .batch, ok: 1, delivery: 60, wait: 300, asked: 10))
         }
         for minute in 0..<30 { rollups.append(rollup(minute: minute, "beta", shortage: 60)) }
         for minute in 0..<300 { rollups.append(rollup(minute: minute, "fine", wait: 9)) }
@@ -209,7 +209,7 @@ func rollup(
         #expect(acme.first == hourStart && acme.spells[0].last == hourStart.adding(seconds: 3_000))
         #expect(acme.last == hourStart.adding(seconds: 245 * 60))
         #expect(acme.longestWaitSeconds == 300 && acme.longestSpellSeconds == 1_200)
-        #expect(acme.demandTokens == 25 * 110)
+        #expect(acme.askedTokens == 25 * 110)
 
         // The same from hours where minutes are gone: times are those of hours.
         while try await store.prune(.minute, before: hourStart.adding(seconds: 7_200)) > 0 {}

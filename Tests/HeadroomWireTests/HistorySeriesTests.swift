@@ -3,12 +3,12 @@ import HeadroomWire
 import Testing
 
 @Suite struct HistorySeriesTests {
-    private func rollup(_ minute: Int64, ok: Int64, demand: Double = 0) -> Rollup {
+    private func rollup(_ minute: Int64, ok: Int64, asked: Int64 = 0) -> Rollup {
         Rollup(
             start: Timestamp(milliseconds: minute * 60000), tenant: "acme", pool: "p", criticality: .batch,
             sums: RollupSums {
                 $0.ok = ok
-                $0.demandTokens = demand
+                $0.asked.tokens = asked
             })
     }
 
@@ -19,11 +19,11 @@ import Testing
     }
 
     @Test func `sums are kept whatever the step`() {
-        let rollups = (0..<100).map { rollup(Int64($0), ok: Int64($0), demand: Double($0) / 4) }
+        let rollups = (0..<100).map { rollup(Int64($0), ok: Int64($0), asked: Int64($0) - 40) }
         for step in [Int64(60), 120, 300, 3600, 86400] {
             let series = HistorySeries(HistoryRecords(tenant: rollups), query(step: step))
             #expect(series.steps.reduce(0) { $0 + $1.sums.ok } == 4950, "\(step)")
-            #expect(series.steps.reduce(0) { $0 + $1.sums.demandTokens } == 1237.5, "\(step)")
+            #expect(series.steps.reduce(0) { $0 + $1.sums.asked.tokens } == 950, "\(step)")
             #expect(series.steps.allSatisfy { $0.start.milliseconds % (step * 1000) == 0 }, "\(step)")
         }
     }

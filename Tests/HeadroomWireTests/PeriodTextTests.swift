@@ -20,8 +20,7 @@ import Testing
                     $0.overload = fails ? 90 : 0
                     $0.quota = 4
                     $0.countedTokens = 100_000
-                    $0.demandTokens = 150_000
-                    $0.demandRequests = 150
+                    $0.asked = AskedWork(requests: 150, tokens: 150_000)
                 })
             rollup.capacity.observedSeconds = 60
             rollup.capacity.nominal = Rates(rpm: 1_000, tpm: 200_000)
@@ -37,8 +36,7 @@ import Testing
                 $0.denied = 30
                 $0.deniedTokens = 45_000
                 $0.countedTokens = 1_500_000
-                $0.demandTokens = 2_000_000
-                $0.demandRequests = 1_200
+                $0.asked = AskedWork(requests: 1_200, tokens: 2_000_000)
                 $0.activeSeconds = 3_000
                 $0.assuredRequests = 1_000
                 $0.assuredTokens = 1_750_000
@@ -82,7 +80,7 @@ import Testing
         let told = PeriodText(Self.facts()).sentences
         #expect(
             told == [
-                "From 2026-11-22 14:00 to 15:00 UTC, acme in openai:gpt-4o asked for about 1,200 requests with 2,000,000 "
+                "From 2026-11-22 14:00 to 15:00 UTC, acme in openai:gpt-4o asked for 1,200 requests with 2,000,000 "
                     + "tokens and got 900 requests with 1,500,000 tokens, 75 % of the tokens.",
                 "Calls that went through had waited 2.1 s on average; the longest wait in a queue was 45 s.",
                 "Of its 1,000 attempts the provider refused 60 with 429 for quota (6 %), 40 for overload (4 %); gateways "
@@ -108,7 +106,7 @@ import Testing
         let told = PeriodTextForTenant(Self.facts()).sentences
         #expect(
             told == [
-                "From 2026-11-22 14:00 to 15:00 UTC you asked openai:gpt-4o for about 1,200 requests with 2,000,000 tokens, "
+                "From 2026-11-22 14:00 to 15:00 UTC you asked openai:gpt-4o for 1,200 requests with 2,000,000 tokens, "
                     + "and 900 requests with 1,500,000 tokens were completed: 75 % of the tokens.",
                 "Completed requests waited 2.1 s on average before they were sent; the longest wait was 45 s.",
                 "The provider turned away 10 % of 1,000 attempts: 60 attempts because the capacity that you share with "
@@ -143,7 +141,7 @@ import Testing
         #expect(pool.contains { $0.hasPrefix("From 2026-11-22 14:00 to 15:00 UTC, All tenants") } == false)
         #expect(
             pool.contains(
-                "From 2026-11-22 14:00 to 15:00 UTC, all tenants of openai:gpt-4o asked for about 9,000 requests with "
+                "From 2026-11-22 14:00 to 15:00 UTC, all tenants of openai:gpt-4o asked for 9,000 requests with "
                     + "9,000,000 tokens and got 4,920 requests with 6,000,000 tokens, 67 % of the tokens."))
         #expect(pool.contains("Of the 6,000,000 tokens that the pool served: globex 50 %, acme 25 %, 3 others 25 %."))
         let quiet = PeriodFacts(

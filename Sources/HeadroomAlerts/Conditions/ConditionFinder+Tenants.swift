@@ -38,8 +38,8 @@ extension ConditionFinder {
             return seen.member(
                 named: tenant.tenant.text, tenant: tenant.tenant,
                 since: since, .critical,
-                "\(tenant.tenant) has been starved in \(pool.pool) since \(since.sentence): it wants "
-                    + "\(RateText.sentence(tenant.demand)), was served \(RateText.sentence(tenant.consumed)), and \(why).",
+                "\(tenant.tenant) has been starved in \(pool.pool) since \(since.sentence): it asks for "
+                    + "\(RateText.sentence(tenant.asked)), was served \(RateText.sentence(tenant.consumed)), and \(why).",
                 StarvationAdvice(tenant: tenant, pool: pool, seen: seen).recommendation)
         }
     }

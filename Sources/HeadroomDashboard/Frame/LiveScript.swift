@@ -7,7 +7,7 @@ extension DashboardFile {
         import { get, pause, Problem, query } from "/dashboard/service.js";
 
         const mostSamples = 900;
-        const lines = ["nominal", "capacity", "budget", "assured", "demand", "consumed"];
+        const lines = ["nominal", "capacity", "budget", "assured", "asked", "consumed"];
         // Columns by name: calls of the last minute by outcome, attempts by model, budgets by gateway.
         const groups = ["outcomes", "models", "gateways"];
         const signals = ["waiting", "oldest_seconds", "refused_share", "p95_ms", "starved",
@@ -114,7 +114,7 @@ extension DashboardFile {
           const width = answer.step_seconds;
           const resource = answer.series.some((step) => step.capacity.nominal.tpm !== undefined) ? "tpm" : "rpm";
           const perMinute = (amount) => amount * 60 / width;
-          const columns = Object.fromEntries(["nominal", "capacity", "budget", "assured", "demand", "consumed"].map((line) => [line, []]));
+          const columns = Object.fromEntries(["nominal", "capacity", "budget", "assured", "asked", "consumed"].map((line) => [line, []]));
           const made = { at: [], resource, resources: { [resource]: columns }, tenants: {}, waiting: [], oldest_seconds: [], refused_share: [], p95_ms: [], starved: [], outcomes: {}, models: {} };
           const named = ["ok", "quota", "overload", "ramp", "billing", "error", "denied"].filter((name) => answer.series.some((step) => step[name] > 0));
           for (const name of named) made.outcomes[name] = [];
@@ -125,7 +125,7 @@ extension DashboardFile {
             columns.capacity.push(known ? step.capacity.estimated[resource] ?? null : null);
             columns.budget.push(known ? step.capacity.budget[resource] ?? null : null);
             columns.assured.push(perMinute(resource === "tpm" ? step.assured_tokens : step.assured_requests));
-            columns.demand.push(perMinute(resource === "tpm" ? step.demand_tokens : step.demand_requests));
+            columns.asked.push(perMinute(resource === "tpm" ? step.asked_tokens : step.asked_requests));
             columns.consumed.push(perMinute(resource === "tpm" ? step.counted_tokens : step.ok));
             const attempts = step.ok + step.quota + step.overload + step.error;
             made.refused_share.push(attempts ? step.quota / attempts : 0);
@@ -138,12 +138,12 @@ extension DashboardFile {
           }
           const places = new Map(answer.series.map((step, index) => [step.start, index]));
           for (const leader of answer.top ?? []) {
-            const own = { demand: Array(made.at.length).fill(null), assured: Array(made.at.length).fill(null), consumed: Array(made.at.length).fill(null) };
+            const own = { asked: Array(made.at.length).fill(null), assured: Array(made.at.length).fill(null), consumed: Array(made.at.length).fill(null) };
             for (const step of leader.series) {
               const index = places.get(step.start);
               if (index === undefined) continue;
               own.consumed[index] = perMinute(resource === "tpm" ? step.counted_tokens : step.ok);
-              own.demand[index] = resource === "tpm" ? perMinute(step.demand_tokens) : null;
+              own.asked[index] = perMinute(resource === "tpm" ? step.asked_tokens : step.asked_requests);
               own.assured[index] = resource === "tpm" ? perMinute(step.assured_tokens) : null;
             }
             made.tenants[leader.tenant] = own;
@@ -192,10 +192,10 @@ extension DashboardFile {
           const answer = await get("/v1/history" + query({ pool, tenant, from: Math.floor(from), to: Math.ceil(to) }), { signal: until });
           const width = answer.step_seconds;
           const perMinute = (amount) => amount * 60 / width;
-          const made = { at: [], demand: [], assured: [], consumed: [], ceiling: [], oldest: [], denied: [], retries: [], waited: [], events: eventsOf(answer) };
+          const made = { at: [], asked: [], assured: [], consumed: [], ceiling: [], oldest: [], denied: [], retries: [], waited: [], events: eventsOf(answer) };
           for (const step of answer.series) {
             made.at.push(Date.parse(step.start) + width * 500);
-            made.demand.push(perMinute(step.demand_tokens));
+            made.asked.push(perMinute(step.asked_tokens));
             made.assured.push(perMinute(step.assured_tokens));
             made.consumed.push(perMinute(step.counted_tokens));
             made.ceiling.push(step.ceiling?.tpm ?? null);
@@ -261,13 +261,13 @@ extension DashboardFile {
             }
             for (const tenant of pool.top) {
               this.tenants[tenant.tenant] ??= {
-                demand: Array(length - 1).fill(null), assured: Array(length - 1).fill(null), consumed: Array(length - 1).fill(null),
+                asked: Array(length - 1).fill(null), assured: Array(length - 1).fill(null), consumed: Array(length - 1).fill(null),
               };
             }
             const named = new Map(pool.top.map((tenant) => [tenant.tenant, tenant]));
             for (const [name, columns] of Object.entries(this.tenants)) {
               const tenant = named.get(name);
-              columns.demand.push(tenant?.demand ?? null);
+              columns.asked.push(tenant?.asked ?? null);
               columns.assured.push(tenant?.assured ?? null);
               columns.consumed.push(tenant?.consumed ?? null);
             }
@@ -288,7 +288,7 @@ extension DashboardFile {
             for (const [tenant, columns] of Object.entries(this.tenants)) {
               for (const line of Object.keys(columns)) columns[line].splice(0, count);
               // One that has not been named for half an hour costs nothing more.
-              if (columns.demand.every((value) => value === null)) delete this.tenants[tenant];
+              if (columns.asked.every((value) => value === null)) delete this.tenants[tenant];
             }
           }
         }

@@ -75,7 +75,7 @@ extension DashboardFile {
           const starved = state.pools.reduce((sum, pool) => sum + pool.starved, 0) || short.filter((tenant) => tenant.starvation).length;
           const troubled = state.pools.filter((pool) => pool.state !== "healthy");
           const tenants = state.pools.reduce((sum, pool) => sum + pool.tenants, 0);
-          const crowded = state.pools.filter((pool) => mainRate(pool.demand, pool.resource) > 1.05 * mainRate(pool.capacity, pool.resource));
+          const crowded = state.pools.filter((pool) => mainRate(pool.asked, pool.resource) > 1.05 * mainRate(pool.capacity, pool.resource));
           let is = "good";
           let title = "Nobody is starved";
           if (starved) [is, title] = ["bad", `${starved} ${starved === 1 ? "tenant is" : "tenants are"} starved`];
@@ -85,7 +85,7 @@ extension DashboardFile {
           else if (!tenants) [is, title] = ["good", "Waiting for traffic"];
           const worst = short[0];
           const detail = worst
-            ? `${worst.tenant} is furthest behind: ${compact(worst.consumed)} of ${compact(worst.demand)} it asks for, for ${duration(worst.underserved_seconds)}.`
+            ? `${worst.tenant} is furthest behind: ${compact(worst.consumed)} of ${compact(worst.asked)} it asks for, for ${duration(worst.underserved_seconds)}.`
             : troubled.length ? troubled.map((pool) => `${pool.pool} is ${pool.state.replace("_", " ")}`).join(", ") + "."
               : tenants ? `${tenants} ${tenants === 1 ? "tenant gets what it is" : "tenants get what they are"} due.${crowded.length ? ` More is asked for than there is in ${crowded.length === 1 ? crowded[0].pool : `${crowded.length} pools`}: it is divided by priority.` : ""}`
                 : "As soon as a gateway reports, its tenants are here.";
@@ -100,7 +100,7 @@ extension DashboardFile {
           if (element.contains(document.activeElement)) return;
           const sum = (value) => state.pools.reduce((total, pool) => total + (value(pool) ?? 0), 0);
           const parts = state.pools.map((pool) => ({
-            served: mainRate(pool.consumed, pool.resource), wanted: mainRate(pool.demand, pool.resource) }));
+            served: mainRate(pool.consumed, pool.resource), wanted: mainRate(pool.asked, pool.resource) }));
           const wanted = parts.reduce((total, part) => total + (part.wanted ? 1 : 0), 0);
           const met = wanted ? parts.reduce((total, part) => total + (part.wanted ? Math.min(1, part.served / part.wanted) : 0), 0) / wanted : null;
           const lowest = parts.length ? Math.min(...state.pools.map(left)) : null;
@@ -166,7 +166,7 @@ extension DashboardFile {
             { name: "Why", value: (row) => row.starvation ?? "short", show: (row) => row.starvation ? chip(`starved: ${row.starvation}`, "bad") : chip("short", "warn") },
             { name: "For", number: true, value: (row) => row.underserved_seconds, show: (row) => duration(row.underserved_seconds) },
             { name: "Gets", number: true, value: (row) => row.consumed, show: (row) => compact(row.consumed) },
-            { name: "Asks for", number: true, value: (row) => row.demand, show: (row) => compact(row.demand) },
+            { name: "Asks for", number: true, value: (row) => row.asked, show: (row) => compact(row.asked) },
           ], rows, "Nobody. A tenant comes here as soon as it gets less than 70 % of what it is due."));
         }
 

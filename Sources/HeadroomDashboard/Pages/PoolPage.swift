@@ -64,7 +64,7 @@ extension DashboardFile {
           if (!lines) return [];
           return [
             { name: "used", kind: "area", tone: "var(--use)", values: lines.consumed },
-            { name: "asked for, not served", kind: "gap", values: lines.consumed, upper: missing(lines.consumed, lines.demand) },
+            { name: "asked for, not served", kind: "gap", values: lines.consumed, upper: missing(lines.consumed, lines.asked) },
             { name: "budget", kind: "thin", tone: "var(--c2)", values: lines.budget },
             { name: "capacity", kind: "line", tone: "var(--capacity)", values: lines.capacity },
             { name: "nominal", kind: "dash", tone: "var(--nominal)", values: lines.nominal },
@@ -72,7 +72,7 @@ extension DashboardFile {
         }
 
         // Demand holds a margin over what is used, so that a twentieth is no shortage.
-        function missing(used, demand) { return demand.map((value, index) => value !== null && used[index] !== null && value > used[index] * 1.1 ? value : used[index]); }
+        function missing(used, asked) { return asked.map((value, index) => value !== null && used[index] !== null && value > used[index] * 1.1 ? value : used[index]); }
 
         // One bar a tier: what it got of what it asked for; the mark is what it is sure of.
         export function tierMeters(element, pool) {
@@ -85,14 +85,14 @@ extension DashboardFile {
           }
           tiers.forEach((tier, index) => {
             const [name, note, meter] = element.children[index].children;
-            const demand = mainRate(tier.demand, pool.resource);
+            const asked = mainRate(tier.asked, pool.resource);
             const got = mainRate(tier.consumed, pool.resource);
             const sure = mainRate(tier.assured, pool.resource);
-            const part = demand ? Math.min(1, got / demand) : 1;
+            const part = asked ? Math.min(1, got / asked) : 1;
             say(name, tier.tier);
-            say(note, `${compact(got)} of ${compact(demand)}${tier.starved ? ` · ${tier.starved} starved` : ""}${tier.waiting ? ` · ${compact(tier.waiting)} waiting` : ""}`);
+            say(note, `${compact(got)} of ${compact(asked)}${tier.starved ? ` · ${tier.starved} starved` : ""}${tier.waiting ? ` · ${compact(tier.waiting)} waiting` : ""}`);
             meter.style.setProperty("--part", `${100 * part}%`);
-            meter.style.setProperty("--mark", demand ? `calc(${Math.min(100, 100 * sure / demand)}% - 2px)` : "0%");
+            meter.style.setProperty("--mark", asked ? `calc(${Math.min(100, 100 * sure / asked)}% - 2px)` : "0%");
             meter.style.setProperty("--tone", tier.starved ? "var(--shortage)" : part < .7 ? "var(--c2)" : "var(--use)");
             meter.setAttribute("aria-label", `${tier.tier} gets ${percent(part)} of what it asks for`);
           });
@@ -145,7 +145,7 @@ extension DashboardFile {
               return;
             }
             const shown = resource ?? pool.resource;
-            const [capacity, nominal, used, demand] = [pool.capacity, pool.nominal, pool.consumed, pool.demand].map((value) => mainRate(value, shown));
+            const [capacity, nominal, used, asked] = [pool.capacity, pool.nominal, pool.consumed, pool.asked].map((value) => mainRate(value, shown));
             const tight = tightest(pool);
             offer(pool, shown, tight);
             say(head.querySelector("p"), `${pool.tenants} tenants · estimate by: ${reasons[pool.capacity_reason] ?? pool.capacity_reason} · confidence ${percent(pool.confidence)}`);
@@ -153,7 +153,7 @@ extension DashboardFile {
               ["State", pool.state.replace("_", " "), null, null, pool.state === "healthy" ? "good" : pool.state === "open" ? "bad" : "warn"],
               ["Capacity", compact(capacity), units[shown], `${percent(capacity / nominal)} of nominal`],
               ["Used", compact(used), units[shown], `${percent(used / capacity)} of capacity`],
-              ["Asked for", compact(demand), units[shown], demand ? `${percent(Math.min(1, used / demand))} served` : null],
+              ["Asked for", compact(asked), units[shown], asked ? `${percent(Math.min(1, used / asked))} served` : null],
               tight && Object.keys(pool.capacity).length > 1 ? ["Runs out first", units[tight.resource].replace("/min", ""), null, `${percent(tight.part)} used`] : null,
               ["Starved", String(pool.starved), `of ${pool.tenants}`, null, pool.starved ? "bad" : "good"],
               ["Waiting", compact(pool.waiting), "calls", pool.waiting ? `oldest ${duration(pool.oldest_seconds)}` : null],
@@ -187,8 +187,8 @@ extension DashboardFile {
             // Of who is starved the small plots say nothing.
             const main = events.filter((event) => !["starved", "recovered"].includes(event.kind));
             const lines = columns.resources[shown] ?? {};
-            whole.draw({ at: columns.at, events: main, series: lines.demand ? [
-              { name: "asked for", kind: "line", tone: "var(--shortage)", values: lines.demand },
+            whole.draw({ at: columns.at, events: main, series: lines.asked ? [
+              { name: "asked for", kind: "line", tone: "var(--shortage)", values: lines.asked },
               { name: "used", kind: "area", tone: "var(--use)", values: lines.consumed },
               { name: "assured", kind: "thin", tone: "var(--c1)", values: lines.assured },
               { name: "budget", kind: "thin", tone: "var(--c2)", values: lines.budget },
@@ -312,7 +312,7 @@ extension DashboardFile {
             name: one.tenant, kind: "stack", tone: tones[index], values: one.consumed, href: `#/tenant/${encodeURIComponent(one.tenant)}` }));
           const rest = lines.consumed.map((value, index) => value === null ? null : Math.max(0, value - stack.reduce((sum, one) => sum + (one.values[index] ?? 0), 0)));
           return [...stack, { name: "all others", kind: "stack", tone: "var(--rest)", values: rest },
-            { name: "asked for, not served", kind: "gap", values: lines.consumed, upper: missing(lines.consumed, lines.demand) },
+            { name: "asked for, not served", kind: "gap", values: lines.consumed, upper: missing(lines.consumed, lines.asked) },
             { name: "capacity", kind: "line", tone: "var(--capacity)", values: lines.capacity },
             { name: "nominal", kind: "dash", tone: "var(--nominal)", values: lines.nominal }];
         }
@@ -331,12 +331,12 @@ extension DashboardFile {
           };
           const lines = columns.resources[columns.resource];
           const rows = [
-            ["Capacity", lines.capacity], ["Budget", lines.budget], ["Used", lines.consumed], ["Asked for", lines.demand],
+            ["Capacity", lines.capacity], ["Budget", lines.budget], ["Used", lines.consumed], ["Asked for", lines.asked],
             ...Object.keys(columns.resources).filter((one) => one !== columns.resource).map((one) => [`Used, ${units[one]}`, columns.resources[one].consumed]),
             ["Latency p95, ms", columns.p95_ms], ["Calls waiting", columns.waiting], ["Tenants starved", columns.starved],
             ...Object.entries(columns.outcomes).map(([outcome, values]) => [`Calls a minute: ${outcomes[outcome] ?? (outcome === "denied" ? "denied by a gateway" : outcome)}`, values]),
             ...Object.entries(columns.models).map(([model, values]) => [`Attempts a minute: ${model}`, values]),
-            ...Object.entries(columns.tenants).flatMap(([tenant, own]) => [[`${tenant}: used`, own.consumed, tenant], [`${tenant}: asked for`, own.demand, tenant]]),
+            ...Object.entries(columns.tenants).flatMap(([tenant, own]) => [[`${tenant}: used`, own.consumed, tenant], [`${tenant}: asked for`, own.asked, tenant]]),
           ].map(([what, values, tenant]) => ({ what, tenant, inside: mean(values, inside), outside: mean(values, outside) }))
             .filter((row) => row.inside !== null && row.outside !== null)
             .map((row) => ({ ...row, change: row.outside ? row.inside / row.outside - 1 : row.inside ? Infinity : 0 }))
@@ -361,7 +361,7 @@ extension DashboardFile {
             { name: "Tenant", value: (row) => row.tenant, kind: "name", show: (row) => h("a", { href: `#/tenant/${encodeURIComponent(row.tenant)}` }, row.tenant) },
             { name: "Tier", value: (row) => row.tier },
             { name: "Gets", number: true, value: (row) => row.consumed, show: (row) => compact(row.consumed) },
-            { name: "Asks for", number: true, value: (row) => row.demand, show: (row) => compact(row.demand) },
+            { name: "Asks for", number: true, value: (row) => row.asked, show: (row) => compact(row.asked) },
             { name: "Sure of", number: true, value: (row) => row.assured, show: (row) => compact(row.assured) },
             { name: "Waiting", number: true, value: (row) => row.waiting },
             { name: "State", value: (row) => row.starvation ?? (row.underserved_seconds ? "short" : ""), show: (row) => row.starvation ? chip(`starved: ${row.starvation}`, "bad") : row.underserved_seconds >= 1 ? chip("short", "warn") : chip("as due", "good") },

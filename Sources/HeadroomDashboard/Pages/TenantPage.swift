@@ -83,19 +83,19 @@ extension DashboardFile {
               h("div", { class: "card stack" }, h("header", null, h("h2", null, "In ", h("a", { href: `#/pool/${encodeURIComponent(pool)}` }, pool)), this.status), this.plot.element, this.later),
               this.numbers, card(["Why this number", this.back = h("button", { type: "button", class: "plain", hidden: true, onclick: () => this.explainAt(null) }, "Back to now")],
                 this.why, h("p", { class: "quiet" }, "A click into the plot asks for another moment; by keyboard: Tab to it, the arrow keys, and Space.")), this.profile);
-            this.own = { at: [], demand: [], assured: [], consumed: [], ceiling: [], oldest: [], credit: [] };
+            this.own = { at: [], asked: [], assured: [], consumed: [], ceiling: [], oldest: [], credit: [] };
             this.earlier = null;
           }
 
           async update(own) {
-            const resource = own.demand.tpm !== undefined ? "tpm" : own.demand.itpm !== undefined ? "itpm" : "rpm";
+            const resource = own.asked.tpm !== undefined ? "tpm" : own.asked.itpm !== undefined ? "itpm" : "rpm";
             const at = Date.parse(live.state.at);
-            const [demand, assured, consumed, ceiling] = [own.demand, own.assured, own.consumed, own.ceiling].map((value) => value?.[resource] ?? null);
+            const [asked, assured, consumed, ceiling] = [own.asked, own.assured, own.consumed, own.ceiling].map((value) => value?.[resource] ?? null);
             const kept = this.own;
             if (at > (kept.at.at(-1) ?? 0)) {
               kept.at.push(at);
               const oldest = Math.max(0, ...Object.values(own.queue).map((queue) => queue.oldest_seconds));
-              for (const [line, value] of Object.entries({ demand, assured, consumed, ceiling, oldest, credit: own.credit })) kept[line].push(value);
+              for (const [line, value] of Object.entries({ asked, assured, consumed, ceiling, oldest, credit: own.credit })) kept[line].push(value);
               // Half an hour, as the service keeps it.
               if (kept.at.length > 900) for (const line of Object.keys(kept)) kept[line].shift();
             }
@@ -105,8 +105,8 @@ extension DashboardFile {
             const oldest = Math.max(...Object.values(own.queue).map((queue) => queue.oldest_seconds));
             replace(this.numbers, figures([
               ["Sure of", compact(assured), units[resource], constraints[own.constraint] ?? own.constraint],
-              ["Gets", compact(consumed), null, demand ? `${percent(Math.min(1, consumed / demand))} of what it asks for` : "idle", own.starvation ? "bad" : null],
-              ["Asks for", compact(demand), null, null],
+              ["Gets", compact(consumed), null, asked ? `${percent(Math.min(1, consumed / asked))} of what it asks for` : "idle", own.starvation ? "bad" : null],
+              ["Asks for", compact(asked), null, null],
               ["At most", ceiling === null ? "no limit" : compact(ceiling), null, "its ceiling"],
               ["Tier", own.tier, null, `weight ${compact(own.weight)}`],
               ["Waiting", compact(waiting), "calls", waiting ? `oldest ${duration(oldest)}` : null, oldest > 10 ? "warn" : null],
@@ -135,7 +135,7 @@ extension DashboardFile {
               const at = join("at");
               const acts = this.known?.events.filter((event) => event.kind === "act") ?? [];
               const events = [...poolEvents(this.pool).filter((event) => !event.tenant || event.tenant === this.tenant), ...acts].sort((a, b) => a.at - b.at);
-              this.lines({ at, events, demand: join("demand"), consumed: join("consumed"), assured: join("assured"), ceiling: join("ceiling") });
+              this.lines({ at, events, asked: join("asked"), consumed: join("consumed"), assured: join("assured"), ceiling: join("ceiling") });
               this.waits.draw({ at, events, series: [{ name: "oldest", kind: "area", tone: "var(--c2)", values: join("oldest") }] });
               this.credit.draw({ at, events, series: [{ name: "credit", kind: "area", tone: "var(--c1)", values: join("credit") }] });
             }
@@ -162,11 +162,11 @@ extension DashboardFile {
             return this.stored;
           }
 
-          lines({ at, events, demand, consumed, assured, ceiling }) {
+          lines({ at, events, asked, consumed, assured, ceiling }) {
             this.plot.draw({ at, events, series: [
               { name: "served", kind: "area", tone: "var(--use)", values: consumed },
-              { name: "missing", kind: "gap", values: consumed, upper: demand.map((value, index) => value !== null && consumed[index] !== null && value > consumed[index] * 1.1 ? value : consumed[index]) },
-              { name: "asked for", kind: "line", tone: "var(--shortage)", values: demand },
+              { name: "missing", kind: "gap", values: consumed, upper: asked.map((value, index) => value !== null && consumed[index] !== null && value > consumed[index] * 1.1 ? value : consumed[index]) },
+              { name: "asked for", kind: "line", tone: "var(--shortage)", values: asked },
               { name: "sure of", kind: "line", tone: "var(--c1)", values: assured },
               ...(ceiling.some((value) => value !== null) ? [{ name: "at most", kind: "dash", tone: "var(--nominal)", values: ceiling }] : []),
             ] });

@@ -65,7 +65,7 @@ extension DashboardFile {
           { name: "Tier", value: (row) => row.tier ?? row.contract?.tier ?? "" },
           { name: "State", value: (row) => row.starvation ?? (row.underserved_seconds >= 1 ? "short" : row.pool ? "as due" : ""), show: (row) => !row.pool ? "" : row.starvation ? chip(`starved: ${row.starvation}`, "bad") : row.underserved_seconds >= 1 ? chip(`short for ${duration(row.underserved_seconds)}`, "warn") : chip("as due", "good") },
           { name: "Gets", number: true, value: (row) => mainRate(row.consumed), show: (row) => compact(mainRate(row.consumed)) },
-          { name: "Asks for", number: true, value: (row) => mainRate(row.demand), show: (row) => compact(mainRate(row.demand)) },
+          { name: "Asks for", number: true, value: (row) => mainRate(row.asked), show: (row) => compact(mainRate(row.asked)) },
           { name: "Sure of", number: true, value: (row) => mainRate(row.assured), show: (row) => compact(mainRate(row.assured)) },
           { name: "Waiting", number: true, value: (row) => waiting(row), show: (row) => row.pool ? compact(waiting(row)) : "" },
           { name: "Bound by", value: (row) => row.constraint ?? "", show: (row) => h("span", { class: "quiet" }, constraints[row.constraint] ?? row.constraint ?? "") },

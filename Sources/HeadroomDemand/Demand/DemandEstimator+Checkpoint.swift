@@ -4,7 +4,7 @@ import HeadroomModel
 /// fades from tick to tick, demand above all, may differ by what the ticks between the checkpoint and the end of the
 /// process would have raised it to: at most one half-life of a checkpoint's period.
 extension DemandEstimator {
-    private static let version: UInt16 = 6
+    private static let version: UInt16 = 7
 
     public func write(to writer: inout ByteWriter) {
         writer.write(DemandEstimator.version)
@@ -20,6 +20,7 @@ extension DemandEstimator {
         requests.write(to: &writer)
         denials.write(to: &writer)
         controls.write(to: &writer)
+        pieces.write(to: &writer)
         correction.write(to: &writer)
         // Numbers are given out anew, in the order of the names.
         var numbers = [Int32](repeating: 0, count: profiles.count)
@@ -58,6 +59,7 @@ extension DemandEstimator {
         try requests.restore(from: &reader)
         denials = try RecentContents(from: &reader)
         controls = try RecentContents(from: &reader)
+        pieces = try PieceBook(from: &reader)
         correction = try TokenCorrection(from: &reader)
         tasks = try TaskBook(from: &reader, tenants: profiles.count)
     }

@@ -26,6 +26,7 @@ extension DemandEstimator {
         requests.release(at: now.second)
         denials.release(at: now)
         controls.release(at: now)
+        pieces.release(at: now)
         result.consumed = sums.consumed.rates(overSeconds: Double(terms.windowSeconds), of: pool.nominal.resources)
         result.gateways = gatewayLoads(backlog: sums.backlog, at: now)
         result.hourlyGateways = hourlyTraffic(at: now)
@@ -59,12 +60,10 @@ extension DemandEstimator {
                 let given = row.map { allocations[$0].criticality[criticality].work(overSeconds: seconds) } ?? .zero
                 let most = isFirst ? row.map { allocations[$0].ceiling.work(overSeconds: seconds) } ?? .zero : .zero
                 rollups.add(to: now.minute, tenant: estimated[index], criticality) { sums in
-                    sums.demandTokens += wanted[Resource.tokens.rawValue] * seconds / 60
-                    sums.demandRequests += wanted[Resource.requests.rawValue] * seconds / 60
-                    sums.assuredTokens += given[.tokens]
+                    sums.assuredTokens += given.tokensInAll
                     sums.assuredRequests += given[.requests]
                     // The ceiling is the tenant's, and so is the time: each is counted once, with its most urgent work.
-                    sums.ceilingTokens += most[.tokens]
+                    sums.ceilingTokens += most.tokensInAll
                     sums.ceilingRequests += most[.requests]
                     if isFirst {
                         sums.activeSeconds += seconds
@@ -156,5 +155,12 @@ extension DemandEstimator {
         }
         return zip(gateways, hourlyMeans).map { GatewayTraffic(gateway: $0, weight: $1) }
             .sorted { $0.gateway < $1.gateway }
+    }
+}
+
+extension Work {
+    /// Of rates: a pool that limits input and output apart has no rate of tokens.
+    fileprivate var tokensInAll: Double {
+        self[.tokens] > 0 ? self[.tokens] : self[.inputTokens] + self[.outputTokens]
     }
 }

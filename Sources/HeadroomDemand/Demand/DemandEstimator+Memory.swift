@@ -4,7 +4,8 @@ import HeadroomModel
 extension DemandEstimator {
     public var memoryBytes: Int {
         profiles.capacity * MemoryLayout<TenantProfile>.stride + profiles.reduce(0) { $0 + $1.listBytes }
-            + requests.memoryBytes + denials.memoryBytes + controls.memoryBytes + rollups.memoryBytes
+            + requests.memoryBytes + denials.memoryBytes + controls.memoryBytes + pieces.memoryBytes
+            + rollups.memoryBytes
     }
 }
 
@@ -13,7 +14,7 @@ extension TenantProfile {
     fileprivate var listBytes: Int {
         flows.reduce(
             flows.capacity * MemoryLayout<Flow>.stride + queues.capacity * MemoryLayout<Queue>.stride
-                + arrivals.capacity * MemoryLayout<Arrivals>.stride
+                + arrivals.capacity * MemoryLayout<Arrivals>.stride + waiting.memoryBytes
         ) { $0 + ($1.wanted?.memoryBytes ?? 0) + ($1.served?.memoryBytes ?? 0) }
     }
 }

@@ -66,6 +66,7 @@ public struct DemandEstimator: Sendable {
     /// Denied work, and as much of served work, to see which work comes again.
     var denials: RecentContents
     var controls: RecentContents
+    var pieces: PieceBook
     var correction = TokenCorrection()
     var tasks: TaskBook
     var storm: RetryStormWatch
@@ -88,6 +89,7 @@ public struct DemandEstimator: Sendable {
         begun = now
         denials = RecentContents(at: now)
         controls = RecentContents(at: now)
+        pieces = PieceBook(at: now)
         tasks = TaskBook(at: now)
         storm = RetryStormWatch(at: now)
     }
@@ -135,11 +137,13 @@ public struct DemandEstimator: Sendable {
 
     private mutating func fold(_ call: CallRecord, at instant: Timestamp, isLate: Bool, readAt now: Timestamp) {
         guard let place = place(of: call.tenant, from: call.gateway, at: instant, readAt: now) else { return }
-        rollups.add(to: instant.minute, tenant: place, call.criticality) { $0.count(call) }
+        let index = Int(place)
+        let worth = AskedWork(estimate(of: call, index))
+        rollups.add(to: instant.minute, tenant: place, call.criticality) { $0.count(call, worth: worth) }
         uses.add(call, tenant: place, at: instant)
         // Calls that the gateway answered by itself are no work for the upstream.
-        guard !isLate, call.outcome != .cached else { return }
-        let index = Int(place)
+        guard call.outcome != .cached else { return }
+        guard !isLate else { return ask(call, worth: worth, isResent: false, of: place, at: instant, readAt: now) }
         profiles[index].hear(at: instant)
         let flow = profiles[index].flow(call.criticality)
         profiles[index].watch.noteEnd()
@@ -161,6 +165,7 @@ public struct DemandEstimator: Sendable {
         let isFirst = call.request.map { requests.insert($0, at: instant.second) } ?? !isRetry
         let isResent = isFirst && !isRetry && isAgain(call, index, at: arrival)
         if isResent { profiles[index].retrySeconds.note(arrival.second) }
+        ask(call, worth: worth, isResent: isResent, of: place, at: instant, readAt: now)
         storm.note(isRetry: isRetry || isResent, at: isRetry ? call.startedAt.second : arrival.second)
         // Only after the look for repeated work, or each call would be found to repeat itself.
         if call.outcome == .ok {
@@ -169,7 +174,7 @@ public struct DemandEstimator: Sendable {
         }
         if isFirst, call.outcome == .denied { remember(denied: call, index, arrivedAt: arrival, at: instant) }
         guard isFirst, !isResent else { return }
-        let work = worth(call, index)
+        let work = self.worth(call, index)
         profiles[index].want(
             work, flow: flow, second: instant.second, arrival: arrival.minute, ringSeconds: ringSeconds)
         noteArrivals(work, of: index, from: call.gateway, at: instant)
@@ -196,9 +201,18 @@ public struct DemandEstimator: Sendable {
         }
     }
 
+    /// What the call cost, or would have cost; nothing is learned from it.
+    private func estimate(of call: CallRecord, _ index: Int) -> Work {
+        switch call.outcome {
+        case .ok, .cached, .billing, .auth, .client: call.work
+        case .denied, .quota, .overload, .ramp, .server, .error:
+            profiles[index].estimate(call, poolShare: correction.outputShare)
+        }
+    }
+
     private mutating func fold(_ window: WindowRecord, at instant: Timestamp, isLate: Bool, readAt now: Timestamp) {
         guard let place = place(of: window.tenant, from: window.gateway, at: instant, readAt: now) else { return }
-        rollups.add(to: instant.adding(seconds: -0.001).minute, tenant: place, window.criticality) { $0.count(window) }
+        ask(window, of: place, at: instant, readAt: now)
         guard !isLate else { return }
         let index = Int(place)
         profiles[index].hear(at: instant)
@@ -242,6 +256,7 @@ public struct DemandEstimator: Sendable {
         rollups.add(to: instant.minute, tenant: place, record.criticality) { sums in
             sums.oldestQueuedSeconds = max(sums.oldestQueuedSeconds, record.oldestAgeMilliseconds / 1000)
         }
+        ask(record, of: place, at: instant, readAt: now)
         guard !isLate, let gateway = number(of: record.gateway, at: instant) else { return }
         profiles[Int(place)].hear(at: instant)
         profiles[Int(place)].note(record, gateway: gateway, names: gateways, at: instant)

@@ -32,6 +32,8 @@ public struct RecentRequests: Sendable {
         return newer.insert(fingerprint).inserted
     }
 
+    func contains(_ fingerprint: UInt64) -> Bool { newer.contains(fingerprint) || older.contains(fingerprint) }
+
     /// A pool that went silent gives the memory back.
     mutating func release(at second: Int64) {
         guard rotatedAtSecond != .min, Double(second - rotatedAtSecond) >= 10 * seconds else { return }

@@ -91,7 +91,8 @@ extension RollupSums {
         }
     }
 
-    mutating func count(_ call: CallRecord) {
+    /// - Parameter worth: of a call that was not served, what it would have cost.
+    mutating func count(_ call: CallRecord, worth: AskedWork) {
         switch call.outcome {
         case .ok:
             ok.addSaturating(1)
@@ -107,7 +108,7 @@ extension RollupSums {
         case .overload: overload.addSaturating(1)
         case .denied:
             denied.addSaturating(1)
-            deniedTokens.addSaturating(call.tokens)
+            deniedTokens.addSaturating(worth.tokens)
         case .ramp:
             ramp.addSaturating(1)
             error.addSaturating(1)
@@ -120,14 +121,15 @@ extension RollupSums {
         if call.attempt > 1 { retries.addSaturating(1) }
     }
 
-    mutating func count(_ window: WindowRecord) {
+    /// - Parameter deniedTokens: what the denied work would have cost.
+    mutating func count(_ window: WindowRecord, deniedTokens: Int64) {
         ok.addSaturating(window.ok)
         quota.addSaturating(window.quota)
         overload.addSaturating(window.overload)
         error.addSaturating(window.error)
         retries.addSaturating(window.retries)
         denied.addSaturating(window.denied)
-        deniedTokens.addSaturating(window.deniedTokens)
+        self.deniedTokens.addSaturating(deniedTokens)
         inputTokens.addSaturating(window.inputTokens)
         outputTokens.addSaturating(window.outputTokens)
         countedTokens.addSaturating(window.inputTokens)

@@ -31,6 +31,8 @@ extension TenantProfile {
             writer.write(arrival.gateway)
             arrival.amount.write(to: &writer)
         }
+        waiting.write(to: &writer)
+        lately.write(to: &writer)
         writer.write(demandAt)
         writer.write(servedLately)
         tasks.write(to: &writer)
@@ -74,6 +76,8 @@ extension TenantProfile {
             let gateway = try reader.readGateway(of: gateways)
             return Arrivals(amount: try Fading(from: &reader), gateway: gateway)
         }
+        waiting = try WaitingBook(from: &reader)
+        lately = try AskedLately(from: &reader)
         demandAt = try reader.readTimestamp()
         servedLately = try reader.readWork()
         tasks = try TaskTally(from: &reader)
@@ -90,7 +94,7 @@ extension TenantProfile {
 }
 
 extension ByteReader {
-    fileprivate mutating func readCriticality() throws(ByteCodingError) -> Criticality {
+    mutating func readCriticality() throws(ByteCodingError) -> Criticality {
         guard let criticality = Criticality(rawValue: Int(try read(UInt8.self))) else { throw .outOfRange }
         return criticality
     }

@@ -64,6 +64,8 @@ struct TenantProfile: Sendable {
     var queues: [Queue] = []
     /// Ascending by gateway's name; bounded.
     var arrivals: [Arrivals] = []
+    var waiting = WaitingBook()
+    var lately: AskedLately
     var demandAt: Timestamp
     /// Since the last estimate.
     var servedLately = Work.zero
@@ -83,6 +85,7 @@ struct TenantProfile: Sendable {
         evidence = Fading(at: now)
         retried = Fading(at: now)
         demandAt = now
+        lately = AskedLately(at: now)
         watch = GamingWatch(at: now)
         newestMinute = now.minute
         firstMinute = now.minute
@@ -130,6 +133,18 @@ struct TenantProfile: Sendable {
     /// Work that was not served is reported as an estimate, or not at all.
     /// - Parameter poolShare: of `max_tokens`, what all tenants' answers use: for one that is new.
     mutating func claim(_ call: CallRecord, poolShare: Float?) -> Work {
+        if !isBoundKnown(call, poolShare), let counted = call.countedTokens ?? claimedByBound(call), counted > 0 {
+            correction.learn(claimedTokens: Float(counted), items: 1)
+        }
+        return estimate(call, poolShare: poolShare)
+    }
+
+    private func isBoundKnown(_ call: CallRecord, _ poolShare: Float?) -> Bool {
+        (call.maxTokens ?? 0) > 0 && (correction.outputShare ?? poolShare) != nil
+    }
+
+    /// What the call would have cost.
+    func estimate(_ call: CallRecord, poolShare: Float?) -> Work {
         let mean = shape.mean
         let input = call.inputTokens.map(Double.init) ?? 0
         let isInputReported = input > 0
@@ -143,7 +158,6 @@ struct TenantProfile: Sendable {
                 requests: 1, tokens: (knownInput + output) * charged, inputTokens: knownInput, outputTokens: output)
         }
         if let counted = call.countedTokens ?? claimedByBound(call), counted > 0 {
-            correction.learn(claimedTokens: Float(counted), items: 1)
             let tokens = Double(counted) * Double(correction.factor(served: Float(mean[.tokens])))
             let part = split > 0 ? mean[.inputTokens] / split : 0.5
             let inputTokens = isInputReported ? min(input, tokens) : tokens * part

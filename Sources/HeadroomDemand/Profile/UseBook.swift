@@ -1,7 +1,7 @@
 import HeadroomModel
 
 /// The served use of one pool by hour, tenant, model and kind of task, since it was last stored: of calls that name a model or
-/// a kind, and of all that gateways' own caches answered. ``RollupBook`` has the served use of all.
+/// a kind, and of all that gateways' own caches answered; and what calls that name a kind asked for. ``RollupBook`` has the served use of all.
 struct UseBook: Sendable {
     /// Hours × tenants × models × kinds that are held while they cannot be stored.
     private static let most = 200_000
@@ -20,6 +20,7 @@ struct UseBook: Sendable {
     private struct Sums {
         var served = UseSums()
         var saved = UseSums()
+        var asked = AskedWork()
     }
 
     private var sums: [Key: Sums] = [:]
@@ -42,6 +43,16 @@ struct UseBook: Sendable {
         } else {
             sums[key, default: Sums()].served.add(UseSums(call))
         }
+    }
+
+    /// What calls that name their kind of task asked for, in the hour in which they began.
+    mutating func ask(_ asked: AskedWork, _ call: CallRecord, tenant: Int32, at began: Timestamp) {
+        guard call.taskKind != nil, !asked.isNothing else { return }
+        let key = Key(
+            hour: max(0, began.minute / 60), tenant: tenant, model: number(of: call.model),
+            taskKind: number(of: call.taskKind), criticality: call.criticality)
+        guard key.taskKind != 0, sums.count < Self.most || sums[key] != nil else { return }
+        sums[key, default: Sums()].asked.add(asked)
     }
 
     private mutating func number(of label: String?) -> UInt16 {
@@ -94,6 +105,6 @@ struct UseBook: Sendable {
         return ModelUse(
             start: Timestamp(milliseconds: key.hour * 3_600_000), tenant: tenant, pool: pool,
             criticality: key.criticality, model: label(key.model), taskKind: label(key.taskKind),
-            sums: sums.served, saved: sums.saved)
+            sums: sums.served, saved: sums.saved, asked: sums.asked)
     }
 }

@@ -128,12 +128,12 @@ enum LiveAnswer {
     private static var lines: [(StaticString, KeyPath<LiveSample.Pool, Rates> & Sendable)] {
         [
             ("nominal", \.nominal), ("capacity", \.capacity), ("budget", \.budget), ("assured", \.assured),
-            ("demand", \.demand), ("consumed", \.consumed),
+            ("asked", \.asked), ("consumed", \.consumed),
         ]
     }
 
     private static var tenantLines: [(StaticString, KeyPath<LiveSample.Tenant, Float> & Sendable)] {
-        [("demand", \.demand), ("assured", \.assured), ("consumed", \.consumed)]
+        [("asked", \.asked), ("assured", \.assured), ("consumed", \.consumed)]
     }
 
     /// Of a tenant that is asked for by name.
@@ -217,7 +217,7 @@ extension JSONWriter {
         field("resource", pool.mainResource.rateName)
         for (name, rates) in [
             ("nominal", pool.nominal), ("capacity", pool.capacity), ("budget", pool.budget),
-            ("assured", pool.assured), ("demand", pool.demand), ("consumed", pool.consumed),
+            ("assured", pool.assured), ("asked", pool.asked), ("consumed", pool.consumed),
         ] {
             key(name)
             whole(rates)
@@ -285,7 +285,7 @@ extension JSONWriter {
         field("tenants", tier.tenants)
         field("starved", tier.starved)
         field("waiting", tier.waiting)
-        for (name, rates) in [("demand", tier.demand), ("assured", tier.assured), ("consumed", tier.consumed)] {
+        for (name, rates) in [("asked", tier.asked), ("assured", tier.assured), ("consumed", tier.consumed)] {
             key(name)
             whole(rates)
         }
@@ -297,7 +297,7 @@ extension JSONWriter {
         field("tenant", tenant.tenant.text)
         field("tier", tenant.tier)
         for (name, value) in [
-            ("demand", tenant.demand), ("assured", tenant.assured), ("consumed", tenant.consumed),
+            ("asked", tenant.asked), ("assured", tenant.assured), ("consumed", tenant.consumed),
         ] {
             key(name)
             compact(Double(value))

@@ -14,7 +14,7 @@ struct LiveSample: Sendable {
         let capacity: Rates
         let budget: Rates
         let assured: Rates
-        let demand: Rates
+        let asked: Rates
         let consumed: Rates
         let queueDepth: Int64
         let oldestSeconds: Double
@@ -27,7 +27,7 @@ struct LiveSample: Sendable {
         let models: [(model: String, attempts: Int)]
         /// Ascending by name.
         let tiers: [Tier]
-        /// At most ``maxTenants``, largest demand first.
+        /// At most ``maxTenants``, those that ask for most first.
         let tenants: [Tenant]
         /// Tenants that are short or starved, at most ``maxTenants``: starved ones first, then by how long.
         let short: [Tenant]
@@ -40,7 +40,7 @@ struct LiveSample: Sendable {
         var tenants = 0
         var starved = 0
         var waiting: Int64 = 0
-        var demand = Rates.none
+        var asked = Rates.none
         var assured = Rates.none
         var consumed = Rates.none
     }
@@ -49,7 +49,7 @@ struct LiveSample: Sendable {
     struct Tenant: Sendable {
         let tenant: TenantID
         let tier: String
-        let demand: Float
+        let asked: Float
         let assured: Float
         let consumed: Float
         let waiting: Int64
@@ -111,12 +111,12 @@ extension LiveSample.Pool {
         budget = report.budget
         assured = report.assured
         consumed = report.consumed
-        var demand = SIMD4<Double>.zero
+        var asked = SIMD4<Double>.zero
         var tiers: [String: LiveSample.Tier] = [:]
         var (depth, oldest, starved) = (Int64(0), 0.0, 0)
         var short: [LiveSample.Tenant] = []
         for tenant in report.tenants {
-            demand += tenant.demand.perMinute
+            asked += tenant.asked.perMinute
             var tier = tiers[tenant.tier] ?? LiveSample.Tier(tier: tenant.tier)
             let waiting = Criticality.allCases.reduce(Int64(0)) { $0 + tenant.queue[$1].depth }
             tier.add(tenant, waiting: waiting, of: report.nominal.resources)
@@ -128,7 +128,7 @@ extension LiveSample.Pool {
                 short.append(LiveSample.Tenant(tenant, main, waiting: waiting))
             }
         }
-        self.demand = Rates(perMinute: demand, resources: report.nominal.resources)
+        self.asked = Rates(perMinute: asked, resources: report.nominal.resources)
         self.tiers = tiers.values.sorted { $0.tier < $1.tier }
         (queueDepth, oldestSeconds, starvedCount) = (depth, oldest, starved)
         self.short = short.sorted { left, right in
@@ -136,7 +136,7 @@ extension LiveSample.Pool {
             return (right.underservedSeconds, left.tenant) < (left.underservedSeconds, right.tenant)
         }.prefix(LiveSample.maxTenants).map(\.self)
         tenants = report.tenants.sorted { left, right in
-            (right.demand[main] ?? 0, left.tenant) < (left.demand[main] ?? 0, right.tenant)
+            (right.asked[main] ?? 0, left.tenant) < (left.asked[main] ?? 0, right.tenant)
         }.prefix(LiveSample.maxTenants).map { tenant in
             LiveSample.Tenant(
                 tenant, main, waiting: Criticality.allCases.reduce(Int64(0)) { $0 + tenant.queue[$1].depth })
@@ -164,7 +164,7 @@ extension LiveSample.Tier {
         tenants += 1
         if tenant.starvation != nil { starved += 1 }
         self.waiting += waiting
-        demand = Rates(perMinute: demand.perMinute + tenant.demand.perMinute, resources: resources)
+        asked = Rates(perMinute: asked.perMinute + tenant.asked.perMinute, resources: resources)
         assured = Rates(perMinute: assured.perMinute + tenant.assured.perMinute, resources: resources)
         consumed = Rates(perMinute: consumed.perMinute + tenant.consumed.perMinute, resources: resources)
     }
@@ -174,7 +174,7 @@ extension LiveSample.Tenant {
     fileprivate init(_ report: TenantReport, _ resource: Resource, waiting: Int64) {
         tenant = report.tenant
         tier = report.tier
-        demand = Float(report.demand[resource] ?? 0)
+        asked = Float(report.asked[resource] ?? 0)
         assured = Float(report.assured[resource] ?? 0)
         consumed = Float(report.consumed[resource] ?? 0)
         self.waiting = waiting

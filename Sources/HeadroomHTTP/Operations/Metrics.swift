@@ -221,7 +221,8 @@ package struct Metrics {
         let series = TenantSeries(pools, most: Self.maxTenants)
         let rates: [(String, String, (TenantSeries.Row) -> Rates)] = [
             ("assured", "The rate that a tenant is sure of.", { $0.assured }),
-            ("demand", "What a tenant would use if unlimited.", { $0.demand }),
+            ("asked", "What a tenant asked for in the last minute, each piece of work once.", { $0.asked }),
+            ("demand", "What is planned for a tenant: more than it asks for while its work waits.", { $0.demand }),
             ("consumed", "What a tenant used.", { $0.consumed }),
         ]
         for (kind, help, value) in rates {

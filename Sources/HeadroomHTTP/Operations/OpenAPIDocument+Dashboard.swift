@@ -216,13 +216,13 @@ extension OpenAPIDocument {
             }}},
             "tiers": {"type": "array", "items": {"type": "object", "properties": {
               "pool": {"type": "string"}, "tier": {"type": "string"}, "tenants": {"type": "integer"},
-              "demand": {"$ref": "#/components/schemas/Rates"},
+              "asked": {"$ref": "#/components/schemas/Rates"},
               "served_before": {"$ref": "#/components/schemas/Rates"}, "served_after": {"$ref": "#/components/schemas/Rates"}
             }}},
             "tenant_count": {"type": "integer"},
             "tenants": {"type": "array", "items": {"type": "object", "description": "Means over the replay; the first ones with their course, one number a step", "properties": {
               "tenant": {"type": "string"}, "pool": {"type": "string"}, "tier": {"type": "string"},
-              "demand": {"$ref": "#/components/schemas/Rates"},
+              "asked": {"$ref": "#/components/schemas/Rates"},
               "assured_before": {"$ref": "#/components/schemas/Rates"}, "assured_after": {"$ref": "#/components/schemas/Rates"},
               "served_before": {"$ref": "#/components/schemas/Rates"}, "served_after": {"$ref": "#/components/schemas/Rates"},
               "demand_series": {"type": "array", "items": {"type": "integer"}},
@@ -250,7 +250,7 @@ extension OpenAPIDocument {
           "description": "Amounts of the pool's resource",
           "properties": {
             "tenant": {"type": "string"}, "tier": {"type": "string"},
-            "demand": {"type": ["number", "null"]}, "assured": {"type": ["number", "null"]},
+            "asked": {"type": ["number", "null"]}, "assured": {"type": ["number", "null"]},
             "consumed": {"type": ["number", "null"]},
             "waiting": {"type": "integer"}, "oldest_seconds": {"type": ["number", "null"]},
             "underserved_seconds": {"type": ["number", "null"]},
@@ -282,7 +282,7 @@ extension OpenAPIDocument {
                   "resource": {"type": "string", "description": "The one in which tenants are counted here"},
                   "nominal": {"$ref": "#/components/schemas/Rates"}, "capacity": {"$ref": "#/components/schemas/Rates"},
                   "budget": {"$ref": "#/components/schemas/Rates"}, "assured": {"$ref": "#/components/schemas/Rates"},
-                  "demand": {"$ref": "#/components/schemas/Rates"}, "consumed": {"$ref": "#/components/schemas/Rates"},
+                  "asked": {"$ref": "#/components/schemas/Rates"}, "consumed": {"$ref": "#/components/schemas/Rates"},
                   "waiting": {"type": "integer"}, "oldest_seconds": {"type": "number"},
                   "refused_share": {"type": "number"}, "p95_ms": {"type": ["number", "null"]},
                   "outcomes": {"type": "object", "additionalProperties": {"type": "integer"}, "description": "Calls of the last minute by outcome, without those that are 0"},
@@ -302,7 +302,7 @@ extension OpenAPIDocument {
                       "properties": {
                         "tier": {"type": "string"}, "tenants": {"type": "integer"}, "starved": {"type": "integer"},
                         "waiting": {"type": "integer"},
-                        "demand": {"$ref": "#/components/schemas/Rates"},
+                        "asked": {"$ref": "#/components/schemas/Rates"},
                         "assured": {"$ref": "#/components/schemas/Rates"},
                         "consumed": {"$ref": "#/components/schemas/Rates"}
                       }

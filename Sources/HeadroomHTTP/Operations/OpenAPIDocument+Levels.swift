@@ -112,7 +112,7 @@ extension OpenAPIDocument {
                   "starved_seconds": {"type": "number"},
                   "longest_spell_seconds": {"type": "number"},
                   "longest_wait_seconds": {"type": "number", "description": "Of a queued call meanwhile"},
-                  "demand_tokens": {"type": "number", "description": "Asked for meanwhile"},
+                  "asked_tokens": {"type": "integer", "description": "Asked for meanwhile, each piece of work once"},
                   "counted_tokens": {"type": "integer", "description": "Got meanwhile"},
                   "first": {"type": "string", "format": "date-time"},
                   "last": {"type": "string", "format": "date-time"},
@@ -129,7 +129,7 @@ extension OpenAPIDocument {
                         "first": {"type": "string", "format": "date-time"},
                         "last": {"type": "string", "format": "date-time"},
                         "delivery_seconds": {"type": "number"}, "shortage_seconds": {"type": "number"},
-                        "longest_wait_seconds": {"type": "number"}, "demand_tokens": {"type": "number"},
+                        "longest_wait_seconds": {"type": "number"}, "asked_tokens": {"type": "integer"},
                         "counted_tokens": {"type": "integer"}
                       }
                     }

@@ -214,7 +214,8 @@ extension OpenAPIDocument {
                   "tier": {"type": "string"},
                   "weight": {"type": ["number", "null"]},
                   "constraint": {"type": ["string", "null"]},
-                  "demand": {"$ref": "#/components/schemas/Rates"},
+                  "asked": {"$ref": "#/components/schemas/Rates", "description": "Asked for in the last minute, each piece of work once"},
+                  "demand": {"$ref": "#/components/schemas/Rates", "description": "Planned: more than is asked for while work waits"},
                   "assured": {"$ref": "#/components/schemas/Rates"},
                   "consumed": {"$ref": "#/components/schemas/Rates"},
                   "ceiling": {"$ref": "#/components/schemas/Rates"},
@@ -412,7 +413,10 @@ extension OpenAPIDocument {
                   "waits": {"type": "integer", "description": "Served calls that said how long they had waited"},
                   "waited_seconds": {"type": "number", "description": "Of these calls, in all"},
                   "active_seconds": {"type": "number", "description": "In which a tenant wanted something"},
-                  "demand_tokens": {"type": "number"}, "demand_requests": {"type": "number"},
+                  "asked_requests": {"type": "integer", "description":
+                    "What arrived, each piece of work once: served + given up or refused for good + waiting now − waiting before. May be below 0 in a minute"},
+                  "asked_tokens": {"type": "integer"}, "asked_input_tokens": {"type": "integer"},
+                  "asked_output_tokens": {"type": "integer"},
                   "assured_tokens": {"type": "number"}, "assured_requests": {"type": "number"},
                   "starved_delivery_seconds": {"type": "number"}, "starved_shortage_seconds": {"type": "number"},
                   "oldest_queued_seconds": {"type": "number"},
@@ -480,7 +484,7 @@ extension OpenAPIDocument {
             "properties": {
               "start": {"type": "string", "format": "date-time"},
               "ok": {"type": "integer"}, "quota": {"type": "integer"}, "denied": {"type": "integer"},
-              "counted_tokens": {"type": "integer"}, "demand_tokens": {"type": "number"},
+              "counted_tokens": {"type": "integer"}, "asked_requests": {"type": "integer"}, "asked_tokens": {"type": "integer"},
               "assured_tokens": {"type": "number"}, "oldest_queued_seconds": {"type": "number"}
             }
           }

@@ -5,6 +5,7 @@ struct TenantSeries {
     struct Row {
         let pool: PoolID
         var tenant: String
+        var asked: Rates
         var demand: Rates
         var assured: Rates
         var consumed: Rates
@@ -15,6 +16,7 @@ struct TenantSeries {
         init(_ pool: PoolID, _ report: TenantReport) {
             self.pool = pool
             tenant = report.tenant.text
+            asked = report.asked
             demand = report.demand
             assured = report.assured
             consumed = report.consumed
@@ -28,6 +30,7 @@ struct TenantSeries {
         }
 
         fileprivate mutating func add(_ row: Row) {
+            asked = asked + row.asked
             demand = demand + row.demand
             assured = assured + row.assured
             consumed = consumed + row.consumed

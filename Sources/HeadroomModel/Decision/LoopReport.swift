@@ -154,7 +154,10 @@ public struct TenantReport: Sendable {
 
     public var tenant: TenantID
     public var tier: String
+    /// Planned: what decisions go by.
     public var demand: Rates
+    /// As ``TenantDemand/asked``.
+    public var asked: Rates
     public var assured: Rates
     public var consumed: Rates
     /// As ``TenantDemand/arrivals``.
@@ -185,6 +188,7 @@ public struct TenantReport: Sendable {
         self.tenant = tenant
         self.tier = tier
         self.demand = demand
+        asked = demand
         self.assured = assured
         self.consumed = consumed
         self.queue = queue

@@ -26,6 +26,8 @@ public struct TenantDemand: TenantRow, Equatable, Sendable {
 
     /// The rates it wants at this moment, without memory of a minute ago: the measure of starvation.
     public var wanted: Rates
+    /// What it asked for in the last minute or so (``AskedWork``): what people read.
+    public var asked: Rates
     /// Its mean arrivals of the last five minutes, what waits among them.
     public var arrivals: Rates
     /// The work it was served since the estimate before.
@@ -65,6 +67,7 @@ public struct TenantDemand: TenantRow, Equatable, Sendable {
         self.profile = profile
         let total = demand.total
         self.wanted = wanted ?? total
+        asked = total
         arrivals = total
     }
 

@@ -9,22 +9,22 @@ public struct StarvedTenant: Equatable, Sendable {
         public var deliverySeconds: Double
         public var shortageSeconds: Double
         public var longestWaitSeconds: Double
-        /// Its demand in the starved minutes, and its service.
-        public var demandTokens: Double
+        /// What it asked for in the starved minutes, and was served.
+        public var askedTokens: Int64
         public var countedTokens: Int64
 
         public var starvedSeconds: Double { deliverySeconds + shortageSeconds }
 
         public init(
             first: Timestamp, last: Timestamp, deliverySeconds: Double, shortageSeconds: Double,
-            longestWaitSeconds: Double, demandTokens: Double, countedTokens: Int64
+            longestWaitSeconds: Double, askedTokens: Int64, countedTokens: Int64
         ) {
             self.first = first
             self.last = last
             self.deliverySeconds = deliverySeconds
             self.shortageSeconds = shortageSeconds
             self.longestWaitSeconds = longestWaitSeconds
-            self.demandTokens = demandTokens
+            self.askedTokens = askedTokens
             self.countedTokens = countedTokens
         }
     }
@@ -47,7 +47,7 @@ public struct StarvedTenant: Equatable, Sendable {
     public var starvedSeconds: Double { spells.reduce(0) { $0 + $1.starvedSeconds } }
     public var longestSpellSeconds: Double { spells.reduce(0) { max($0, $1.starvedSeconds) } }
     public var longestWaitSeconds: Double { spells.reduce(0) { max($0, $1.longestWaitSeconds) } }
-    public var demandTokens: Double { spells.reduce(0) { $0 + $1.demandTokens } }
+    public var askedTokens: Int64 { spells.reduce(0) { $0 + $1.askedTokens } }
     public var countedTokens: Int64 { spells.reduce(0) { $0 + $1.countedTokens } }
 
     /// The reason of most of the time.
@@ -69,7 +69,7 @@ public struct StarvedTenant: Equatable, Sendable {
         last.deliverySeconds += next.deliverySeconds
         last.shortageSeconds += next.shortageSeconds
         last.longestWaitSeconds = max(last.longestWaitSeconds, next.longestWaitSeconds)
-        last.demandTokens += next.demandTokens
+        last.askedTokens += next.askedTokens
         last.countedTokens += next.countedTokens
         spells[spells.count - 1] = last
     }
@@ -118,7 +118,7 @@ public struct OngoingStarvation: Equatable, Sendable {
         let rest = max(0, until.seconds(since: since) - stored)
         return StarvedTenant.Spell(
             first: since, last: until, deliverySeconds: reason == .delivery ? rest : 0,
-            shortageSeconds: reason == .shortage ? rest : 0, longestWaitSeconds: waitSeconds, demandTokens: 0,
+            shortageSeconds: reason == .shortage ? rest : 0, longestWaitSeconds: waitSeconds, askedTokens: 0,
             countedTokens: 0)
     }
 }

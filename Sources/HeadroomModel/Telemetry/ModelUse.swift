@@ -46,10 +46,13 @@ public struct ModelUse: Equatable, Sendable {
     public var sums: UseSums
     /// What a gateway's own cache answered in place of a call; not among ``sums``.
     public var saved: UseSums
+    /// Of calls that name their kind of task.
+    public var asked: AskedWork
 
     public init(
         start: Timestamp, tenant: TenantID, pool: PoolID, criticality: Criticality, model: String? = nil,
-        taskKind: String? = nil, sums: UseSums, saved: UseSums = UseSums()
+        taskKind: String? = nil, sums: UseSums, saved: UseSums = UseSums(),
+        asked: AskedWork = AskedWork()
     ) {
         self.start = start
         self.tenant = tenant
@@ -59,6 +62,7 @@ public struct ModelUse: Equatable, Sendable {
         self.taskKind = taskKind
         self.sums = sums
         self.saved = saved
+        self.asked = asked
     }
 }
 

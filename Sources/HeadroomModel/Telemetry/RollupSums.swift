@@ -13,6 +13,7 @@ public struct RollupSums: Equatable, Sendable {
     public var retries: Int64 = 0
     /// Unique work that was denied by gateways.
     public var denied: Int64 = 0
+    /// With what the answers would have cost, as estimated.
     public var deniedTokens: Int64 = 0
     public var inputTokens: Int64 = 0
     /// Among ``inputTokens``.
@@ -28,9 +29,9 @@ public struct RollupSums: Equatable, Sendable {
     /// Of these, seconds in which it was not satisfied: it got clearly less than it was due, or its calls waited for longer
     /// than its tier's should.
     public var missedSeconds = 0.0
-    /// Of these seconds, rate × time: demand, the assured rate, and the ceiling.
-    public var demandTokens = 0.0
-    public var demandRequests = 0.0
+    /// What arrived, each piece of work once.
+    public var asked = AskedWork()
+    /// Of the active seconds, rate × time: the assured rate, and the ceiling.
     public var assuredTokens = 0.0
     public var assuredRequests = 0.0
     public var ceilingTokens = 0.0
@@ -46,6 +47,16 @@ public struct RollupSums: Equatable, Sendable {
     /// With what `fill` sets.
     public init(_ fill: (inout RollupSums) -> Void) {
         fill(&self)
+    }
+
+    /// Something was asked for, tried or turned back.
+    public var hasWork: Bool { !asked.isNothing || attempts > 0 || denied > 0 }
+
+    /// The part of the tokens asked for that was served, 0 to 1; `nil` where nothing was asked for. Of a pool whose calls
+    /// have no tokens, the part of the requests.
+    public var servedShare: Double? {
+        if asked.tokens > 0 { return min(1, Double(countedTokens) / Double(asked.tokens)) }
+        return asked.requests > 0 ? min(1, Double(ok) / Double(asked.requests)) : nil
     }
 
     /// Attempts that reached the upstream.
@@ -69,8 +80,7 @@ public struct RollupSums: Equatable, Sendable {
         waitedSeconds += other.waitedSeconds
         activeSeconds += other.activeSeconds
         missedSeconds += other.missedSeconds
-        demandTokens += other.demandTokens
-        demandRequests += other.demandRequests
+        asked.add(other.asked)
         assuredTokens += other.assuredTokens
         assuredRequests += other.assuredRequests
         ceilingTokens += other.ceilingTokens

@@ -89,14 +89,14 @@ extension RecordReader {
         StarvedTenant.Spell(
             first: Timestamp(milliseconds: row.integer(2)),
             last: Timestamp(milliseconds: row.integer(2) + span.milliseconds), deliverySeconds: row.double(3),
-            shortageSeconds: row.double(4), longestWaitSeconds: row.double(5), demandTokens: row.double(6),
+            shortageSeconds: row.double(4), longestWaitSeconds: row.double(5), askedTokens: row.integer(6),
             countedTokens: row.integer(7))
     }
 
     /// A tenant is starved in a pool as a whole: of its criticalities the longest time counts, and all of the work.
     private static let selectStarved: StaticString = """
         SELECT starved.pool_id, starved.tenant_id, starved.start_ms, max(starved_for_delivery_s),
-            max(starved_for_shortage_s), max(oldest_queued_s), total(demand_tokens), sum(counted_tokens)
+            max(starved_for_shortage_s), max(oldest_queued_s), sum(asked_tokens), sum(counted_tokens)
         FROM (SELECT DISTINCT start_ms, pool_id, tenant_id FROM rollup INDEXED BY rollup_starved
                 WHERE span_s = :span_s AND start_ms >= :from_ms AND start_ms < :to_ms
                     AND (starved_for_delivery_s > 0 OR starved_for_shortage_s > 0)) AS starved

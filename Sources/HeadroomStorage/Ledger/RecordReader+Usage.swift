@@ -55,7 +55,8 @@ extension RecordReader {
                     start: from, tenant: TenantID(unchecked: try names.text(row.integer(0))), pool: name,
                     criticality: criticality, model: try label(2), taskKind: try label(3), sums: sums,
                     saved: UseSums(
-                        requests: row.integer(8), inputTokens: row.integer(9), outputTokens: row.integer(10))))
+                        requests: row.integer(8), inputTokens: row.integer(9), outputTokens: row.integer(10)),
+                    asked: AskedWork(requests: row.integer(11), tokens: row.integer(12))))
         }
         try rows(Self.selectUsage).forEachRow { row in
             guard let criticality = Criticality(rawValue: Int(row.integer(1))) else { return }
@@ -73,7 +74,7 @@ extension RecordReader {
     private static let selectNamed: StaticString = """
         SELECT tenant_id, criticality, model_id, task_kind_id, sum(requests), sum(input_tokens),
             sum(cached_input_tokens), sum(output_tokens), sum(saved_requests), sum(saved_input_tokens),
-            sum(saved_output_tokens)
+            sum(saved_output_tokens), sum(asked_requests), sum(asked_tokens)
         FROM use_sum WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
         GROUP BY tenant_id, criticality, model_id, task_kind_id
         """

@@ -27,7 +27,7 @@ package enum RollupSpan: Int64, CaseIterable, Comparable, Sendable {
 /// once, since a row has so many.
 private struct SumsColumns {
     /// Of a row that begins with the sums.
-    static let count: Int32 = 26
+    static let count: Int32 = 28
 
     private let counts: [SQLiteStatement.Parameter]
     private let amounts: [SQLiteStatement.Parameter]
@@ -36,10 +36,11 @@ private struct SumsColumns {
         let countNames: [StaticString] = [
             ":ok", ":quota", ":overload", ":error", ":ramp", ":billing", ":retries", ":denied",
             ":denied_tokens", ":input_tokens", ":cached_input_tokens", ":output_tokens",
-            ":counted_tokens", ":waits",
+            ":counted_tokens", ":waits", ":asked_requests", ":asked_tokens", ":asked_input_tokens",
+            ":asked_output_tokens",
         ]
         let amountNames: [StaticString] = [
-            ":waited_s", ":active_s", ":demand_tokens", ":demand_requests", ":assured_tokens",
+            ":waited_s", ":active_s", ":assured_tokens",
             ":assured_requests", ":ceiling_tokens", ":ceiling_requests", ":starved_for_delivery_s",
             ":starved_for_shortage_s", ":oldest_queued_s", ":missed_s",
         ]
@@ -62,18 +63,20 @@ private struct SumsColumns {
         statement.bind(counts[11], sums.outputTokens)
         statement.bind(counts[12], sums.countedTokens)
         statement.bind(counts[13], sums.waits)
+        statement.bind(counts[14], sums.asked.requests)
+        statement.bind(counts[15], sums.asked.tokens)
+        statement.bind(counts[16], sums.asked.inputTokens)
+        statement.bind(counts[17], sums.asked.outputTokens)
         statement.bind(amounts[0], sums.waitedSeconds)
         statement.bind(amounts[1], sums.activeSeconds)
-        statement.bind(amounts[2], sums.demandTokens)
-        statement.bind(amounts[3], sums.demandRequests)
-        statement.bind(amounts[4], sums.assuredTokens)
-        statement.bind(amounts[5], sums.assuredRequests)
-        statement.bind(amounts[6], sums.ceilingTokens)
-        statement.bind(amounts[7], sums.ceilingRequests)
-        statement.bind(amounts[8], sums.starvedForDeliverySeconds)
-        statement.bind(amounts[9], sums.starvedForShortageSeconds)
-        statement.bind(amounts[10], sums.oldestQueuedSeconds)
-        statement.bind(amounts[11], sums.missedSeconds)
+        statement.bind(amounts[2], sums.assuredTokens)
+        statement.bind(amounts[3], sums.assuredRequests)
+        statement.bind(amounts[4], sums.ceilingTokens)
+        statement.bind(amounts[5], sums.ceilingRequests)
+        statement.bind(amounts[6], sums.starvedForDeliverySeconds)
+        statement.bind(amounts[7], sums.starvedForShortageSeconds)
+        statement.bind(amounts[8], sums.oldestQueuedSeconds)
+        statement.bind(amounts[9], sums.missedSeconds)
     }
 
     /// - Parameter first: the column of `ok`; the others follow it in the order of ``bind(_:to:)``.
@@ -93,18 +96,20 @@ private struct SumsColumns {
             $0.outputTokens = row.integer(first + 11)
             $0.countedTokens = row.integer(first + 12)
             $0.waits = row.integer(first + 13)
-            $0.waitedSeconds = row.double(first + 14)
-            $0.activeSeconds = row.double(first + 15)
-            $0.demandTokens = row.double(first + 16)
-            $0.demandRequests = row.double(first + 17)
-            $0.assuredTokens = row.double(first + 18)
-            $0.assuredRequests = row.double(first + 19)
-            $0.ceilingTokens = row.double(first + 20)
-            $0.ceilingRequests = row.double(first + 21)
-            $0.starvedForDeliverySeconds = row.double(first + 22)
-            $0.starvedForShortageSeconds = row.double(first + 23)
-            $0.oldestQueuedSeconds = row.double(first + 24)
-            $0.missedSeconds = row.double(first + 25)
+            $0.asked.requests = row.integer(first + 14)
+            $0.asked.tokens = row.integer(first + 15)
+            $0.asked.inputTokens = row.integer(first + 16)
+            $0.asked.outputTokens = row.integer(first + 17)
+            $0.waitedSeconds = row.double(first + 18)
+            $0.activeSeconds = row.double(first + 19)
+            $0.assuredTokens = row.double(first + 20)
+            $0.assuredRequests = row.double(first + 21)
+            $0.ceilingTokens = row.double(first + 22)
+            $0.ceilingRequests = row.double(first + 23)
+            $0.starvedForDeliverySeconds = row.double(first + 24)
+            $0.starvedForShortageSeconds = row.double(first + 25)
+            $0.oldestQueuedSeconds = row.double(first + 26)
+            $0.missedSeconds = row.double(first + 27)
         }
     }
 }
@@ -145,13 +150,13 @@ struct RollupTable {
     private static let upsertRow: StaticString = """
         INSERT INTO rollup (span_s, pool_id, start_ms, tenant_id, criticality,
             ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
-            cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
-            demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
+            cached_input_tokens, output_tokens, counted_tokens, waits, asked_requests, asked_tokens,
+            asked_input_tokens, asked_output_tokens, waited_s, active_s, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
             starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, missed_s)
         VALUES (:span_s, :pool_id, :start_ms, :tenant_id, :criticality,
             :ok, :quota, :overload, :error, :ramp, :billing, :retries, :denied, :denied_tokens, :input_tokens,
-            :cached_input_tokens, :output_tokens, :counted_tokens, :waits, :waited_s, :active_s, :demand_tokens,
-            :demand_requests, :assured_tokens, :assured_requests, :ceiling_tokens, :ceiling_requests,
+            :cached_input_tokens, :output_tokens, :counted_tokens, :waits, :asked_requests, :asked_tokens,
+            :asked_input_tokens, :asked_output_tokens, :waited_s, :active_s, :assured_tokens, :assured_requests, :ceiling_tokens, :ceiling_requests,
             :starved_for_delivery_s, :starved_for_shortage_s, :oldest_queued_s, :missed_s)
         ON CONFLICT DO UPDATE SET
             ok = ok + excluded.ok, quota = quota + excluded.quota, overload = overload + excluded.overload,
@@ -160,9 +165,11 @@ struct RollupTable {
             denied_tokens + excluded.denied_tokens, input_tokens = input_tokens + excluded.input_tokens,
             cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens, output_tokens =
             output_tokens + excluded.output_tokens, counted_tokens = counted_tokens + excluded.counted_tokens,
-            waits = waits + excluded.waits, waited_s = waited_s + excluded.waited_s, active_s = active_s +
-            excluded.active_s, demand_tokens = demand_tokens + excluded.demand_tokens, demand_requests =
-            demand_requests + excluded.demand_requests, assured_tokens = assured_tokens +
+            waits = waits + excluded.waits, asked_requests = asked_requests + excluded.asked_requests, asked_tokens =
+            asked_tokens + excluded.asked_tokens, asked_input_tokens = asked_input_tokens +
+            excluded.asked_input_tokens, asked_output_tokens = asked_output_tokens +
+            excluded.asked_output_tokens, waited_s = waited_s + excluded.waited_s, active_s = active_s +
+            excluded.active_s, assured_tokens = assured_tokens +
             excluded.assured_tokens, assured_requests = assured_requests + excluded.assured_requests,
             ceiling_tokens = ceiling_tokens + excluded.ceiling_tokens, ceiling_requests = ceiling_requests +
             excluded.ceiling_requests, starved_for_delivery_s = starved_for_delivery_s +
@@ -183,8 +190,8 @@ struct RollupTable {
             UNION ALL SELECT start_ms + 1000 * :span_s FROM step WHERE start_ms + 1000 * :span_s < :to_ms)
         SELECT rollup.start_ms, tenant_id, criticality,
             ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
-            cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
-            demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
+            cached_input_tokens, output_tokens, counted_tokens, waits, asked_requests, asked_tokens,
+            asked_input_tokens, asked_output_tokens, waited_s, active_s, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
             starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, missed_s
         FROM step CROSS JOIN rollup ON span_s = :span_s AND pool_id = :pool_id
             AND rollup.start_ms = step.start_ms AND tenant_id = :tenant_id
@@ -193,8 +200,8 @@ struct RollupTable {
     static let selectOfAll: StaticString = """
         SELECT start_ms, tenant_id, criticality,
             ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
-            cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
-            demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
+            cached_input_tokens, output_tokens, counted_tokens, waits, asked_requests, asked_tokens,
+            asked_input_tokens, asked_output_tokens, waited_s, active_s, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
             starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, missed_s
         FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
         ORDER BY start_ms, tenant_id, criticality LIMIT :limit
@@ -259,8 +266,8 @@ struct PoolRollupTable {
     private static let upsertRow: StaticString = """
         INSERT INTO pool_rollup (span_s, pool_id, start_ms,
             ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
-            cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
-            demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
+            cached_input_tokens, output_tokens, counted_tokens, waits, asked_requests, asked_tokens,
+            asked_input_tokens, asked_output_tokens, waited_s, active_s, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
             starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, missed_s,
             observed_s, queue_depth,
             nominal_requests, nominal_tokens, nominal_input_tokens, nominal_output_tokens, estimated_requests,
@@ -268,8 +275,8 @@ struct PoolRollupTable {
             budget_input_tokens, budget_output_tokens)
         VALUES (:span_s, :pool_id, :start_ms,
             :ok, :quota, :overload, :error, :ramp, :billing, :retries, :denied, :denied_tokens, :input_tokens,
-            :cached_input_tokens, :output_tokens, :counted_tokens, :waits, :waited_s, :active_s, :demand_tokens,
-            :demand_requests, :assured_tokens, :assured_requests, :ceiling_tokens, :ceiling_requests,
+            :cached_input_tokens, :output_tokens, :counted_tokens, :waits, :asked_requests, :asked_tokens,
+            :asked_input_tokens, :asked_output_tokens, :waited_s, :active_s, :assured_tokens, :assured_requests, :ceiling_tokens, :ceiling_requests,
             :starved_for_delivery_s, :starved_for_shortage_s, :oldest_queued_s, :missed_s,
             :observed_s, :queue_depth,
             :nominal_requests, :nominal_tokens, :nominal_input_tokens, :nominal_output_tokens,
@@ -282,9 +289,11 @@ struct PoolRollupTable {
             denied_tokens + excluded.denied_tokens, input_tokens = input_tokens + excluded.input_tokens,
             cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens, output_tokens =
             output_tokens + excluded.output_tokens, counted_tokens = counted_tokens + excluded.counted_tokens,
-            waits = waits + excluded.waits, waited_s = waited_s + excluded.waited_s, active_s = active_s +
-            excluded.active_s, demand_tokens = demand_tokens + excluded.demand_tokens, demand_requests =
-            demand_requests + excluded.demand_requests, assured_tokens = assured_tokens +
+            waits = waits + excluded.waits, asked_requests = asked_requests + excluded.asked_requests, asked_tokens =
+            asked_tokens + excluded.asked_tokens, asked_input_tokens = asked_input_tokens +
+            excluded.asked_input_tokens, asked_output_tokens = asked_output_tokens +
+            excluded.asked_output_tokens, waited_s = waited_s + excluded.waited_s, active_s = active_s +
+            excluded.active_s, assured_tokens = assured_tokens +
             excluded.assured_tokens, assured_requests = assured_requests + excluded.assured_requests,
             ceiling_tokens = ceiling_tokens + excluded.ceiling_tokens, ceiling_requests = ceiling_requests +
             excluded.ceiling_requests, starved_for_delivery_s = starved_for_delivery_s +
@@ -321,8 +330,8 @@ struct PoolRollupTable {
     static let select: StaticString = """
         SELECT start_ms,
             ok, quota, overload, error, ramp, billing, retries, denied, denied_tokens, input_tokens,
-            cached_input_tokens, output_tokens, counted_tokens, waits, waited_s, active_s, demand_tokens,
-            demand_requests, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
+            cached_input_tokens, output_tokens, counted_tokens, waits, asked_requests, asked_tokens,
+            asked_input_tokens, asked_output_tokens, waited_s, active_s, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
             starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, missed_s,
             observed_s, queue_depth,
             nominal_requests, nominal_tokens, nominal_input_tokens, nominal_output_tokens, estimated_requests,

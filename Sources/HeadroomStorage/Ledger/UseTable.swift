@@ -18,6 +18,7 @@ struct UseTable {
             .bind(":cached_input_tokens", use.sums.cachedInputTokens).bind(":output_tokens", use.sums.outputTokens)
             .bind(":saved_requests", use.saved.requests).bind(":saved_input_tokens", use.saved.inputTokens)
             .bind(":saved_output_tokens", use.saved.outputTokens)
+            .bind(":asked_requests", use.asked.requests).bind(":asked_tokens", use.asked.tokens)
         for span in Self.spans {
             try statement.bind(":span_s", span.rawValue)
                 .bind(":start_ms", span.start(of: use.start).milliseconds).run()
@@ -35,17 +36,20 @@ struct UseTable {
 
     private static let upsert: StaticString = """
         INSERT INTO use_sum (span_s, pool_id, start_ms, tenant_id, criticality, model_id, task_kind_id, requests,
-            input_tokens, cached_input_tokens, output_tokens, saved_requests, saved_input_tokens, saved_output_tokens)
+            input_tokens, cached_input_tokens, output_tokens, saved_requests, saved_input_tokens, saved_output_tokens,
+            asked_requests, asked_tokens)
         VALUES (:span_s, :pool_id, :start_ms, :tenant_id, :criticality, :model_id, :task_kind_id, :requests,
             :input_tokens, :cached_input_tokens, :output_tokens, :saved_requests, :saved_input_tokens,
-            :saved_output_tokens)
+            :saved_output_tokens, :asked_requests, :asked_tokens)
         ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
             input_tokens = input_tokens + excluded.input_tokens,
             cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
             output_tokens = output_tokens + excluded.output_tokens,
             saved_requests = saved_requests + excluded.saved_requests,
             saved_input_tokens = saved_input_tokens + excluded.saved_input_tokens,
-            saved_output_tokens = saved_output_tokens + excluded.saved_output_tokens
+            saved_output_tokens = saved_output_tokens + excluded.saved_output_tokens,
+            asked_requests = asked_requests + excluded.asked_requests,
+            asked_tokens = asked_tokens + excluded.asked_tokens
         """
     private static let deleteOldest: StaticString = """
         DELETE FROM use_sum WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms < :before_ms AND start_ms <= ifnull(

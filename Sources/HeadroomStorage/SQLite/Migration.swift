@@ -48,5 +48,6 @@ package struct Migration: Sendable {
         Migration(fileName: "0028_create_alert_delivery.sql", sql: PackageResources._028_create_alert_delivery_sql),
         Migration(fileName: "0029_create_task_ruling.sql", sql: PackageResources._029_create_task_ruling_sql),
         Migration(fileName: "0030_add_alert_outcome.sql", sql: PackageResources._030_add_alert_outcome_sql),
+        Migration(fileName: "0031_count_asked_work.sql", sql: PackageResources._031_count_asked_work_sql),
     ]
 }

@@ -33,14 +33,10 @@ package struct PeriodText {
         let sums = tenant == nil ? facts.sums : facts.own
         let who = tenant.map { "\($0) in \(facts.pool)" } ?? "all tenants of \(facts.pool)"
         let span = TimeText.span(facts.from, facts.to)
-        guard sums.demandTokens > 0 || sums.attempts > 0 || sums.denied > 0 else {
-            return "\(span), \(who) asked for nothing."
-        }
-        var text = "\(span), \(who) asked for about \(Amount.work(sums.demandRequests, sums.demandTokens))"
+        guard sums.hasWork else { return "\(span), \(who) asked for nothing." }
+        var text = "\(span), \(who) asked for \(Amount.work(asked: sums))"
         text += " and got \(Amount.work(Double(sums.ok), Double(sums.countedTokens)))"
-        if sums.demandTokens > 0 {
-            text += ", \(GroupedNumber.percent(min(1, Double(sums.countedTokens) / sums.demandTokens))) of the tokens"
-        }
+        if let share = Amount.servedShare(sums) { text += ", \(share)" }
         return text + "."
     }
 
@@ -209,14 +205,12 @@ package struct PeriodTextForTenant {
     private var work: String {
         let span = TimeText.span(facts.from, facts.to)
         let own = facts.own
-        guard own.demandTokens > 0 || own.attempts > 0 || own.denied > 0 else {
+        guard own.hasWork else {
             return "\(span) we received no requests from you for \(facts.pool)."
         }
-        var text = "\(span) you asked \(facts.pool) for about \(Amount.work(own.demandRequests, own.demandTokens))"
+        var text = "\(span) you asked \(facts.pool) for \(Amount.work(asked: own))"
         text += ", and \(Amount.work(Double(own.ok), Double(own.countedTokens))) were completed"
-        if own.demandTokens > 0 {
-            text += ": \(GroupedNumber.percent(min(1, Double(own.countedTokens) / own.demandTokens))) of the tokens"
-        }
+        if let share = Amount.servedShare(own) { text += ": \(share)" }
         return text + "."
     }
 
@@ -351,6 +345,16 @@ enum Amount {
 
     static func work(_ requests: Double, _ tokens: Double) -> String {
         "\(GroupedNumber.whole(requests)) requests with \(GroupedNumber.whole(tokens)) tokens"
+    }
+
+    static func work(asked sums: RollupSums) -> String {
+        work(Double(max(0, sums.asked.requests)), Double(max(0, sums.asked.tokens)))
+    }
+
+    static func servedShare(_ sums: RollupSums) -> String? {
+        sums.servedShare.map { share in
+            "\(GroupedNumber.percent(share)) of the \(sums.asked.tokens > 0 ? "tokens" : "requests")"
+        }
     }
 
     static func rate(_ requests: Double, _ tokens: Double) -> String {

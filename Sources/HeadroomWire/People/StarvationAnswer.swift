@@ -34,7 +34,7 @@ extension JSONWriter {
         field("starved_seconds", tenant.starvedSeconds)
         field("longest_spell_seconds", tenant.longestSpellSeconds)
         field("longest_wait_seconds", tenant.longestWaitSeconds)
-        field("demand_tokens", tenant.demandTokens)
+        field("asked_tokens", tenant.askedTokens)
         field("counted_tokens", tenant.countedTokens)
         field("first", tenant.first)
         field("last", tenant.last)
@@ -46,7 +46,7 @@ extension JSONWriter {
             writer.field("delivery_seconds", spell.deliverySeconds)
             writer.field("shortage_seconds", spell.shortageSeconds)
             writer.field("longest_wait_seconds", spell.longestWaitSeconds)
-            writer.field("demand_tokens", spell.demandTokens)
+            writer.field("asked_tokens", spell.askedTokens)
             writer.field("counted_tokens", spell.countedTokens)
             writer.endObject()
         }

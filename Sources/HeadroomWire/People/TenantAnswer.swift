@@ -56,7 +56,8 @@ extension JSONWriter {
         field("weight", finite: answer.allocation?.weight)
         field("constraint", answer.allocation?.constraint.name)
         for (name, value) in [
-            ("demand", report.demand), ("assured", report.assured), ("consumed", report.consumed),
+            ("asked", report.asked), ("demand", report.demand), ("assured", report.assured),
+            ("consumed", report.consumed),
             ("ceiling", answer.allocation?.ceiling ?? .none),
         ] {
             key(name)

@@ -85,7 +85,7 @@ enum ReportStarvationCommand {
     }
 
     private static func got(_ tenant: JSONNode) -> String {
-        guard let demand = tenant["demand_tokens"]?.number, demand > 0 else { return "-" }
-        return "\(TextTable.number((tenant["counted_tokens"]?.number ?? 0) / demand * 100)) %"
+        guard let asked = tenant["asked_tokens"]?.number, asked > 0 else { return "-" }
+        return "\(TextTable.number((tenant["counted_tokens"]?.number ?? 0) / asked * 100)) %"
     }
 }

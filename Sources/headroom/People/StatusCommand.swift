@@ -170,7 +170,7 @@ extension ServiceStatus {
     }
 
     private var tenantTable: String {
-        var table = TextTable(["UNDERSERVED", "POOL", "FOR", "STARVED", "DEMAND", "ASSURED", "CONSUMED"])
+        var table = TextTable(["UNDERSERVED", "POOL", "FOR", "STARVED", "ASKED", "ASSURED", "CONSUMED"])
         var isEmpty = true
         for tenant in worst {
             for pool in tenant["pools"]?.array ?? [] {
@@ -178,7 +178,7 @@ extension ServiceStatus {
                 isEmpty = false
                 table.add([
                     AnswerText.string(tenant["tenant"]), AnswerText.string(pool["pool"]), seconds(underserved),
-                    AnswerText.string(pool["starvation"]), AnswerText.rates(pool["demand"]),
+                    AnswerText.string(pool["starvation"]), AnswerText.rates(pool["asked"]),
                     AnswerText.rates(pool["assured"]), AnswerText.rates(pool["consumed"]),
                 ])
             }

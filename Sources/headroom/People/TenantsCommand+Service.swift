@@ -64,7 +64,7 @@ extension TenantsCommand {
             Terminal.print(bytes: JSONNode(.array(tenants)).encoded() + [UInt8(ascii: "\n")])
             return 0
         }
-        var table = TextTable(["TENANT", "POOL", "TIER", "DEMAND", "ASSURED", "CONSUMED", "BINDS", "STARVED"])
+        var table = TextTable(["TENANT", "POOL", "TIER", "ASKED", "ASSURED", "CONSUMED", "BINDS", "STARVED"])
         for tenant in tenants {
             let name = AnswerText.string(tenant["tenant"])
             let pools = tenant["pools"]?.array ?? []
@@ -76,7 +76,7 @@ extension TenantsCommand {
             for pool in pools {
                 table.add([
                     name, AnswerText.string(pool["pool"]), AnswerText.string(pool["tier"]),
-                    AnswerText.rates(pool["demand"]), AnswerText.rates(pool["assured"]),
+                    AnswerText.rates(pool["asked"]), AnswerText.rates(pool["assured"]),
                     AnswerText.rates(pool["consumed"]), AnswerText.string(pool["constraint"]),
                     AnswerText.string(pool["starvation"]),
                 ])
