@@ -23,7 +23,7 @@ package actor ClockMark {
     /// The clock is right, or was said to be.
     package func trust(_ now: Timestamp) throws(StorageError) {
         try connection.transaction {
-            try connection.statement("UPDATE clock_mark SET trusted_ms = max(trusted_ms, :now_ms)")
+            try connection.statement("UPDATE clock_mark SET trusted_ms = :now_ms WHERE trusted_ms < :now_ms")
                 .bind(":now_ms", now.milliseconds).run()
         }
     }

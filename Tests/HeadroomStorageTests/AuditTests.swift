@@ -53,6 +53,31 @@ import Testing
         }
     }
 
+    @Test func `a row's detail is written as SQLite's json_quote writes it`() async throws {
+        let database = try TemporaryDatabase()
+        let steering = SteeringStore(connection: database.writer, coding: .unused, time: TimeSource { start })
+        let rates = [
+            1, 0.1, 2.5, 1.0 / 3, 90_000, 1e15, 999_999_999_999_999, 1.25e16, 1e20, 1e-4, 1e-5, 1.5e-7, 6.02e123,
+        ]
+        let reason = "\u{1}\u{1F}\u{7F}\t\n\r\u{8}\u{C}\"\\/é€𝄞"
+        for rate in rates {
+            try await steering.pin(
+                CapacityPin(
+                    pool: "a:b", capacity: Rates(rpm: rate),
+                    authorship: Authorship(author: "ops", reason: reason, at: start, until: start.adding(seconds: 60))))
+            let isSame = try database.writer.executor.performAndWait {
+                try database.writer.statement(
+                    """
+                    SELECT json_valid(detail) AND instr(detail, '"rpm":' || json_quote(:rate) || '}') > 0
+                        AND instr(detail, '"reason":' || json_quote(:reason)) > 0
+                    FROM audit ORDER BY sequence DESC LIMIT 1
+                    """
+                ).bind(":rate", rate).bind(":reason", reason).first { $0.integer(0) == 1 }
+            }
+            #expect(isSame == true, "\(rate)")
+        }
+    }
+
     @Test func `rows cut off the end are missed though nothing else tells of them, and a new row does not hide it`()
         async throws
     {

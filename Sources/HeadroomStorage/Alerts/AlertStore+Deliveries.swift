@@ -38,8 +38,9 @@ extension AlertStore {
     private static let selectDeliveries: StaticString =
         "SELECT alert_id, severity, members FROM alert_delivery WHERE sink = :sink ORDER BY alert_id"
     private static let replaceDelivery: StaticString = """
-        INSERT OR REPLACE INTO alert_delivery (alert_id, sink, severity, members)
+        INSERT INTO alert_delivery (alert_id, sink, severity, members)
         VALUES (:alert, :sink, :severity, :members)
+        ON CONFLICT (alert_id, sink) DO UPDATE SET severity = excluded.severity, members = excluded.members
         """
     private static let deleteDelivery: StaticString =
         "DELETE FROM alert_delivery WHERE alert_id = :alert AND sink = :sink"

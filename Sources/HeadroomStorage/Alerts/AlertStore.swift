@@ -48,11 +48,10 @@ package actor AlertStore: AlertDesk {
                 .bind(":closed_ms", alert.closedAt?.milliseconds).bind(":outcome", alert.outcome)
                 .bind(":members", Int64(alert.memberCount)).run()
         } else {
-            try connection.statement(AlertStore.insert)
+            id = try connection.statement(AlertStore.insert)
                 .bind(alert.key).bind(":opened_ms", alert.openedAt.milliseconds)
                 .bind(":updated_ms", alert.updatedAt.milliseconds).bind(":closed_ms", alert.closedAt?.milliseconds)
-                .bind(":outcome", alert.outcome).bind(":members", Int64(alert.memberCount)).run()
-            id = connection.lastInsertedID
+                .bind(":outcome", alert.outcome).bind(":members", Int64(alert.memberCount)).runForID()
         }
         try connection.statement("DELETE FROM alert_member WHERE alert_id = :id").bind(":id", id).run()
         for (place, member) in alert.members.prefix(Alert.maxMembers).enumerated() {
@@ -197,7 +196,7 @@ package actor AlertStore: AlertDesk {
             acknowledged_reason, acknowledged_ms, muted_by, muted_reason, at_ms, until_ms, outcome
         FROM alert LEFT JOIN alert_mute ON alert_mute.kind = alert.kind AND alert_mute.pool = alert.pool
             AND alert_mute.reason = alert.reason AND until_ms > :now
-        WHERE iif(closed_ms IS NOT NULL, :closed, iif(acknowledged_by IS NULL, :open, :acknowledged))
+        WHERE CASE WHEN closed_ms IS NOT NULL THEN :closed WHEN acknowledged_by IS NULL THEN :open ELSE :acknowledged END <> 0
         ORDER BY alert.id DESC LIMIT :limit
         """
     private static let selectMembers: StaticString =
@@ -207,6 +206,7 @@ package actor AlertStore: AlertDesk {
     private static let insert: StaticString = """
         INSERT INTO alert (kind, pool, reason, opened_ms, updated_ms, closed_ms, outcome, members)
         VALUES (:kind, :pool, :reason_key, :opened_ms, :updated_ms, :closed_ms, :outcome, :members)
+        RETURNING id
         """
     private static let update: StaticString = """
         UPDATE alert SET updated_ms = :updated_ms, closed_ms = :closed_ms, outcome = :outcome, members = :members
@@ -220,8 +220,10 @@ package actor AlertStore: AlertDesk {
         WHERE id = :id
         """
     private static let replaceMute: StaticString = """
-        INSERT OR REPLACE INTO alert_mute (kind, pool, reason, muted_by, muted_reason, at_ms, until_ms)
+        INSERT INTO alert_mute (kind, pool, reason, muted_by, muted_reason, at_ms, until_ms)
         VALUES (:kind, :pool, :reason_key, :author, :reason, :at_ms, :until_ms)
+        ON CONFLICT (kind, pool, reason) DO UPDATE SET muted_by = excluded.muted_by,
+            muted_reason = excluded.muted_reason, at_ms = excluded.at_ms, until_ms = excluded.until_ms
         """
     private static let deletes: [StaticString] = [
         """

@@ -113,8 +113,12 @@ package actor DecisionStore: DecisionRecords {
         numbered.sort { $0.id < $1.id }
         let body = ExplanationBody.encode(explanation.pool, numbered.lazy.map(\.tenant))
         let ids = TenantIndex(numbered.lazy.map(\.id))
+        let pool = try names.id(of: explanation.pool.pool.text, .pool)
+        // One of the same generation goes: what takes its place has a new id, since ends ascend with ids.
+        try connection.statement(DecisionStore.deleteExplanation)
+            .bind(":pool_id", pool).bind(":generation", explanation.version.generation).run()
         try connection.statement(DecisionStore.insertExplanation)
-            .bind(":pool_id", try names.id(of: explanation.pool.pool.text, .pool))
+            .bind(":pool_id", pool)
             .bind(":generation", explanation.version.generation)
             .bind(":epoch", explanation.version.epoch)
             .bind(":at_ms", explanation.at.milliseconds)
@@ -146,13 +150,18 @@ package actor DecisionStore: DecisionRecords {
         ORDER BY pool.text, tenant.text
         """
     private static let upsertCredit: StaticString = """
-        INSERT OR REPLACE INTO credit (pool_id, tenant_id, accrued_tokens, spent_tokens, expired_tokens, above_cap_tokens)
+        INSERT INTO credit (pool_id, tenant_id, accrued_tokens, spent_tokens, expired_tokens, above_cap_tokens)
         VALUES (:pool_id, :tenant_id, :accrued, :spent, :expired, :above_cap)
+        ON CONFLICT (pool_id, tenant_id) DO UPDATE SET accrued_tokens = excluded.accrued_tokens,
+            spent_tokens = excluded.spent_tokens, expired_tokens = excluded.expired_tokens,
+            above_cap_tokens = excluded.above_cap_tokens
         """
+    private static let deleteExplanation: StaticString =
+        "DELETE FROM explanation WHERE pool_id = :pool_id AND generation = :generation"
     private static let insertExplanation: StaticString = """
-        INSERT OR REPLACE INTO explanation (pool_id, generation, epoch, at_ms, end_byte, tenant_ids, body)
+        INSERT INTO explanation (pool_id, generation, epoch, at_ms, end_byte, tenant_ids, body)
         VALUES (:pool_id, :generation, :epoch, :at_ms,
-            ifnull((SELECT end_byte FROM explanation ORDER BY id DESC LIMIT 1), 0) + :bytes, :tenant_ids, :body)
+            coalesce((SELECT end_byte FROM explanation ORDER BY id DESC LIMIT 1), 0) + :bytes, :tenant_ids, :body)
         """
     private static let selectNextPool: StaticString =
         "SELECT pool_id FROM explanation INDEXED BY explanation_pool WHERE pool_id > :pool_id ORDER BY pool_id LIMIT 1"
@@ -163,7 +172,8 @@ package actor DecisionStore: DecisionRecords {
             WHERE pool_id = :pool_id ORDER BY generation DESC LIMIT 1) - :kept_ms
         """
     private static let deleteExplanations: StaticString = """
-        DELETE FROM explanation WHERE id < min((SELECT min(id) FROM explanation) + :limit, (SELECT max(id) FROM explanation))
+        DELETE FROM explanation WHERE id < (SELECT min(id) FROM explanation) + :limit
+            AND id <> (SELECT max(id) FROM explanation)
             AND end_byte <= (SELECT end_byte FROM explanation ORDER BY id DESC LIMIT 1) - :most_bytes
         """
 }

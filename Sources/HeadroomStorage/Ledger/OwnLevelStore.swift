@@ -33,7 +33,8 @@ package actor OwnLevelStore {
     private static let upsert: StaticString = """
         INSERT INTO own_level (start_ms, level, observed_s, missed_s)
         VALUES (:start_ms, :level, :observed_s, :missed_s)
-        ON CONFLICT DO UPDATE SET observed_s = observed_s + excluded.observed_s, missed_s = missed_s + excluded.missed_s
+        ON CONFLICT (start_ms, level) DO UPDATE SET observed_s = own_level.observed_s + excluded.observed_s,
+            missed_s = own_level.missed_s + excluded.missed_s
         """
     private static let deleteOldest: StaticString = """
         DELETE FROM own_level WHERE (start_ms, level) IN (

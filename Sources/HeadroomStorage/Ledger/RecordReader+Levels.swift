@@ -52,12 +52,12 @@ extension RecordReader {
     }
 
     private static let selectTenants: StaticString = """
-        SELECT tenant_id, total(active_s), total(missed_s), max(oldest_queued_s) FROM rollup
+        SELECT tenant_id, sum(active_s), sum(missed_s), max(oldest_queued_s) FROM rollup
         WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
-        GROUP BY tenant_id HAVING total(active_s) > 0
+        GROUP BY tenant_id HAVING sum(active_s) > 0
         """
     private static let selectOwn: StaticString = """
-        SELECT level, total(observed_s), total(missed_s) FROM own_level
+        SELECT level, sum(observed_s), sum(missed_s) FROM own_level
         WHERE start_ms >= :from_ms AND start_ms < :to_ms GROUP BY level
         """
 }

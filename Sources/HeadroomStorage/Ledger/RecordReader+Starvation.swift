@@ -96,12 +96,14 @@ extension RecordReader {
     /// A tenant is starved in a pool as a whole: of its criticalities the longest time counts, and all of the work.
     private static let selectStarved: StaticString = """
         SELECT starved.pool_id, starved.tenant_id, starved.start_ms, max(starved_for_delivery_s),
-            max(starved_for_shortage_s), max(oldest_queued_s), sum(asked_tokens), sum(counted_tokens)
+            max(starved_for_shortage_s), max(oldest_queued_s),
+            CAST(sum(asked_tokens) AS BIGINT), CAST(sum(counted_tokens) AS BIGINT)
         FROM (SELECT DISTINCT start_ms, pool_id, tenant_id FROM rollup INDEXED BY rollup_starved
                 WHERE span_s = :span_s AND start_ms >= :from_ms AND start_ms < :to_ms
                     AND (starved_for_delivery_s > 0 OR starved_for_shortage_s > 0)) AS starved
-            CROSS JOIN rollup ON rollup.span_s = :span_s AND rollup.pool_id = starved.pool_id
-                AND rollup.start_ms = starved.start_ms AND rollup.tenant_id = starved.tenant_id
+            CROSS JOIN rollup
+        WHERE rollup.span_s = :span_s AND rollup.pool_id = starved.pool_id AND rollup.start_ms = starved.start_ms
+            AND rollup.tenant_id = starved.tenant_id
         GROUP BY starved.start_ms, starved.pool_id, starved.tenant_id
         ORDER BY starved.start_ms, starved.pool_id, starved.tenant_id
         """

@@ -72,16 +72,22 @@ extension RecordReader {
     }
 
     private static let selectNamed: StaticString = """
-        SELECT tenant_id, criticality, model_id, task_kind_id, sum(requests), sum(input_tokens),
-            sum(cached_input_tokens), sum(output_tokens), sum(saved_requests), sum(saved_input_tokens),
-            sum(saved_output_tokens), sum(asked_requests), sum(asked_tokens)
+        SELECT tenant_id, criticality, model_id, task_kind_id,
+            CAST(sum(requests) AS BIGINT), CAST(sum(input_tokens) AS BIGINT),
+            CAST(sum(cached_input_tokens) AS BIGINT), CAST(sum(output_tokens) AS BIGINT),
+            CAST(sum(saved_requests) AS BIGINT), CAST(sum(saved_input_tokens) AS BIGINT),
+            CAST(sum(saved_output_tokens) AS BIGINT),
+            CAST(sum(asked_requests) AS BIGINT), CAST(sum(asked_tokens) AS BIGINT)
         FROM use_sum WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
         GROUP BY tenant_id, criticality, model_id, task_kind_id
+        ORDER BY tenant_id, criticality, model_id, task_kind_id
         """
     private static let selectUsage: StaticString = """
-        SELECT tenant_id, criticality, sum(ok), sum(input_tokens), sum(cached_input_tokens), sum(output_tokens)
+        SELECT tenant_id, criticality, CAST(sum(ok) AS BIGINT), CAST(sum(input_tokens) AS BIGINT),
+            CAST(sum(cached_input_tokens) AS BIGINT), CAST(sum(output_tokens) AS BIGINT)
         FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
         GROUP BY tenant_id, criticality HAVING sum(ok) > 0
+        ORDER BY tenant_id, criticality
         """
 }
 

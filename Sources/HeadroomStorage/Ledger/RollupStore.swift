@@ -143,13 +143,19 @@ package actor RollupStore: CheckpointStore {
         FROM checkpoint
         """
     private static let replaceCheckpoint: StaticString = """
-        INSERT OR REPLACE INTO checkpoint (id, at_ms, call_id, call_window_id, queue_state_id, provider_response_id,
+        INSERT INTO checkpoint (id, at_ms, call_id, call_window_id, queue_state_id, provider_response_id,
             task_event_id, model_event_id, observer, classifier, floats, breaker, tasks)
         VALUES (1, :at_ms, :call_id, :call_window_id, :queue_state_id, :provider_response_id,
             :task_event_id, :model_event_id, :observer, :classifier, :floats, :breaker, :tasks)
+        ON CONFLICT (id) DO UPDATE SET
+            at_ms = excluded.at_ms, call_id = excluded.call_id, call_window_id = excluded.call_window_id,
+            queue_state_id = excluded.queue_state_id, provider_response_id = excluded.provider_response_id,
+            task_event_id = excluded.task_event_id, model_event_id = excluded.model_event_id,
+            observer = excluded.observer, classifier = excluded.classifier, floats = excluded.floats,
+            breaker = excluded.breaker, tasks = excluded.tasks
         """
     private static let deleteOldest: StaticString = """
-        DELETE FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms < :before_ms AND start_ms <= ifnull(
+        DELETE FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms < :before_ms AND start_ms <= coalesce(
             (SELECT start_ms FROM rollup WHERE span_s = :span_s AND pool_id = :pool_id
                 ORDER BY start_ms LIMIT 1 OFFSET :limit - 1), :before_ms)
         """

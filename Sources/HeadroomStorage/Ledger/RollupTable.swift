@@ -158,24 +158,30 @@ struct RollupTable {
             :cached_input_tokens, :output_tokens, :counted_tokens, :waits, :asked_requests, :asked_tokens,
             :asked_input_tokens, :asked_output_tokens, :waited_s, :active_s, :assured_tokens, :assured_requests, :ceiling_tokens, :ceiling_requests,
             :starved_for_delivery_s, :starved_for_shortage_s, :oldest_queued_s, :missed_s)
-        ON CONFLICT DO UPDATE SET
-            ok = ok + excluded.ok, quota = quota + excluded.quota, overload = overload + excluded.overload,
-            error = error + excluded.error, ramp = ramp + excluded.ramp, billing = billing + excluded.billing,
-            retries = retries + excluded.retries, denied = denied + excluded.denied, denied_tokens =
-            denied_tokens + excluded.denied_tokens, input_tokens = input_tokens + excluded.input_tokens,
-            cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens, output_tokens =
-            output_tokens + excluded.output_tokens, counted_tokens = counted_tokens + excluded.counted_tokens,
-            waits = waits + excluded.waits, asked_requests = asked_requests + excluded.asked_requests, asked_tokens =
-            asked_tokens + excluded.asked_tokens, asked_input_tokens = asked_input_tokens +
-            excluded.asked_input_tokens, asked_output_tokens = asked_output_tokens +
-            excluded.asked_output_tokens, waited_s = waited_s + excluded.waited_s, active_s = active_s +
-            excluded.active_s, assured_tokens = assured_tokens +
-            excluded.assured_tokens, assured_requests = assured_requests + excluded.assured_requests,
-            ceiling_tokens = ceiling_tokens + excluded.ceiling_tokens, ceiling_requests = ceiling_requests +
-            excluded.ceiling_requests, starved_for_delivery_s = starved_for_delivery_s +
-            excluded.starved_for_delivery_s, starved_for_shortage_s = starved_for_shortage_s +
-            excluded.starved_for_shortage_s, oldest_queued_s = max(oldest_queued_s, excluded.oldest_queued_s),
-            missed_s = missed_s + excluded.missed_s
+        ON CONFLICT (span_s, pool_id, start_ms, tenant_id, criticality) DO UPDATE SET
+            ok = rollup.ok + excluded.ok, quota = rollup.quota + excluded.quota,
+            overload = rollup.overload + excluded.overload, error = rollup.error + excluded.error,
+            ramp = rollup.ramp + excluded.ramp, billing = rollup.billing + excluded.billing,
+            retries = rollup.retries + excluded.retries, denied = rollup.denied + excluded.denied,
+            denied_tokens = rollup.denied_tokens + excluded.denied_tokens,
+            input_tokens = rollup.input_tokens + excluded.input_tokens,
+            cached_input_tokens = rollup.cached_input_tokens + excluded.cached_input_tokens,
+            output_tokens = rollup.output_tokens + excluded.output_tokens,
+            counted_tokens = rollup.counted_tokens + excluded.counted_tokens, waits = rollup.waits + excluded.waits,
+            asked_requests = rollup.asked_requests + excluded.asked_requests,
+            asked_tokens = rollup.asked_tokens + excluded.asked_tokens,
+            asked_input_tokens = rollup.asked_input_tokens + excluded.asked_input_tokens,
+            asked_output_tokens = rollup.asked_output_tokens + excluded.asked_output_tokens,
+            waited_s = rollup.waited_s + excluded.waited_s, active_s = rollup.active_s + excluded.active_s,
+            assured_tokens = rollup.assured_tokens + excluded.assured_tokens,
+            assured_requests = rollup.assured_requests + excluded.assured_requests,
+            ceiling_tokens = rollup.ceiling_tokens + excluded.ceiling_tokens,
+            ceiling_requests = rollup.ceiling_requests + excluded.ceiling_requests,
+            starved_for_delivery_s = rollup.starved_for_delivery_s + excluded.starved_for_delivery_s,
+            starved_for_shortage_s = rollup.starved_for_shortage_s + excluded.starved_for_shortage_s,
+            oldest_queued_s = CASE WHEN excluded.oldest_queued_s > rollup.oldest_queued_s
+                THEN excluded.oldest_queued_s ELSE rollup.oldest_queued_s END,
+            missed_s = rollup.missed_s + excluded.missed_s
         """
 
     /// The first and the last start; one row, of NULL where there is none.
@@ -193,8 +199,8 @@ struct RollupTable {
             cached_input_tokens, output_tokens, counted_tokens, waits, asked_requests, asked_tokens,
             asked_input_tokens, asked_output_tokens, waited_s, active_s, assured_tokens, assured_requests, ceiling_tokens, ceiling_requests,
             starved_for_delivery_s, starved_for_shortage_s, oldest_queued_s, missed_s
-        FROM step CROSS JOIN rollup ON span_s = :span_s AND pool_id = :pool_id
-            AND rollup.start_ms = step.start_ms AND tenant_id = :tenant_id
+        FROM step CROSS JOIN rollup
+        WHERE span_s = :span_s AND pool_id = :pool_id AND rollup.start_ms = step.start_ms AND tenant_id = :tenant_id
         ORDER BY rollup.start_ms, criticality LIMIT :limit
         """
     static let selectOfAll: StaticString = """
@@ -208,7 +214,7 @@ struct RollupTable {
         """
     /// The counted tokens of each tenant, in no order.
     static let selectServed: StaticString = """
-        SELECT tenant_id, sum(counted_tokens) FROM rollup
+        SELECT tenant_id, CAST(sum(counted_tokens) AS BIGINT) FROM rollup
         WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
         GROUP BY tenant_id
         """
@@ -282,44 +288,58 @@ struct PoolRollupTable {
             :nominal_requests, :nominal_tokens, :nominal_input_tokens, :nominal_output_tokens,
             :estimated_requests, :estimated_tokens, :estimated_input_tokens, :estimated_output_tokens,
             :budget_requests, :budget_tokens, :budget_input_tokens, :budget_output_tokens)
-        ON CONFLICT DO UPDATE SET
-            ok = ok + excluded.ok, quota = quota + excluded.quota, overload = overload + excluded.overload,
-            error = error + excluded.error, ramp = ramp + excluded.ramp, billing = billing + excluded.billing,
-            retries = retries + excluded.retries, denied = denied + excluded.denied, denied_tokens =
-            denied_tokens + excluded.denied_tokens, input_tokens = input_tokens + excluded.input_tokens,
-            cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens, output_tokens =
-            output_tokens + excluded.output_tokens, counted_tokens = counted_tokens + excluded.counted_tokens,
-            waits = waits + excluded.waits, asked_requests = asked_requests + excluded.asked_requests, asked_tokens =
-            asked_tokens + excluded.asked_tokens, asked_input_tokens = asked_input_tokens +
-            excluded.asked_input_tokens, asked_output_tokens = asked_output_tokens +
-            excluded.asked_output_tokens, waited_s = waited_s + excluded.waited_s, active_s = active_s +
-            excluded.active_s, assured_tokens = assured_tokens +
-            excluded.assured_tokens, assured_requests = assured_requests + excluded.assured_requests,
-            ceiling_tokens = ceiling_tokens + excluded.ceiling_tokens, ceiling_requests = ceiling_requests +
-            excluded.ceiling_requests, starved_for_delivery_s = starved_for_delivery_s +
-            excluded.starved_for_delivery_s, starved_for_shortage_s = starved_for_shortage_s +
-            excluded.starved_for_shortage_s, oldest_queued_s = max(oldest_queued_s, excluded.oldest_queued_s),
-            missed_s = missed_s + excluded.missed_s,
-            observed_s = observed_s + excluded.observed_s, queue_depth = max(queue_depth, excluded.queue_depth),
-            nominal_requests = ifnull(nominal_requests + excluded.nominal_requests, ifnull(nominal_requests,
-            excluded.nominal_requests)), nominal_tokens = ifnull(nominal_tokens + excluded.nominal_tokens,
-            ifnull(nominal_tokens, excluded.nominal_tokens)), nominal_input_tokens = ifnull(nominal_input_tokens
-            + excluded.nominal_input_tokens, ifnull(nominal_input_tokens, excluded.nominal_input_tokens)),
-            nominal_output_tokens = ifnull(nominal_output_tokens + excluded.nominal_output_tokens,
-            ifnull(nominal_output_tokens, excluded.nominal_output_tokens)), estimated_requests =
-            ifnull(estimated_requests + excluded.estimated_requests, ifnull(estimated_requests,
-            excluded.estimated_requests)), estimated_tokens = ifnull(estimated_tokens +
-            excluded.estimated_tokens, ifnull(estimated_tokens, excluded.estimated_tokens)),
-            estimated_input_tokens = ifnull(estimated_input_tokens + excluded.estimated_input_tokens,
-            ifnull(estimated_input_tokens, excluded.estimated_input_tokens)), estimated_output_tokens =
-            ifnull(estimated_output_tokens + excluded.estimated_output_tokens, ifnull(estimated_output_tokens,
-            excluded.estimated_output_tokens)), budget_requests = ifnull(budget_requests +
-            excluded.budget_requests, ifnull(budget_requests, excluded.budget_requests)), budget_tokens =
-            ifnull(budget_tokens + excluded.budget_tokens, ifnull(budget_tokens, excluded.budget_tokens)),
-            budget_input_tokens = ifnull(budget_input_tokens + excluded.budget_input_tokens,
-            ifnull(budget_input_tokens, excluded.budget_input_tokens)), budget_output_tokens =
-            ifnull(budget_output_tokens + excluded.budget_output_tokens, ifnull(budget_output_tokens,
-            excluded.budget_output_tokens))
+        ON CONFLICT (span_s, pool_id, start_ms) DO UPDATE SET
+            ok = pool_rollup.ok + excluded.ok, quota = pool_rollup.quota + excluded.quota,
+            overload = pool_rollup.overload + excluded.overload, error = pool_rollup.error + excluded.error,
+            ramp = pool_rollup.ramp + excluded.ramp, billing = pool_rollup.billing + excluded.billing,
+            retries = pool_rollup.retries + excluded.retries, denied = pool_rollup.denied + excluded.denied,
+            denied_tokens = pool_rollup.denied_tokens + excluded.denied_tokens,
+            input_tokens = pool_rollup.input_tokens + excluded.input_tokens,
+            cached_input_tokens = pool_rollup.cached_input_tokens + excluded.cached_input_tokens,
+            output_tokens = pool_rollup.output_tokens + excluded.output_tokens,
+            counted_tokens = pool_rollup.counted_tokens + excluded.counted_tokens,
+            waits = pool_rollup.waits + excluded.waits,
+            asked_requests = pool_rollup.asked_requests + excluded.asked_requests,
+            asked_tokens = pool_rollup.asked_tokens + excluded.asked_tokens,
+            asked_input_tokens = pool_rollup.asked_input_tokens + excluded.asked_input_tokens,
+            asked_output_tokens = pool_rollup.asked_output_tokens + excluded.asked_output_tokens,
+            waited_s = pool_rollup.waited_s + excluded.waited_s, active_s = pool_rollup.active_s + excluded.active_s,
+            assured_tokens = pool_rollup.assured_tokens + excluded.assured_tokens,
+            assured_requests = pool_rollup.assured_requests + excluded.assured_requests,
+            ceiling_tokens = pool_rollup.ceiling_tokens + excluded.ceiling_tokens,
+            ceiling_requests = pool_rollup.ceiling_requests + excluded.ceiling_requests,
+            starved_for_delivery_s = pool_rollup.starved_for_delivery_s + excluded.starved_for_delivery_s,
+            starved_for_shortage_s = pool_rollup.starved_for_shortage_s + excluded.starved_for_shortage_s,
+            oldest_queued_s = CASE WHEN excluded.oldest_queued_s > pool_rollup.oldest_queued_s
+                THEN excluded.oldest_queued_s ELSE pool_rollup.oldest_queued_s END,
+            missed_s = pool_rollup.missed_s + excluded.missed_s,
+            observed_s = pool_rollup.observed_s + excluded.observed_s,
+            queue_depth = CASE WHEN excluded.queue_depth > pool_rollup.queue_depth
+                THEN excluded.queue_depth ELSE pool_rollup.queue_depth END,
+            nominal_requests =
+                coalesce(pool_rollup.nominal_requests + excluded.nominal_requests, pool_rollup.nominal_requests, excluded.nominal_requests),
+            nominal_tokens =
+                coalesce(pool_rollup.nominal_tokens + excluded.nominal_tokens, pool_rollup.nominal_tokens, excluded.nominal_tokens),
+            nominal_input_tokens =
+                coalesce(pool_rollup.nominal_input_tokens + excluded.nominal_input_tokens, pool_rollup.nominal_input_tokens, excluded.nominal_input_tokens),
+            nominal_output_tokens =
+                coalesce(pool_rollup.nominal_output_tokens + excluded.nominal_output_tokens, pool_rollup.nominal_output_tokens, excluded.nominal_output_tokens),
+            estimated_requests =
+                coalesce(pool_rollup.estimated_requests + excluded.estimated_requests, pool_rollup.estimated_requests, excluded.estimated_requests),
+            estimated_tokens =
+                coalesce(pool_rollup.estimated_tokens + excluded.estimated_tokens, pool_rollup.estimated_tokens, excluded.estimated_tokens),
+            estimated_input_tokens =
+                coalesce(pool_rollup.estimated_input_tokens + excluded.estimated_input_tokens, pool_rollup.estimated_input_tokens, excluded.estimated_input_tokens),
+            estimated_output_tokens =
+                coalesce(pool_rollup.estimated_output_tokens + excluded.estimated_output_tokens, pool_rollup.estimated_output_tokens, excluded.estimated_output_tokens),
+            budget_requests =
+                coalesce(pool_rollup.budget_requests + excluded.budget_requests, pool_rollup.budget_requests, excluded.budget_requests),
+            budget_tokens =
+                coalesce(pool_rollup.budget_tokens + excluded.budget_tokens, pool_rollup.budget_tokens, excluded.budget_tokens),
+            budget_input_tokens =
+                coalesce(pool_rollup.budget_input_tokens + excluded.budget_input_tokens, pool_rollup.budget_input_tokens, excluded.budget_input_tokens),
+            budget_output_tokens =
+                coalesce(pool_rollup.budget_output_tokens + excluded.budget_output_tokens, pool_rollup.budget_output_tokens, excluded.budget_output_tokens)
         """
 
     /// The first and the last start; one row, of NULL where there is none.

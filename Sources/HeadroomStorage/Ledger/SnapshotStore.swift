@@ -117,8 +117,8 @@ package actor SnapshotStore: SnapshotLedger {
     /// `maxBytes` in sum. The newest stays. Returns how many it deleted: call again until that is none.
     package func prune(before instant: Timestamp, maxBytes: Int64, limit: Int = 100) throws(StorageError) -> Int {
         try connection.transaction {
-            let total = try connection.statement("SELECT total(body_bytes) FROM snapshot").first { $0.double(0) } ?? 0
-            var excess = Int64(total) - maxBytes
+            let total = try connection.statement(SnapshotStore.sumBytes).first { $0.integer(0) } ?? 0
+            var excess = total - maxBytes
             var last: Int64?
             try connection.statement(SnapshotStore.selectOldest).bind(":limit", Int64(limit)).forEachRow { row in
                 guard row.integer(1) < instant.milliseconds || excess > 0 else { return }
@@ -157,6 +157,7 @@ package actor SnapshotStore: SnapshotLedger {
         SELECT body FROM snapshot INDEXED BY snapshot_issued WHERE issued_at_ms >= :issued_at_ms
         ORDER BY generation DESC LIMIT :limit
         """
+    private static let sumBytes: StaticString = "SELECT CAST(coalesce(sum(body_bytes), 0) AS BIGINT) FROM snapshot"
     private static let selectOldest: StaticString = """
         SELECT generation, issued_at_ms, body_bytes FROM snapshot
         WHERE generation < (SELECT max(generation) FROM snapshot) ORDER BY generation LIMIT :limit

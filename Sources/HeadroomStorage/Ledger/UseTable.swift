@@ -41,18 +41,18 @@ struct UseTable {
         VALUES (:span_s, :pool_id, :start_ms, :tenant_id, :criticality, :model_id, :task_kind_id, :requests,
             :input_tokens, :cached_input_tokens, :output_tokens, :saved_requests, :saved_input_tokens,
             :saved_output_tokens, :asked_requests, :asked_tokens)
-        ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
-            input_tokens = input_tokens + excluded.input_tokens,
-            cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
-            output_tokens = output_tokens + excluded.output_tokens,
-            saved_requests = saved_requests + excluded.saved_requests,
-            saved_input_tokens = saved_input_tokens + excluded.saved_input_tokens,
-            saved_output_tokens = saved_output_tokens + excluded.saved_output_tokens,
-            asked_requests = asked_requests + excluded.asked_requests,
-            asked_tokens = asked_tokens + excluded.asked_tokens
+        ON CONFLICT (span_s, pool_id, start_ms, tenant_id, criticality, model_id, task_kind_id) DO UPDATE SET requests = use_sum.requests + excluded.requests,
+            input_tokens = use_sum.input_tokens + excluded.input_tokens,
+            cached_input_tokens = use_sum.cached_input_tokens + excluded.cached_input_tokens,
+            output_tokens = use_sum.output_tokens + excluded.output_tokens,
+            saved_requests = use_sum.saved_requests + excluded.saved_requests,
+            saved_input_tokens = use_sum.saved_input_tokens + excluded.saved_input_tokens,
+            saved_output_tokens = use_sum.saved_output_tokens + excluded.saved_output_tokens,
+            asked_requests = use_sum.asked_requests + excluded.asked_requests,
+            asked_tokens = use_sum.asked_tokens + excluded.asked_tokens
         """
     private static let deleteOldest: StaticString = """
-        DELETE FROM use_sum WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms < :before_ms AND start_ms <= ifnull(
+        DELETE FROM use_sum WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms < :before_ms AND start_ms <= coalesce(
             (SELECT start_ms FROM use_sum WHERE span_s = :span_s AND pool_id = :pool_id
                 ORDER BY start_ms LIMIT 1 OFFSET :limit - 1), :before_ms)
         """

@@ -146,9 +146,6 @@ import HeadroomModel
         try? execute("ROLLBACK")
     }
 
-    /// The row id of the last insert on this connection.
-    var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
-
     /// Rows that the last statement changed.
     package var changedRows: Int { Int(unsafe sqlite3_changes(handle)) }
 

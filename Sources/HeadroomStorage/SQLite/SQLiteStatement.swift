@@ -95,6 +95,12 @@ import HeadroomModel
         reset()
     }
 
+    /// Runs an insert of one row, which returns the row's id.
+    func runForID() throws(StorageError) -> Int64 {
+        guard let id = try first({ $0.integer(0) }) else { preconditionFailure("the statement returns no id") }
+        return id
+    }
+
     /// Calls `body` at each row.
     package func forEachRow(_ body: (SQLiteStatement) throws -> Void) throws(StorageError) {
         // A statement left open would keep the reader's view, and with it the log, from moving on.

@@ -51,7 +51,7 @@ package struct AuditLog {
                     "\(connection.path): the audit log is signed: name the file with its key, by HEADROOM_AUDIT_KEY or "
                     + "by serve --audit-key")
         }
-        let detail = try json(act)
+        let detail = act.json
         let row = AuditRow(
             sequence: last.sequence + 1, at: now, author: act.author, action: act.action,
             tenantDigest: act.tenant.map(AuditLog.digest), detail: detail,
@@ -126,30 +126,6 @@ package struct AuditLog {
     }
 
     static func digest(_ tenant: TenantID) -> [UInt8] { SHA256.digest(of: Array(tenant.text.utf8)) }
-
-    /// SQLite writes the values: it knows how JSON quotes them.
-    private func json(_ act: AuditAct) throws(StorageError) -> String {
-        var members: [String] = []
-        if let tenant = act.tenant { members.append("\"tenant\":\(try json(.text(tenant.text)))") }
-        for (key, value) in act.detail { members.append("\"\(key)\":\(try json(value))") }
-        return "{\(members.joined(separator: ","))}"
-    }
-
-    private func json(_ value: AuditAct.Value) throws(StorageError) -> String {
-        let quote = try connection.statement("SELECT json_quote(:value)")
-        switch value {
-        case .text(let text): quote.bind(":value", text)
-        case .integer(let integer): quote.bind(":value", integer)
-        case .number(let number): quote.bind(":value", number)
-        case .rates(let rates):
-            var members: [String] = []
-            for resource in rates.resources.members {
-                members.append("\"\(resource.rateName)\":\(try json(.number(rates[resource])))")
-            }
-            return "{\(members.joined(separator: ","))}"
-        }
-        return try quote.first { $0.text(0) } ?? "null"
-    }
 
     private static let insert: StaticString = """
         INSERT INTO audit (sequence, at_ms, author, action, tenant_sha256, detail, detail_sha256, sha256)

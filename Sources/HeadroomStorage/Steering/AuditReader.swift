@@ -138,11 +138,8 @@ package actor AuditReader {
                 detail: "row \(head.sequence) is not the last one that was written: expected SHA-256 "
                     + "\(SHA256.hexadecimal(head.hash)), found \(SHA256.hexadecimal(last))")
         }
-        // SQLite remembers the highest number also when the rows that had it are gone. A row that is written while this
-        // runs raises both, so that the head is read again.
-        let written =
-            try connection.statement("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").first { $0.integer(0) }
-            ?? 0
+        // A row that is written while this runs raises both, so that the head is read again.
+        let written = try connection.lastAuditSequence()
         let newest = try connection.statement("SELECT max(sequence) FROM audit").first { $0.integer(0) } ?? 0
         let current = try log.head().sequence
         guard max(written, newest) > current else { return nil }

@@ -51,8 +51,7 @@ struct ProposalTable {
             .bind(":pool", proposal.pool?.text)
             .bind(":body", ProposalBody.encode(proposal))
             .bind(proposal.authorship)
-            .run()
-        return connection.lastInsertedID
+            .runForID()
     }
 
     /// The question no longer stands. False when it was decided, or is not there.
@@ -98,12 +97,17 @@ struct ProposalTable {
 
     /// Those whose body has the bytes of the tenant's id in it, and perhaps some others.
     func mentioning(_ tenant: TenantID) throws(StorageError) -> [Proposal] {
-        try read(connection.statement(ProposalTable.selectMentioning).bind(":tenant", Array(tenant.text.utf8)))
+        let name = Array(tenant.text.utf8)
+        return try read(connection.statement(ProposalTable.selectEvery)) { $0.bytes(5).contains(name) }
     }
 
-    private func read(_ rows: SQLiteStatement) throws(StorageError) -> [Proposal] {
+    private func read(
+        _ rows: SQLiteStatement, where isWanted: (SQLiteStatement) -> Bool = { _ in true }
+    ) throws(StorageError) -> [Proposal] {
         var proposals: [Proposal] = []
-        try rows.forEachRow { row in proposals.append(try proposal(row)) }
+        try rows.forEachRow { row in
+            if isWanted(row) { proposals.append(try proposal(row)) }
+        }
         return proposals
     }
 
@@ -126,6 +130,7 @@ struct ProposalTable {
     private static let insert: StaticString = """
         INSERT INTO proposal (kind, state, tenant, pool, body, author, reason, at_ms, until_ms)
         VALUES (:kind, :state, :tenant, :pool, :body, :author, :reason, :at_ms, :until_ms)
+        RETURNING id
         """
     private static let update: StaticString = """
         UPDATE proposal SET body = :body, author = :author, reason = :reason, at_ms = :at_ms, until_ms = :until_ms
@@ -138,11 +143,11 @@ struct ProposalTable {
         """
     private static let selectPending: StaticString = """
         SELECT id FROM proposal
-        WHERE kind = :kind AND tenant = :tenant AND ifnull(pool, '') = :pool AND state = 0
+        WHERE kind = :kind AND tenant = :tenant AND coalesce(pool, '') = :pool AND state = 0
         """
     private static let selectOne: StaticString = """
-        SELECT id, kind, iif(state = 0 AND until_ms <= :now, 3, state), tenant, pool, body, author, reason, at_ms, until_ms,
-            decided_by, decision_reason, decided_at_ms, decided_until_ms
+        SELECT id, kind, CASE WHEN state = 0 AND until_ms <= :now THEN 3 ELSE state END, tenant, pool, body,
+            author, reason, at_ms, until_ms, decided_by, decision_reason, decided_at_ms, decided_until_ms
         FROM proposal WHERE id = :id
         """
     private static let selectStanding: StaticString = """
@@ -150,15 +155,15 @@ struct ProposalTable {
             decided_by, decision_reason, decided_at_ms, decided_until_ms
         FROM proposal WHERE state = 0 AND until_ms > :now OR state IN (1, 2) AND decided_until_ms > :now ORDER BY id
         """
-    private static let selectMentioning: StaticString = """
+    private static let selectEvery: StaticString = """
         SELECT id, kind, state, tenant, pool, body, author, reason, at_ms, until_ms,
             decided_by, decision_reason, decided_at_ms, decided_until_ms
-        FROM proposal WHERE instr(body, :tenant) > 0
+        FROM proposal ORDER BY id
         """
     private static let selectAll: StaticString = """
-        SELECT id, kind, iif(state = 0 AND until_ms <= :now, 3, state), tenant, pool, body, author, reason, at_ms, until_ms,
-            decided_by, decision_reason, decided_at_ms, decided_until_ms
-        FROM proposal WHERE :state IS NULL OR iif(state = 0 AND until_ms <= :now, 3, state) = :state
+        SELECT id, kind, CASE WHEN state = 0 AND until_ms <= :now THEN 3 ELSE state END, tenant, pool, body,
+            author, reason, at_ms, until_ms, decided_by, decision_reason, decided_at_ms, decided_until_ms
+        FROM proposal WHERE :state IS NULL OR CASE WHEN state = 0 AND until_ms <= :now THEN 3 ELSE state END = :state
         ORDER BY id DESC LIMIT :limit
         """
 }

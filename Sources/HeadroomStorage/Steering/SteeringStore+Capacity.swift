@@ -46,7 +46,7 @@ extension SteeringStore {
         let authorship = freeze.authorship
         return try change { () throws(StorageError) -> Result<Freeze, SteeringError> in
             let others =
-                try connection.statement("SELECT count(*) FROM freeze WHERE until_ms > :now")
+                try connection.statement(SteeringStore.countFreezes)
                 .bind(":now", authorship.at.milliseconds).first { $0.integer(0) } ?? 0
             guard others < SteeringStore.maxFreezes else {
                 return .failure(SteeringError(.conflict, "\(others) freezes are in force, the most there may be"))
@@ -67,13 +67,12 @@ extension SteeringStore {
             } else {
                 frozen.numbers = []
             }
-            try connection.statement(SteeringStore.insertFreeze)
+            frozen.id = try connection.statement(SteeringStore.insertFreeze)
                 .bind(":pool", freeze.pool?.text)
                 .bind(":generation", freeze.generation)
                 .bind(":snapshot", try snapshot.map(encode))
                 .bind(authorship)
-                .run()
-            frozen.id = connection.lastInsertedID
+                .runForID()
             try audit.append(
                 AuditAct(
                     freeze.generation == nil ? "freeze.set" : "rollback.set", by: authorship.author,
@@ -88,7 +87,7 @@ extension SteeringStore {
 
     package func endFreeze(_ id: Int64, by author: String, at now: Timestamp) throws(SteeringError) {
         try change { () throws(StorageError) -> Result<Void, SteeringError> in
-            try connection.statement("UPDATE freeze SET until_ms = :now WHERE id = :id AND until_ms > :now")
+            try connection.statement(SteeringStore.endFreeze)
                 .bind(":id", id).bind(":now", now.milliseconds).run()
             guard connection.changedRows == 1 else {
                 return .failure(SteeringError(.notFound, "no freeze \(id) is in force"))
@@ -151,21 +150,33 @@ extension SteeringStore {
     private static let countOtherPins: StaticString =
         "SELECT count(*) FROM capacity_pin WHERE pool != :pool AND until_ms > :now"
     private static let replacePin: StaticString = """
-        INSERT OR REPLACE INTO capacity_pin (pool, requests_per_minute, tokens_per_minute, input_tokens_per_minute,
+        INSERT INTO capacity_pin (pool, requests_per_minute, tokens_per_minute, input_tokens_per_minute,
             output_tokens_per_minute, author, reason, at_ms, until_ms)
         VALUES (:pool, :requests, :tokens, :input_tokens, :output_tokens, :author, :reason, :at_ms, :until_ms)
+        ON CONFLICT (pool) DO UPDATE SET requests_per_minute = excluded.requests_per_minute,
+            tokens_per_minute = excluded.tokens_per_minute, input_tokens_per_minute = excluded.input_tokens_per_minute,
+            output_tokens_per_minute = excluded.output_tokens_per_minute, author = excluded.author,
+            reason = excluded.reason, at_ms = excluded.at_ms, until_ms = excluded.until_ms
         """
     private static let selectPins: StaticString = """
         SELECT pool, requests_per_minute, tokens_per_minute, input_tokens_per_minute, output_tokens_per_minute,
             author, reason, at_ms, until_ms
         FROM capacity_pin WHERE until_ms > :now ORDER BY pool
         """
+    // In quotes, since some engines have a word FREEZE of their own.
+    private static let countFreezes: StaticString = """
+        SELECT count(*) FROM "freeze" WHERE until_ms > :now
+        """
+    private static let endFreeze: StaticString = """
+        UPDATE "freeze" SET until_ms = :now WHERE id = :id AND until_ms > :now
+        """
     private static let insertFreeze: StaticString = """
-        INSERT INTO freeze (pool, generation, snapshot, author, reason, at_ms, until_ms)
+        INSERT INTO "freeze" (pool, generation, snapshot, author, reason, at_ms, until_ms)
         VALUES (:pool, :generation, :snapshot, :author, :reason, :at_ms, :until_ms)
+        RETURNING id
         """
     private static let selectFreezes: StaticString = """
-        SELECT id, pool, generation, snapshot, author, reason, at_ms, until_ms FROM freeze
+        SELECT id, pool, generation, snapshot, author, reason, at_ms, until_ms FROM "freeze"
         WHERE until_ms > :now ORDER BY id
         """
 }

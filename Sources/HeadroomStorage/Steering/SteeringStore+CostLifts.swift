@@ -16,9 +16,9 @@ extension SteeringStore {
             guard others < SteeringStore.maxLifts else {
                 return .failure(SteeringError(.conflict, "\(others) lifts are in force, the most there may be"))
             }
-            try bind(lift.subject, to: connection.statement(SteeringStore.insertLift)).bind(authorship).run()
             var entered = lift
-            entered.id = connection.lastInsertedID
+            entered.id = try bind(lift.subject, to: connection.statement(SteeringStore.insertLift))
+                .bind(authorship).runForID()
             try audit.append(
                 AuditAct(
                     "cost.lift", by: authorship.author, tenant: lift.subject.tenant,
@@ -57,11 +57,14 @@ extension SteeringStore {
     }
 
     private static let endLiftsOfSubject: StaticString = """
-        UPDATE cost_lift SET until_ms = :now WHERE tenant IS :tenant AND task_kind IS :task_kind AND until_ms > :now
+        UPDATE cost_lift SET until_ms = :now 
+        WHERE coalesce(tenant, '') = coalesce(:tenant, '') AND coalesce(task_kind, '') = coalesce(:task_kind, '')
+            AND until_ms > :now
         """
     private static let insertLift: StaticString = """
         INSERT INTO cost_lift (tenant, task_kind, author, reason, at_ms, until_ms)
         VALUES (:tenant, :task_kind, :author, :reason, :at_ms, :until_ms)
+        RETURNING id
         """
     private static let selectLifts: StaticString = """
         SELECT id, tenant, task_kind, author, reason, at_ms, until_ms FROM cost_lift WHERE until_ms > :now ORDER BY id

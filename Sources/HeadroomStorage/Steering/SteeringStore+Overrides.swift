@@ -51,15 +51,14 @@ extension SteeringStore {
             return .failure(
                 SteeringError(.conflict, "\(inForce) overrides are in force, the most there may be; end some first"))
         }
-        try connection.statement(SteeringStore.insertOverride)
+        var entered = override
+        entered.id = try connection.statement(SteeringStore.insertOverride)
             .bind(":tenant", override.tenant.text)
             .bind(":pool", override.pool?.text)
             .bind(":tier", override.tier)
             .bind(":weight", override.weight)
             .bind(authorship)
-            .run()
-        var entered = override
-        entered.id = connection.lastInsertedID
+            .runForID()
         try audit.append(
             AuditAct(
                 "override.set", by: authorship.author, tenant: override.tenant,
@@ -106,6 +105,7 @@ extension SteeringStore {
     private static let insertOverride: StaticString = """
         INSERT INTO override (tenant, pool, tier, weight, author, reason, at_ms, until_ms)
         VALUES (:tenant, :pool, :tier, :weight, :author, :reason, :at_ms, :until_ms)
+        RETURNING id
         """
     private static let selectOverride: StaticString = """
         SELECT id, tenant, pool, tier, weight, author, reason, at_ms, until_ms FROM override

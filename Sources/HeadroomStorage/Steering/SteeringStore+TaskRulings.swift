@@ -17,10 +17,9 @@ extension SteeringStore {
                 return .failure(
                     SteeringError(.conflict, "\(others) tasks are stopped or lifted by people, the most there may be"))
             }
-            try bind(ruling.name, to: connection.statement(SteeringStore.insertRuling))
-                .bind(":verdict", Int64(ruling.verdict.rawValue)).bind(authorship).run()
             var entered = ruling
-            entered.id = connection.lastInsertedID
+            entered.id = try bind(ruling.name, to: connection.statement(SteeringStore.insertRuling))
+                .bind(":verdict", Int64(ruling.verdict.rawValue)).bind(authorship).runForID()
             try audit.append(
                 AuditAct(
                     ruling.verdict == .stop ? "task.stop" : "task.lift", by: authorship.author,
@@ -54,6 +53,7 @@ extension SteeringStore {
     private static let insertRuling: StaticString = """
         INSERT INTO task_ruling (tenant, task, verdict, author, reason, at_ms, until_ms)
         VALUES (:tenant, :task, :verdict, :author, :reason, :at_ms, :until_ms)
+        RETURNING id
         """
     private static let selectRulings: StaticString = """
         SELECT id, tenant, task, verdict, author, reason, at_ms, until_ms FROM task_ruling

@@ -113,7 +113,7 @@ package actor SteeringStore: SteeringDesk {
         DELETE FROM override WHERE id IN (SELECT id FROM override WHERE until_ms < :before LIMIT :limit)
         """,
         """
-        DELETE FROM freeze WHERE id IN (SELECT id FROM freeze WHERE until_ms < :before LIMIT :limit)
+        DELETE FROM "freeze" WHERE id IN (SELECT id FROM "freeze" WHERE until_ms < :before LIMIT :limit)
         """,
         """
         DELETE FROM capacity_pin WHERE pool IN (SELECT pool FROM capacity_pin WHERE until_ms < :before LIMIT :limit)
@@ -126,7 +126,8 @@ package actor SteeringStore: SteeringDesk {
         """,
         """
         DELETE FROM proposal WHERE id IN (
-            SELECT id FROM proposal WHERE max(until_ms, ifnull(decided_until_ms, until_ms)) < :before LIMIT :limit)
+            SELECT id FROM proposal
+            WHERE until_ms < :before AND coalesce(decided_until_ms, until_ms) < :before LIMIT :limit)
         """,
     ]
 }

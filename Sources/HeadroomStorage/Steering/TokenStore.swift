@@ -88,15 +88,14 @@ package actor TokenStore {
             throw StorageError(
                 code: .constraint, message: "there is or was a token named \(name); choose another name")
         }
-        try connection.statement(TokenStore.insertToken)
+        let id = try connection.statement(TokenStore.insertToken)
             .bind(":name", name)
             .bind(":role", role.rawValue)
             .bind(":secret_sha256", token.secretDigest)
             .bind(":created_at_ms", now.milliseconds)
             .bind(":expires_at_ms", expires?.milliseconds)
             .bind(":maker", token.maker)
-            .run()
-        let id = connection.lastInsertedID
+            .runForID()
         for gateway in token.gateways.texts { try limit(id, to: gateway, kind: "gateway") }
         for pool in token.pools?.sorted() ?? [] { try limit(id, to: pool.text, kind: "pool") }
         for tenant in token.tenants?.sorted() ?? [] { try limit(id, to: tenant.text, kind: "tenant") }
@@ -205,10 +204,11 @@ package actor TokenStore {
     private static let insertToken: StaticString = """
         INSERT INTO api_token (name, role, secret_sha256, created_at_ms, expires_at_ms, maker)
         VALUES (:name, :role, :secret_sha256, :created_at_ms, :expires_at_ms, :maker)
+        RETURNING id
         """
-    /// OR IGNORE: a name given twice limits the token once.
+    /// A name given twice limits the token once.
     private static let insertScope: StaticString = """
-        INSERT OR IGNORE INTO api_token_scope (api_token_id, kind, name) VALUES (:api_token_id, :kind, :name)
+        INSERT INTO api_token_scope (api_token_id, kind, name) VALUES (:api_token_id, :kind, :name) ON CONFLICT DO NOTHING
         """
     private static let revokeToken: StaticString = """
         UPDATE api_token SET revoked_at_ms = :revoked_at_ms WHERE name = :name AND revoked_at_ms IS NULL
@@ -225,7 +225,7 @@ package actor TokenStore {
     private static let selectLinks: StaticString =
         "SELECT name FROM api_token WHERE maker = :maker AND revoked_at_ms IS NULL ORDER BY id"
     private static let updateUse: StaticString = """
-        UPDATE api_token SET used_at_ms = :used_at_ms WHERE name = :name AND ifnull(used_at_ms, :before_ms) <= :before_ms
+        UPDATE api_token SET used_at_ms = :used_at_ms WHERE name = :name AND coalesce(used_at_ms, :before_ms) <= :before_ms
         """
     private static let selectAll: StaticString = """
         SELECT id, name, role, secret_sha256, created_at_ms, expires_at_ms, revoked_at_ms, used_at_ms, maker FROM api_token

@@ -67,20 +67,11 @@ struct ArrivalMarks {
 
     /// Behind the last row of each table, also of one that is empty by now.
     private func end() throws(StorageError) -> TelemetryCursor {
-        var cursor = TelemetryCursor.start
-        try connection.statement("SELECT name, seq FROM sqlite_sequence").forEachRow { row in
-            let last = row.integer(1)
-            switch row.text(0) {
-            case "call": cursor.call = last
-            case "call_window": cursor.window = last
-            case "queue_state": cursor.queue = last
-            case "provider_response": cursor.response = last
-            case "task_event": cursor.task = last
-            case "model_event": cursor.model = last
-            default: break
-            }
-        }
-        return cursor
+        let last = try connection.lastIDs()
+        return TelemetryCursor(
+            call: last["call", default: 0], window: last["call_window", default: 0],
+            queue: last["queue_state", default: 0], response: last["provider_response", default: 0],
+            task: last["task_event", default: 0], model: last["model_event", default: 0])
     }
 
     private static let insertMark: StaticString = """

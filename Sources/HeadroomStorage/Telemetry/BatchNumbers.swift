@@ -159,10 +159,10 @@ extension BatchNumbers {
         INSERT INTO batch_receipt (gateway_id, number, accepted, duplicate, late, content_sha256)
         VALUES (:gateway_id, :number, :accepted, :duplicate, :late, :content_sha256)
         """
-    /// OR IGNORE: one fault a line is enough to answer with.
+    /// One fault a line is enough to answer with.
     private static let insertFault: StaticString = """
-        INSERT OR IGNORE INTO batch_fault (gateway_id, number, line, detail)
-        VALUES (:gateway_id, :number, :line, :detail)
+        INSERT INTO batch_fault (gateway_id, number, line, detail)
+        VALUES (:gateway_id, :number, :line, :detail) ON CONFLICT DO NOTHING
         """
     private static let oldestKept: StaticString = """
         SELECT number FROM batch_receipt WHERE gateway_id = :gateway_id ORDER BY number DESC LIMIT 1 OFFSET :kept

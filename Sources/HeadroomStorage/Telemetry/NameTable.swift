@@ -29,7 +29,7 @@ final class NameTable {
     init(connection: SQLiteConnection) throws(StorageError) {
         self.connection = connection
         find = try connection.statement("SELECT id FROM name WHERE kind = :kind AND text = :text")
-        add = try connection.statement("INSERT INTO name (kind, text) VALUES (:kind, :text)")
+        add = try connection.statement("INSERT INTO name (kind, text) VALUES (:kind, :text) RETURNING id")
         ids = NameKind.allCases.map { _ in [:] }
         latest = NameKind.allCases.map { _ in Latest() }
     }
@@ -77,8 +77,7 @@ final class NameTable {
             ids[kind.rawValue][text] = id
             return id
         }
-        try add.bind(":kind", Int64(kind.rawValue)).bind(":text", text).run()
-        let id = connection.lastInsertedID
+        let id = try add.bind(":kind", Int64(kind.rawValue)).bind(":text", text).runForID()
         ids[kind.rawValue][text] = id
         added.append((kind, text))
         return id

@@ -2,18 +2,17 @@ import HeadroomModel
 
 /// The tables `provider_response` and `quota_window`.
 struct ResponseTable {
-    private let connection: SQLiteConnection
     private let insertResponse: SQLiteStatement
     private let insertWindow: SQLiteStatement
 
     init(connection: SQLiteConnection) throws(StorageError) {
-        self.connection = connection
         insertResponse = try connection.statement(ResponseTable.insertRow)
         insertWindow = try connection.statement(ResponseTable.insertWindowRow)
     }
 
     func add(_ response: ResponseRecord, names: NameTable) throws(StorageError) {
-        try insertResponse
+        let id =
+            try insertResponse
             .bind(":at_ms", response.at.milliseconds)
             .bind(":gateway_id", try names.id(of: response.gateway.text, .gateway))
             .bind(":pool_id", try names.id(of: response.pool.text, .pool))
@@ -24,8 +23,7 @@ struct ResponseTable {
             .bind(":kind", Int64(response.signal.kind.rawValue))
             .bind(":retry_after_ms", response.signal.retryAfterMilliseconds)
             .bind(":request", response.request)
-            .run()
-        let id = connection.lastInsertedID
+            .runForID()
         for (position, window) in response.signal.windows.enumerated() {
             try insertWindow
                 .bind(":provider_response_id", id)
@@ -79,6 +77,7 @@ struct ResponseTable {
             retry_after_ms, request)
         VALUES (:at_ms, :gateway_id, :pool_id, :model_id, :endpoint_id, :provider_id, :status, :kind,
             :retry_after_ms, :request)
+        RETURNING id
         """
 
     private static let insertWindowRow: StaticString = """

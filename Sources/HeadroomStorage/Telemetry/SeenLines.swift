@@ -44,8 +44,8 @@ final class SeenLines {
     }
 
     private static let remember: StaticString = """
-        INSERT OR IGNORE INTO seen_line (gateway_id, line_id, received_ms)
-        VALUES (:gateway_id, :line_id, :received_ms)
+        INSERT INTO seen_line (gateway_id, line_id, received_ms)
+        VALUES (:gateway_id, :line_id, :received_ms) ON CONFLICT DO NOTHING
         """
 
     private static let rangeEnd: StaticString = """

@@ -110,39 +110,44 @@ package actor TelemetryStore: TelemetrySink {
         [
             (
                 """
-                DELETE FROM call WHERE id <= min(:last, (SELECT min(id) FROM call) + :limit - 1)
+                DELETE FROM call WHERE id <= (
+                    SELECT CASE WHEN id + :limit > :last THEN :last ELSE id + :limit - 1 END FROM call ORDER BY id LIMIT 1)
                 """, cursor.call
             ),
             (
                 """
-                DELETE FROM call_window WHERE id <= min(:last, (SELECT min(id) FROM call_window) + :limit - 1)
+                DELETE FROM call_window WHERE id <= (
+                    SELECT CASE WHEN id + :limit > :last THEN :last ELSE id + :limit - 1 END FROM call_window ORDER BY id LIMIT 1)
                 """, cursor.window
             ),
             (
                 """
-                DELETE FROM queue_state WHERE id <= min(:last, (SELECT min(id) FROM queue_state) + :limit - 1)
+                DELETE FROM queue_state WHERE id <= (
+                    SELECT CASE WHEN id + :limit > :last THEN :last ELSE id + :limit - 1 END FROM queue_state ORDER BY id LIMIT 1)
                 """, cursor.queue
             ),
             (
                 """
-                DELETE FROM quota_window WHERE provider_response_id <=
-                    min(:last, (SELECT min(id) FROM provider_response) + :limit - 1)
+                DELETE FROM quota_window WHERE provider_response_id <= (
+                    SELECT CASE WHEN id + :limit > :last THEN :last ELSE id + :limit - 1 END FROM provider_response ORDER BY id LIMIT 1)
                 """, cursor.response
             ),
             (
                 """
-                DELETE FROM provider_response WHERE id <=
-                    min(:last, (SELECT min(id) FROM provider_response) + :limit - 1)
+                DELETE FROM provider_response WHERE id <= (
+                    SELECT CASE WHEN id + :limit > :last THEN :last ELSE id + :limit - 1 END FROM provider_response ORDER BY id LIMIT 1)
                 """, cursor.response
             ),
             (
                 """
-                DELETE FROM task_event WHERE id <= min(:last, (SELECT min(id) FROM task_event) + :limit - 1)
+                DELETE FROM task_event WHERE id <= (
+                    SELECT CASE WHEN id + :limit > :last THEN :last ELSE id + :limit - 1 END FROM task_event ORDER BY id LIMIT 1)
                 """, cursor.task
             ),
             (
                 """
-                DELETE FROM model_event WHERE id <= min(:last, (SELECT min(id) FROM model_event) + :limit - 1)
+                DELETE FROM model_event WHERE id <= (
+                    SELECT CASE WHEN id + :limit > :last THEN :last ELSE id + :limit - 1 END FROM model_event ORDER BY id LIMIT 1)
                 """, cursor.model
             ),
         ]
@@ -159,13 +164,19 @@ private func recentPairs(
         (
             """
             SELECT gateway_id, tenant_id, pool_id, max(start_ms) FROM call_window
-            WHERE id > max(:after, (SELECT max(id) FROM call_window) - 500000) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+            WHERE id > (
+                SELECT CASE WHEN id - 500000 > :after THEN id - 500000 ELSE :after END FROM call_window
+                ORDER BY id DESC LIMIT 1)
+            GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
             """, .windows, cursor.window
         ),
         (
             """
             SELECT gateway_id, tenant_id, pool_id, max(at_ms) FROM call
-            WHERE id > max(:after, (SELECT max(id) FROM call) - 500000) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+            WHERE id > (
+                SELECT CASE WHEN id - 500000 > :after THEN id - 500000 ELSE :after END FROM call
+                ORDER BY id DESC LIMIT 1)
+            GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
             """, .calls, cursor.call
         ),
     ]

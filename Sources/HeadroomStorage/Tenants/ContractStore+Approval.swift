@@ -118,11 +118,12 @@ extension ContractStore {
         """
     /// Changes of large imports that have no row of their own.
     private static let countUnnamed: StaticString = """
-        SELECT ifnull(sum(max(0, json_extract(detail, '$.changed') + json_extract(detail, '$.removed') - :named)), 0)
+        SELECT CAST(coalesce(sum(json_extract(detail, '$.changed') + json_extract(detail, '$.removed') - :named), 0) AS BIGINT)
         FROM audit
         WHERE action IN ('contract.put', 'contract.changed', 'contract.removed', 'contracts.import')
             AND author = :author AND at_ms > :since AND action = 'contracts.import'
             AND json_extract(detail, '$.approval') IS NULL
+            AND json_extract(detail, '$.changed') + json_extract(detail, '$.removed') > :named
         """
 
     private static func denial(of question: Proposal) -> SteeringError {

@@ -10,6 +10,7 @@ extension TenantErasure {
             if connection.changedRows > 0 { isKnown = true }
         }
         // A token that loses its only tenant would see them all: it keeps a name that nobody has.
+        try connection.statement(TenantErasure.deleteSecondScope).bind(":tenant", tenant.text).run()
         try connection.statement(TenantErasure.renameScope).bind(":tenant", tenant.text).run()
         try eraseChanges(of: tenant)
         return isKnown
@@ -40,7 +41,11 @@ extension TenantErasure {
         "DELETE FROM alert_member WHERE tenant = :tenant", "DELETE FROM cost_lift WHERE tenant = :tenant",
         "DELETE FROM task_ruling WHERE tenant = :tenant",
     ]
-    /// OR REPLACE: a token may have been limited to two tenants that were erased.
+    /// Of a token that was limited to another tenant that was erased.
+    private static let deleteSecondScope: StaticString = """
+        DELETE FROM api_token_scope WHERE kind = 'tenant' AND name = :tenant AND api_token_id IN (
+            SELECT api_token_id FROM api_token_scope WHERE kind = 'tenant' AND name = '(erased)')
+        """
     private static let renameScope: StaticString =
-        "UPDATE OR REPLACE api_token_scope SET name = '(erased)' WHERE kind = 'tenant' AND name = :tenant"
+        "UPDATE api_token_scope SET name = '(erased)' WHERE kind = 'tenant' AND name = :tenant"
 }

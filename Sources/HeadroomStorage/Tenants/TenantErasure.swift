@@ -180,9 +180,9 @@ struct TenantErasure {
     private static let insertProgress: StaticString = """
         INSERT INTO erasure (tenant_id, call_id, call_window_id, queue_state_id, task_event_id, explanation_id, rollup_ms)
         VALUES (:tenant_id,
-            ifnull((SELECT max(id) FROM call), 0), ifnull((SELECT max(id) FROM call_window), 0),
-            ifnull((SELECT max(id) FROM queue_state), 0), ifnull((SELECT max(id) FROM task_event), 0),
-            ifnull((SELECT max(id) FROM explanation), 0), ifnull((SELECT max(start_ms) FROM rollup), 0))
+            coalesce((SELECT max(id) FROM call), 0), coalesce((SELECT max(id) FROM call_window), 0),
+            coalesce((SELECT max(id) FROM queue_state), 0), coalesce((SELECT max(id) FROM task_event), 0),
+            coalesce((SELECT max(id) FROM explanation), 0), coalesce((SELECT max(start_ms) FROM rollup), 0))
         """
     private static let selectProgress: StaticString = """
         SELECT tenant_id, call_id, call_window_id, queue_state_id, task_event_id, explanation_id, rollup_ms FROM erasure

@@ -47,9 +47,9 @@ struct TenantUseTable {
     private static let upsert: StaticString = """
         INSERT INTO tenant_use (day, tenant, pool, requests, input_tokens, cached_input_tokens, output_tokens)
         VALUES (:day, :tenant, :pool, :requests, :input_tokens, :cached_input_tokens, :output_tokens)
-        ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
-            input_tokens = input_tokens + excluded.input_tokens,
-            cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
-            output_tokens = output_tokens + excluded.output_tokens
+        ON CONFLICT (day, tenant, pool) DO UPDATE SET requests = tenant_use.requests + excluded.requests,
+            input_tokens = tenant_use.input_tokens + excluded.input_tokens,
+            cached_input_tokens = tenant_use.cached_input_tokens + excluded.cached_input_tokens,
+            output_tokens = tenant_use.output_tokens + excluded.output_tokens
         """
 }
