@@ -52,7 +52,7 @@ enum HistoryBenchmark {
         for _ in 0..<runs {
             let connection = try SQLiteConnection(
                 path: path, access: .readOnly, executor: DiskExecutor(label: "benchmark"))
-            let reader = try RecordReader(connection: connection, coding: coding)
+            let reader = try RecordReader(connection: connection.portable, coding: coding)
             let began = clock.now
             let records = try await reader.history(query)
             let series = HistorySeries(records, query)

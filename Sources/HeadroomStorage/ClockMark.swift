@@ -5,11 +5,11 @@ import HeadroomModel
 /// It follows the clock of a service that runs, and stays where it is while the clock is in doubt, also over starts: rows
 /// that a wrong clock stamps do not make it right.
 package actor ClockMark {
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
-    package init(connection: SQLiteConnection) {
+    package init(connection: SQLConnection) {
         self.connection = connection
     }
 

@@ -1,7 +1,6 @@
-import Glibc
 import HeadroomModel
 
-/// Headroom's SQLite file: opened, checked, migrated, and the stores on it.
+/// Headroom's database: opened, checked, migrated, and the stores on it.
 ///
 /// One connection writes, and all that write share its thread; telemetry is read on another.
 package final class Database: Sendable {
@@ -13,7 +12,7 @@ package final class Database: Sendable {
     }
 
     package let path: String
-    // Readers before writers: they close in this order, and only a writer that closes last empties the log.
+    // Readers before writers: they close in this order, and only a writer of SQLite that closes last empties the log.
     package let telemetryReader: TelemetryReader
     package let records: RecordReader
     package let audit: AuditReader
@@ -33,15 +32,8 @@ package final class Database: Sendable {
 
     package let clockMark: ClockMark
 
-    private let writer: SQLiteConnection
-    private let checkpointer: SQLiteCheckpointer
-    private let files: DatabaseFiles
-    private let lock: DatabaseLock?
+    private let engine: SQLDatabase
 
-    /// How long a service waits for a lock that another process has, in milliseconds: telemetry and acts are refused after
-    /// it. A command has the time to wait for a whole import.
-    private static let serviceBusyMilliseconds: Int32 = 1_000
-    private static let commandBusyMilliseconds: Int32 = 5_000
     /// How long the start of a service waits: nobody is served yet, and a program that copies or repairs the file takes
     /// seconds.
     package static let startSeconds = 30
@@ -56,37 +48,13 @@ package final class Database: Sendable {
         auditKey: AuditKey? = nil, time: TimeSource, onLock: ((String) -> Void)? = nil
     ) throws(StorageError) {
         let now = time.now()
-        try Self.checkIsFile(path)
-        try Migrator.refuseForeignFile(path)
         self.path = path
-        if use == .service {
-            lock = try DatabaseLock(databasePath: path)
-        } else {
-            DatabaseFiles.create(path)
-            lock = nil
-        }
-        let executor = DiskExecutor(label: "headroom.writer")
-        let busyMilliseconds =
-            switch use {
-            case .service: onLock == nil ? Self.serviceBusyMilliseconds : Int32(Self.startSeconds) * 1_000
-            case .command: Self.commandBusyMilliseconds
-            }
-        let writer = try SQLiteConnection(
-            path: path, access: .readWrite, executor: executor, busyMilliseconds: busyMilliseconds)
-        self.writer = writer
-        writer.auditKey = auditKey
-        applied = try executor.performAndWait {
-            if let onLock, try writer.isWriteLocked(forMilliseconds: Self.serviceBusyMilliseconds) {
-                onLock("\(path): another program writes; the start waits for it, \(Self.startSeconds) seconds at most")
-            }
-            let applied = try Migrator(connection: writer).migrate(at: now)
-            if use == .service { try writer.checkIntegrity() }
-            try AuditLog(connection: writer).signIfNew()
-            return applied
-        }
-        checkpointer = try SQLiteCheckpointer(writer: writer)
+        engine = try SQLDatabase(path: path, use: use, auditKey: auditKey, at: now, onLock: onLock)
+        applied = engine.applied
+        let writer = engine.writer
+        try writer.executor.performAndWait { try AuditLog(connection: writer).signIfNew() }
         telemetry = try TelemetryStore(connection: writer, settings: settings, now: now)
-        telemetryReader = try TelemetryReader(path: path)
+        telemetryReader = try TelemetryReader(connection: engine.reader("headroom.reader"))
         contracts = ContractStore(connection: writer)
         tokens = TokenStore(connection: writer)
         snapshots = SnapshotStore(connection: writer, coding: coding)
@@ -95,29 +63,36 @@ package final class Database: Sendable {
         alerts = AlertStore(connection: writer, time: time)
         ownLevels = OwnLevelStore(connection: writer)
         checkpoints = try RollupStore(connection: writer)
-        let reader = try SQLiteConnection(
-            path: path, access: .readOnly, executor: DiskExecutor(label: "headroom.records"))
-        reader.auditKey = auditKey
+        let reader = try engine.reader("headroom.records")
         records = try RecordReader(connection: reader, coding: coding)
         audit = AuditReader(connection: reader)
         auditSigner = AuditReader(connection: writer)
         clockMark = ClockMark(connection: writer)
-        files = DatabaseFiles(path: path)
-        files.restrict()
+        engine.restrictFiles()
+    }
+
+    /// Readers with threads of their own, for work that takes seconds, so that nothing else waits for it.
+    package func readers(
+        coding: SnapshotStore.Coding
+    ) throws(StorageError) -> (telemetry: TelemetryReader, records: RecordReader) {
+        (
+            try TelemetryReader(connection: engine.reader("headroom.reader")),
+            try RecordReader(connection: engine.reader("headroom.records"), coding: coding)
+        )
     }
 
     /// The start is over: from here on a service waits for locks as long as its callers may.
     package func beginServing() throws(StorageError) {
-        try writer.executor.performAndWait { writer.busyMilliseconds = Self.serviceBusyMilliseconds }
+        try engine.beginServing()
     }
 
     /// A fault of the files under the running service; `nil` while all are in their places.
-    package var fileFault: String? { files.fault }
+    package var fileFault: String? { engine.fault }
 
     /// What SQLite takes in this process, and what is held of who reports.
     package var memory: [MemoryShare] {
         [
-            MemoryShare(owner: "sqlite", bytes: SQLiteConnection.memoryBytes),
+            MemoryShare(owner: "sqlite", bytes: SQLConnection.memoryBytes),
             MemoryShare(owner: "reporters", bytes: telemetry.memoryBytes),
         ]
     }
@@ -125,7 +100,7 @@ package final class Database: Sendable {
     /// Empties the write-ahead log, so that the database file alone is whole. The last call before a service ends;
     /// blocks for a second at most.
     package func finish() throws(StorageError) {
-        try checkpointer.truncateLog()
+        try engine.finish()
     }
 
     /// Deletes a bounded part of what `policy` keeps no longer, some 10,000 rows of each kind at most, and returns how many rows: call again
@@ -151,17 +126,5 @@ package final class Database: Sendable {
         // One that a kill interrupted.
         if try await contracts.continueErasures() { deleted += 1 }
         return deleted
-    }
-
-    /// SQLite takes some names for databases that end with the process; nothing acknowledged may.
-    static func checkIsFile(_ path: String) throws(StorageError) {
-        guard !path.isEmpty, path != ":memory:" else {
-            throw StorageError(code: .cannotOpen, message: "\"\(path)\" is no name of a file; give one that stays")
-        }
-        var status = stat()
-        guard unsafe stat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
-            throw StorageError(
-                code: .cannotOpen, message: "\(path): is a directory; name a file in it, as \(path)/headroom.sqlite")
-        }
     }
 }

@@ -38,3 +38,11 @@ struct House: Sendable {
         try executor.performAndWait { try connection.execute(sql) }
     }
 }
+
+extension TelemetryReader {
+    /// Opens `path`, which must have been migrated.
+    init(path: String) throws(StorageError) {
+        try self.init(
+            connection: SQLConnection(path: path, access: .readOnly, executor: DiskExecutor(label: "test.reader")))
+    }
+}

@@ -119,3 +119,11 @@ extension ContractStore {
         _ = try put(contract, by: "ops", at: now) { _ in [Never]() }
     }
 }
+
+extension TelemetryReader {
+    /// Opens `path`, which must have been migrated.
+    init(path: String) throws(StorageError) {
+        try self.init(
+            connection: SQLConnection(path: path, access: .readOnly, executor: DiskExecutor(label: "test.reader")))
+    }
+}

@@ -5,13 +5,13 @@ package actor AlertStore: AlertDesk {
     /// Rows in one answer.
     package static let maxListed = 1_000
 
-    let connection: SQLiteConnection
+    let connection: SQLConnection
     private let audit: AuditLog
     private let time: TimeSource
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
-    package init(connection: SQLiteConnection, time: TimeSource) {
+    package init(connection: SQLConnection, time: TimeSource) {
         self.connection = connection
         self.time = time
         audit = AuditLog(connection: connection)
@@ -137,7 +137,7 @@ package actor AlertStore: AlertDesk {
         try read(connection.statement(AlertStore.selectOne).bind(":id", id)).first
     }
 
-    private func read(_ rows: SQLiteStatement) throws(StorageError) -> [Alert] {
+    private func read(_ rows: SQLStatement) throws(StorageError) -> [Alert] {
         let now = time.now()
         var alerts: [Alert] = []
         rows.bind(":now", now.milliseconds)
@@ -240,9 +240,9 @@ package actor AlertStore: AlertDesk {
     ]
 }
 
-extension SQLiteStatement {
+extension SQLStatement {
     /// Parameters `:kind`, `:pool`, `:reason_key`.
-    fileprivate func bind(_ key: AlertKey) -> SQLiteStatement {
+    fileprivate func bind(_ key: AlertKey) -> SQLStatement {
         bind(":kind", key.kind.rawValue).bind(":pool", key.pool?.text ?? "").bind(":reason_key", key.reason)
     }
 }

@@ -3,13 +3,13 @@ import HeadroomModel
 /// The lasting records of decisions: questions to people, burst credit, explanations, events. ``RecordReader`` reads them
 /// back.
 package actor DecisionStore: DecisionRecords {
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
     private let names: NameTable
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     /// On the connection's executor: call it when starting.
-    package init(connection: SQLiteConnection) throws(StorageError) {
+    package init(connection: SQLConnection) throws(StorageError) {
         self.connection = connection
         names = try connection.executor.performAndWait {
             try NameTable(connection: connection)

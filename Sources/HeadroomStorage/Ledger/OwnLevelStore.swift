@@ -2,11 +2,11 @@ import HeadroomModel
 
 /// Headroom's own service levels by minute, in SQLite.
 package actor OwnLevelStore {
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
-    package init(connection: SQLiteConnection) {
+    package init(connection: SQLConnection) {
         self.connection = connection
     }
 

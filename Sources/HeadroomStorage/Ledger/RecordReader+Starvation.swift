@@ -85,7 +85,7 @@ extension RecordReader {
         }
     }
 
-    private static func spell(_ row: SQLiteStatement, _ span: RollupSpan) -> StarvedTenant.Spell {
+    private static func spell(_ row: SQLStatement, _ span: RollupSpan) -> StarvedTenant.Spell {
         StarvedTenant.Spell(
             first: Timestamp(milliseconds: row.integer(2)),
             last: Timestamp(milliseconds: row.integer(2) + span.milliseconds), deliverySeconds: row.double(3),

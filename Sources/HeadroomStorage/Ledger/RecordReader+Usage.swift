@@ -35,7 +35,7 @@ extension RecordReader {
     private func usage(
         of pool: Int64, _ name: PoolID, _ span: RollupSpan, _ range: Range<Timestamp>, since from: Timestamp
     ) throws(StorageError) -> [ModelUse] {
-        func rows(_ sql: StaticString) throws(StorageError) -> SQLiteStatement {
+        func rows(_ sql: StaticString) throws(StorageError) -> SQLStatement {
             try connection.statement(sql)
                 .bind(":span_s", span.rawValue).bind(":pool_id", pool)
                 .bind(":from_ms", span.start(of: range.lowerBound).milliseconds)
@@ -92,7 +92,7 @@ extension RecordReader {
 }
 
 extension UseSums {
-    fileprivate init(_ row: SQLiteStatement, from first: Int32) {
+    fileprivate init(_ row: SQLStatement, from first: Int32) {
         self.init(
             requests: row.integer(first), inputTokens: row.integer(first + 1),
             cachedInputTokens: row.integer(first + 2), outputTokens: row.integer(first + 3))

@@ -8,14 +8,14 @@ package actor RecordReader: RecordReading {
     /// Generations looked through for the one that set a number: 48 hours of a pool that changes every 2 s.
     private static let maxSearched: Int64 = 100_000
 
-    let connection: SQLiteConnection
+    let connection: SQLConnection
     let names: NameReader
     let coding: SnapshotStore.Coding
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     /// On the connection's executor: call it when starting.
-    package init(connection: SQLiteConnection, coding: SnapshotStore.Coding) throws(StorageError) {
+    package init(connection: SQLConnection, coding: SnapshotStore.Coding) throws(StorageError) {
         self.connection = connection
         self.coding = coding
         names = try connection.executor.performAndWait {
@@ -69,7 +69,7 @@ package actor RecordReader: RecordReading {
     /// The statement for the sums in `range`, of which the first may begin before it; `nil` when there are none.
     func rows(
         _ span: RollupSpan, _ range: Range<Timestamp>, pool: Int64, tenant: Int64?, limit: Int
-    ) throws(StorageError) -> SQLiteStatement? {
+    ) throws(StorageError) -> SQLStatement? {
         guard limit > 0, !range.isEmpty, let ends = try ends(span, pool: pool) else { return nil }
         let from = max(span.start(of: range.lowerBound), ends.lowerBound)
         let to = min(range.upperBound, Timestamp(milliseconds: ends.upperBound.milliseconds + 1))

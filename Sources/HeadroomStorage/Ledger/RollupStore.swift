@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// The loop's checkpoint, and the sums by minute and hour that go with it.
 package actor RollupStore: CheckpointStore {
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
     private let names: NameTable
     private let table: RollupTable
     private let poolTable: PoolRollupTable
@@ -10,7 +10,7 @@ package actor RollupStore: CheckpointStore {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
     /// On the connection's executor: call it when starting.
-    package init(connection: SQLiteConnection) throws(StorageError) {
+    package init(connection: SQLConnection) throws(StorageError) {
         self.connection = connection
         (names, table, poolTable) = try connection.executor.performAndWait {
             (

@@ -29,10 +29,10 @@ private struct SumsColumns {
     /// Of a row that begins with the sums.
     static let count: Int32 = 28
 
-    private let counts: [SQLiteStatement.Parameter]
-    private let amounts: [SQLiteStatement.Parameter]
+    private let counts: [SQLStatement.Parameter]
+    private let amounts: [SQLStatement.Parameter]
 
-    init(of statement: SQLiteStatement) {
+    init(of statement: SQLStatement) {
         let countNames: [StaticString] = [
             ":ok", ":quota", ":overload", ":error", ":ramp", ":billing", ":retries", ":denied",
             ":denied_tokens", ":input_tokens", ":cached_input_tokens", ":output_tokens",
@@ -48,7 +48,7 @@ private struct SumsColumns {
         amounts = amountNames.map(statement.parameter)
     }
 
-    func bind(_ sums: RollupSums, to statement: SQLiteStatement) {
+    func bind(_ sums: RollupSums, to statement: SQLStatement) {
         statement.bind(counts[0], sums.ok)
         statement.bind(counts[1], sums.quota)
         statement.bind(counts[2], sums.overload)
@@ -80,7 +80,7 @@ private struct SumsColumns {
     }
 
     /// - Parameter first: the column of `ok`; the others follow it in the order of ``bind(_:to:)``.
-    static func sums(_ row: SQLiteStatement, from first: Int32) -> RollupSums {
+    static func sums(_ row: SQLStatement, from first: Int32) -> RollupSums {
         RollupSums {
             $0.ok = row.integer(first)
             $0.quota = row.integer(first + 1)
@@ -116,11 +116,11 @@ private struct SumsColumns {
 
 /// Adds to the rows of `rollup`, and reads them.
 struct RollupTable {
-    private let upsert: SQLiteStatement
-    private let key: [SQLiteStatement.Parameter]
+    private let upsert: SQLStatement
+    private let key: [SQLStatement.Parameter]
     private let columns: SumsColumns
 
-    init(connection: SQLiteConnection) throws(StorageError) {
+    init(connection: SQLConnection) throws(StorageError) {
         upsert = try connection.statement(RollupTable.upsertRow)
         let keyNames: [StaticString] = [":span_s", ":pool_id", ":start_ms", ":tenant_id", ":criticality"]
         key = keyNames.map(upsert.parameter)
@@ -138,7 +138,7 @@ struct RollupTable {
     }
 
     /// A row of ``selectOfTenant`` or ``selectOfAll``.
-    static func rollup(_ row: SQLiteStatement, pool: PoolID, names: NameReader) throws(StorageError) -> Rollup {
+    static func rollup(_ row: SQLStatement, pool: PoolID, names: NameReader) throws(StorageError) -> Rollup {
         guard let criticality = Criticality(rawValue: Int(row.integer(2))) else {
             throw StorageError(code: .corrupt, message: "a roll-up has the criticality \(row.integer(2))")
         }
@@ -222,10 +222,10 @@ struct RollupTable {
 
 /// Adds to the rows of `pool_rollup`, and reads them.
 struct PoolRollupTable {
-    private let upsert: SQLiteStatement
+    private let upsert: SQLStatement
     private let columns: SumsColumns
 
-    init(connection: SQLiteConnection) throws(StorageError) {
+    init(connection: SQLConnection) throws(StorageError) {
         upsert = try connection.statement(PoolRollupTable.upsertRow)
         columns = SumsColumns(of: upsert)
     }
@@ -251,7 +251,7 @@ struct PoolRollupTable {
     }
 
     /// A row of ``select``.
-    static func rollup(_ row: SQLiteStatement, pool: PoolID) -> PoolRollup {
+    static func rollup(_ row: SQLStatement, pool: PoolID) -> PoolRollup {
         var rollup = PoolRollup(
             start: Timestamp(milliseconds: row.integer(0)), pool: pool, sums: SumsColumns.sums(row, from: 1))
         let first = 1 + SumsColumns.count
@@ -263,7 +263,7 @@ struct PoolRollupTable {
         return rollup
     }
 
-    private static func rates(_ row: SQLiteStatement, from first: Int32) -> Rates {
+    private static func rates(_ row: SQLStatement, from first: Int32) -> Rates {
         Rates(
             rpm: row.optionalDouble(first), tpm: row.optionalDouble(first + 1), itpm: row.optionalDouble(first + 2),
             otpm: row.optionalDouble(first + 3))

@@ -3,7 +3,7 @@ import HeadroomModel
 /// Budgets that gateways were given and may still be using, in SQLite: of each the last part and those within the
 /// remembered time before it, for as long as it may live on its fallback.
 struct SentBudgetTable {
-    let connection: SQLiteConnection
+    let connection: SQLConnection
 
     /// A policy's `safe_seconds` is a week at most.
     private static let fallbackSeconds = 7 * 86_400.0

@@ -20,7 +20,7 @@ package actor SnapshotStore: SnapshotLedger {
     /// it: one that is full leaves numbers for 18 hours of nothing but decreases, one every 2 s.
     package static let blockSize: Int64 = 65_536
 
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
     private let coding: Coding
     /// Numbers reserved on the disk and not handed out.
     private var block: Range<Int64> = 0..<0
@@ -29,7 +29,7 @@ package actor SnapshotStore: SnapshotLedger {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
-    package init(connection: SQLiteConnection, coding: Coding) {
+    package init(connection: SQLConnection, coding: Coding) {
         self.connection = connection
         self.coding = coding
         sent = SentBudgetTable(connection: connection)

@@ -4,7 +4,7 @@ import HeadroomModel
 struct UseTable {
     static let spans: [RollupSpan] = [.hour, .day]
 
-    let connection: SQLiteConnection
+    let connection: SQLConnection
 
     /// Inside a transaction.
     func add(_ use: ModelUse, names: NameTable) throws(StorageError) {

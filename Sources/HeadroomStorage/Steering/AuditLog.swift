@@ -32,9 +32,9 @@ package struct AuditLog {
     /// The author of work on the database itself, where people could sign with any name.
     package static let commandLine = "command line"
 
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
 
-    init(connection: SQLiteConnection) {
+    init(connection: SQLConnection) {
         self.connection = connection
     }
 

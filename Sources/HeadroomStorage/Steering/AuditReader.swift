@@ -5,13 +5,13 @@ package actor AuditReader {
     /// Rows that are read at once; other readers on the same thread go in between.
     private static let rowsAtATime = 10_000
 
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
     private let log: AuditLog
     private var newest: AuditVerification?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
-    package init(connection: SQLiteConnection) {
+    package init(connection: SQLConnection) {
         self.connection = connection
         log = AuditLog(connection: connection)
     }

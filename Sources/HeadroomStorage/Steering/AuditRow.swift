@@ -36,7 +36,7 @@ struct AuditRow {
 
 extension AuditRow {
     /// A row of ``AuditLog/select``.
-    init(_ row: SQLiteStatement) {
+    init(_ row: SQLStatement) {
         self.init(
             sequence: row.integer(0), at: Timestamp(milliseconds: row.integer(1)), author: row.text(2),
             action: row.text(3), tenantDigest: row.isNull(4) ? nil : row.bytes(4), detail: row.optionalText(5),

@@ -2,9 +2,9 @@ import HeadroomModel
 
 /// The rows of `proposal`. Every change is made inside a transaction.
 struct ProposalTable {
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
 
-    init(connection: SQLiteConnection) {
+    init(connection: SQLConnection) {
         self.connection = connection
     }
 
@@ -102,7 +102,7 @@ struct ProposalTable {
     }
 
     private func read(
-        _ rows: SQLiteStatement, where isWanted: (SQLiteStatement) -> Bool = { _ in true }
+        _ rows: SQLStatement, where isWanted: (SQLStatement) -> Bool = { _ in true }
     ) throws(StorageError) -> [Proposal] {
         var proposals: [Proposal] = []
         try rows.forEachRow { row in
@@ -111,7 +111,7 @@ struct ProposalTable {
         return proposals
     }
 
-    private func proposal(_ row: SQLiteStatement) throws(StorageError) -> Proposal {
+    private func proposal(_ row: SQLStatement) throws(StorageError) -> Proposal {
         guard let kind = Proposal.Kind(rawValue: Int(row.integer(1))),
             let state = Proposal.State(rawValue: Int(row.integer(2)))
         else { throw StorageError(code: .corrupt, message: "proposal \(row.integer(0)) has no kind or no state") }

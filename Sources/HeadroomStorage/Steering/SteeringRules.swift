@@ -54,7 +54,7 @@ enum SteeringRules {
 
 extension Authorship {
     /// Columns author, reason, at_ms, until_ms.
-    init(_ row: SQLiteStatement, firstColumn column: Int32) {
+    init(_ row: SQLStatement, firstColumn column: Int32) {
         self.init(
             author: row.text(column), reason: row.text(column + 1),
             at: Timestamp(milliseconds: row.integer(column + 2)),
@@ -67,9 +67,9 @@ extension Authorship {
     }
 }
 
-extension SQLiteStatement {
+extension SQLStatement {
     /// Parameters `:author`, `:reason`, `:at_ms`, `:until_ms`.
-    @discardableResult func bind(_ authorship: Authorship) -> SQLiteStatement {
+    @discardableResult func bind(_ authorship: Authorship) -> SQLStatement {
         bind(":author", authorship.author)
         bind(":reason", authorship.reason)
         bind(":at_ms", authorship.at.milliseconds)

@@ -52,7 +52,7 @@ extension SteeringStore {
         return lifts
     }
 
-    private func bind(_ subject: CostSubject, to statement: SQLiteStatement) -> SQLiteStatement {
+    private func bind(_ subject: CostSubject, to statement: SQLStatement) -> SQLStatement {
         statement.bind(":tenant", subject.tenant?.text).bind(":task_kind", subject.taskKind)
     }
 

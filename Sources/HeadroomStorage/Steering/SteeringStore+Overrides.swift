@@ -95,7 +95,7 @@ extension SteeringStore {
         return .success(.awaitsApproval(question))
     }
 
-    private static func override(_ row: SQLiteStatement) -> Override {
+    private static func override(_ row: SQLStatement) -> Override {
         Override(
             id: row.integer(0), tenant: TenantID(unchecked: row.text(1)),
             pool: row.optionalText(2).map(PoolID.init(unchecked:)), tier: row.optionalText(3),

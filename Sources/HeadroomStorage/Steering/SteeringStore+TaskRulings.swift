@@ -43,7 +43,7 @@ extension SteeringStore {
         return rulings
     }
 
-    private func bind(_ name: TaskName, to statement: SQLiteStatement) -> SQLiteStatement {
+    private func bind(_ name: TaskName, to statement: SQLStatement) -> SQLStatement {
         statement.bind(":tenant", name.tenant.text).bind(":task", name.task)
     }
 

@@ -18,7 +18,7 @@ package actor SteeringStore: SteeringDesk {
         var steering: Steering
     }
 
-    let connection: SQLiteConnection
+    let connection: SQLConnection
     let audit: AuditLog
     let coding: SnapshotStore.Coding
     let time: TimeSource
@@ -26,7 +26,7 @@ package actor SteeringStore: SteeringDesk {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
-    package init(connection: SQLiteConnection, coding: SnapshotStore.Coding, time: TimeSource) {
+    package init(connection: SQLConnection, coding: SnapshotStore.Coding, time: TimeSource) {
         self.connection = connection
         self.coding = coding
         self.time = time

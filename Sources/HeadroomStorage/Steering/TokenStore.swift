@@ -5,7 +5,7 @@ package actor TokenStore {
     /// A token's use is noted at most once in this time.
     private static let useSeconds = 3600.0
 
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
     private let audit: AuditLog
     /// Names that are remembered as noted; more are looked up again.
     private static let maxNoted = 10_000
@@ -15,7 +15,7 @@ package actor TokenStore {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
-    package init(connection: SQLiteConnection) {
+    package init(connection: SQLConnection) {
         self.connection = connection
         audit = AuditLog(connection: connection)
     }

@@ -5,9 +5,9 @@ struct ArrivalMarks {
     /// Time between two marks: what a reader may get too much of.
     static let spacingMilliseconds: Int64 = 1_000
 
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
 
-    init(connection: SQLiteConnection) {
+    init(connection: SQLConnection) {
         self.connection = connection
     }
 
@@ -54,7 +54,7 @@ struct ArrivalMarks {
         return (last.id, try end())
     }
 
-    private static func mark(_ row: SQLiteStatement) -> (id: Int64, cursor: TelemetryCursor) {
+    private static func mark(_ row: SQLStatement) -> (id: Int64, cursor: TelemetryCursor) {
         let cursor = TelemetryCursor(
             call: row.integer(1), window: row.integer(2), queue: row.integer(3), response: row.integer(4),
             task: row.integer(5), model: row.integer(6))

@@ -22,9 +22,9 @@ struct BatchNumbers {
     /// A receipt with more faults than this is not kept.
     static let maxFaults = 1_000
 
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
 
-    init(connection: SQLiteConnection) {
+    init(connection: SQLConnection) {
         self.connection = connection
     }
 

@@ -12,13 +12,13 @@ struct CallTable {
         var taskKind: Int64?
     }
 
-    private let insert: SQLiteStatement
-    private let at, gateway, tenant, pool, model, endpoint: SQLiteStatement.Parameter
-    private let criticality, outcome, attempt, status, latency, queued: SQLiteStatement.Parameter
-    private let inputTokens, outputTokens, cachedInputTokens, maxTokens, countedTokens: SQLiteStatement.Parameter
-    private let request, task, parent, taskKind, isToolWork: SQLiteStatement.Parameter
+    private let insert: SQLStatement
+    private let at, gateway, tenant, pool, model, endpoint: SQLStatement.Parameter
+    private let criticality, outcome, attempt, status, latency, queued: SQLStatement.Parameter
+    private let inputTokens, outputTokens, cachedInputTokens, maxTokens, countedTokens: SQLStatement.Parameter
+    private let request, task, parent, taskKind, isToolWork: SQLStatement.Parameter
 
-    init(connection: SQLiteConnection) throws(StorageError) {
+    init(connection: SQLConnection) throws(StorageError) {
         insert = try connection.statement(CallTable.insertRow)
         at = insert.parameter(":at_ms")
         gateway = insert.parameter(":gateway_id")
@@ -71,7 +71,7 @@ struct CallTable {
     }
 
     /// The columns of ``selectRows`` as a record. The line's id is not among them: it only serves to find repetitions.
-    static func record(_ row: SQLiteStatement, names: NameReader) throws(StorageError) -> CallRecord {
+    static func record(_ row: SQLStatement, names: NameReader) throws(StorageError) -> CallRecord {
         var call = CallRecord(
             request: row.optionalText(18),
             at: Timestamp(milliseconds: row.integer(1)),
@@ -115,7 +115,7 @@ struct CallTable {
         """
 }
 
-extension SQLiteStatement {
+extension SQLStatement {
     /// A column that holds the raw value of an enumeration.
     func value<Value: RawRepresentable<Int>>(_ column: Int32) throws(StorageError) -> Value {
         let number = integer(column)

@@ -2,11 +2,11 @@ import HeadroomModel
 
 /// The tables `queue_state`, `task_event` and `model_event`.
 struct EventTables {
-    private let insertQueue: SQLiteStatement
-    private let insertTask: SQLiteStatement
-    private let insertModel: SQLiteStatement
+    private let insertQueue: SQLStatement
+    private let insertTask: SQLStatement
+    private let insertModel: SQLStatement
 
-    init(connection: SQLiteConnection) throws(StorageError) {
+    init(connection: SQLConnection) throws(StorageError) {
         insertQueue = try connection.statement(EventTables.insertQueueRow)
         insertTask = try connection.statement(EventTables.insertTaskRow)
         insertModel = try connection.statement(EventTables.insertModelRow)
@@ -51,7 +51,7 @@ struct EventTables {
             .run()
     }
 
-    static func queue(_ row: SQLiteStatement, names: NameReader) throws(StorageError) -> QueueRecord {
+    static func queue(_ row: SQLStatement, names: NameReader) throws(StorageError) -> QueueRecord {
         QueueRecord(
             at: Timestamp(milliseconds: row.integer(1)),
             gateway: GatewayID(unchecked: try names.text(row.integer(2))),
@@ -63,7 +63,7 @@ struct EventTables {
             oldestAgeMilliseconds: row.double(8))
     }
 
-    static func task(_ row: SQLiteStatement, names: NameReader) throws(StorageError) -> TaskRecord {
+    static func task(_ row: SQLStatement, names: NameReader) throws(StorageError) -> TaskRecord {
         TaskRecord(
             at: Timestamp(milliseconds: row.integer(1)),
             gateway: GatewayID(unchecked: try names.text(row.integer(2))),
@@ -78,7 +78,7 @@ struct EventTables {
             remainingTokens: row.optionalInteger(9))
     }
 
-    static func model(_ row: SQLiteStatement, names: NameReader) throws(StorageError) -> ModelRecord {
+    static func model(_ row: SQLStatement, names: NameReader) throws(StorageError) -> ModelRecord {
         ModelRecord(
             at: Timestamp(milliseconds: row.integer(1)),
             gateway: try names.optionalText(row.optionalInteger(2)).map(GatewayID.init(unchecked:)),

@@ -16,9 +16,9 @@ final class NameTable {
     /// Names kept in memory per kind; more than that are read from the table again.
     private static let maxCached = 200_000
 
-    private let find: SQLiteStatement
-    private let add: SQLiteStatement
-    private let connection: SQLiteConnection
+    private let find: SQLStatement
+    private let add: SQLStatement
+    private let connection: SQLConnection
     private var ids: [[String: Int64]]
     private var latest: [Latest]
     /// Those added in the present transaction.
@@ -26,7 +26,7 @@ final class NameTable {
     /// The state of the table that ``ids`` was read at.
     private var erasures: Int64 = 0
 
-    init(connection: SQLiteConnection) throws(StorageError) {
+    init(connection: SQLConnection) throws(StorageError) {
         self.connection = connection
         find = try connection.statement("SELECT id FROM name WHERE kind = :kind AND text = :text")
         add = try connection.statement("INSERT INTO name (kind, text) VALUES (:kind, :text) RETURNING id")
@@ -88,10 +88,10 @@ final class NameTable {
 final class NameReader {
     private static let maxCached = 500_000
 
-    private let find: SQLiteStatement
+    private let find: SQLStatement
     private var texts: [Int64: String] = [:]
 
-    init(connection: SQLiteConnection) throws(StorageError) {
+    init(connection: SQLConnection) throws(StorageError) {
         find = try connection.statement("SELECT text FROM name WHERE id = :id")
     }
 

@@ -2,10 +2,10 @@ import HeadroomModel
 
 /// The tables `provider_response` and `quota_window`.
 struct ResponseTable {
-    private let insertResponse: SQLiteStatement
-    private let insertWindow: SQLiteStatement
+    private let insertResponse: SQLStatement
+    private let insertWindow: SQLStatement
 
-    init(connection: SQLiteConnection) throws(StorageError) {
+    init(connection: SQLConnection) throws(StorageError) {
         insertResponse = try connection.statement(ResponseTable.insertRow)
         insertWindow = try connection.statement(ResponseTable.insertWindowRow)
     }
@@ -38,7 +38,7 @@ struct ResponseTable {
     }
 
     static func record(
-        _ row: SQLiteStatement, names: NameReader, connection: SQLiteConnection
+        _ row: SQLStatement, names: NameReader, connection: SQLConnection
     ) throws(StorageError) -> ResponseRecord {
         var windows: [QuotaWindow] = []
         try connection.statement(selectWindows).bind(":id", row.integer(0))

@@ -2,16 +2,16 @@ import HeadroomModel
 
 /// The line ids of the last minutes, so that a line that is sent twice counts once.
 final class SeenLines {
-    private let connection: SQLiteConnection
-    private let insert: SQLiteStatement
-    private let gateway: SQLiteStatement.Parameter
-    private let line: SQLiteStatement.Parameter
-    private let received: SQLiteStatement.Parameter
+    private let connection: SQLConnection
+    private let insert: SQLStatement
+    private let gateway: SQLStatement.Parameter
+    private let line: SQLStatement.Parameter
+    private let received: SQLStatement.Parameter
     /// Where the sweep goes on.
     private var sweepGateway: Int64 = 0
     private var sweepLine = ""
 
-    init(connection: SQLiteConnection) throws(StorageError) {
+    init(connection: SQLConnection) throws(StorageError) {
         self.connection = connection
         insert = try connection.statement(SeenLines.remember)
         gateway = insert.parameter(":gateway_id")

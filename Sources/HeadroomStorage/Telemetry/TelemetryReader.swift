@@ -2,15 +2,13 @@ import HeadroomModel
 
 /// Reads telemetry behind a cursor, on a read-only connection with a thread of its own.
 package actor TelemetryReader: TelemetrySource {
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
     private let names: NameReader
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
-    /// Opens `path`, which must have been migrated: call it when starting.
-    package init(path: String) throws(StorageError) {
-        let connection = try SQLiteConnection(
-            path: path, access: .readOnly, executor: DiskExecutor(label: "headroom.reader"))
+    /// Reads through `connection`, which has a thread of its own; of a database that has been migrated. Call it when starting.
+    package init(connection: SQLConnection) throws(StorageError) {
         self.connection = connection
         names = try connection.executor.performAndWait {
             try NameReader(connection: connection)
@@ -75,7 +73,7 @@ package actor TelemetryReader: TelemetrySource {
     private func read(
         _ sql: StaticString, _ limit: Int, _ end: TelemetryCursor?, _ page: inout TelemetryPage,
         _ lane: WritableKeyPath<TelemetryCursor, Int64>,
-        record: (SQLiteStatement) throws -> TelemetryRecord
+        record: (SQLStatement) throws -> TelemetryRecord
     ) throws(StorageError) {
         // Ids ascend by one but for rows that were deleted: so many ids are at most so many rows.
         let ahead = end.map { $0[keyPath: lane] - page.next[keyPath: lane] } ?? .max

@@ -20,7 +20,7 @@ package actor TelemetryStore: TelemetrySink {
         }
     }
 
-    private let connection: SQLiteConnection
+    private let connection: SQLConnection
     private let writer: TelemetryWriter
     private var waiting: [Submission] = []
     private let heldBytes = Atomic(0)
@@ -31,7 +31,7 @@ package actor TelemetryStore: TelemetrySink {
     package nonisolated var memoryBytes: Int { heldBytes.load(ordering: .relaxed) }
 
     /// Reads what rows tell of the last minutes, on the connection's executor: call it when starting.
-    package init(connection: SQLiteConnection, settings: TelemetrySettings, now: Timestamp) throws(StorageError) {
+    package init(connection: SQLConnection, settings: TelemetrySettings, now: Timestamp) throws(StorageError) {
         self.connection = connection
         writer = try connection.executor.performAndWait {
             let writer = try TelemetryWriter(connection: connection, settings: settings)
@@ -156,7 +156,7 @@ package actor TelemetryStore: TelemetrySink {
 
 /// The kind by which each gateway reported in the last minutes. Only the newest rows are looked at, so that a start stays short.
 private func recentPairs(
-    _ connection: SQLiteConnection, now: Timestamp
+    _ connection: SQLConnection, now: Timestamp
 ) throws(StorageError) -> [(pair: ReportingKinds.Pair, kind: ReportingKinds.Kind, at: Timestamp)] {
     let since = now.adding(seconds: -ReportingKinds.silenceSeconds)
     let cursor = try ArrivalMarks(connection: connection).last(at: since)?.cursor ?? .start

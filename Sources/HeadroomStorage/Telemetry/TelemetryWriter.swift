@@ -17,7 +17,7 @@ final class TelemetryWriter {
     /// Line ids entered in the present transaction.
     private var remembered = 0
 
-    init(connection: SQLiteConnection, settings: TelemetrySettings) throws(StorageError) {
+    init(connection: SQLConnection, settings: TelemetrySettings) throws(StorageError) {
         self.settings = settings
         names = try NameTable(connection: connection)
         seenLines = try SeenLines(connection: connection)

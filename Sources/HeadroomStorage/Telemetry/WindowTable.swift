@@ -2,9 +2,9 @@ import HeadroomModel
 
 /// The table `call_window`.
 struct WindowTable {
-    private let insert: SQLiteStatement
+    private let insert: SQLStatement
 
-    init(connection: SQLiteConnection) throws(StorageError) {
+    init(connection: SQLConnection) throws(StorageError) {
         insert = try connection.statement(WindowTable.insertRow)
     }
 
@@ -33,7 +33,7 @@ struct WindowTable {
             .run()
     }
 
-    static func record(_ row: SQLiteStatement, names: NameReader) throws(StorageError) -> WindowRecord {
+    static func record(_ row: SQLStatement, names: NameReader) throws(StorageError) -> WindowRecord {
         WindowRecord(
             start: Timestamp(milliseconds: row.integer(1)),
             seconds: row.double(2),

@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// The money terms of contracts.
 struct ContractCostTable {
-    let connection: SQLiteConnection
+    let connection: SQLConnection
 
     func all() throws(StorageError) -> [TenantID: CostTerms] {
         var prices: [TenantID: [CostTerms.Price]] = [:]

@@ -2,12 +2,12 @@ import HeadroomModel
 
 /// Tenants' contracts: each change and its row in the audit log are one transaction.
 package actor ContractStore {
-    let connection: SQLiteConnection
+    let connection: SQLConnection
     let audit: AuditLog
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.executor.unowned }
 
-    package init(connection: SQLiteConnection) {
+    package init(connection: SQLConnection) {
         self.connection = connection
         audit = AuditLog(connection: connection)
     }

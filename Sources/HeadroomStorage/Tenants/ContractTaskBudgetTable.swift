@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// The task budgets of contracts.
 struct ContractTaskBudgetTable {
-    let connection: SQLiteConnection
+    let connection: SQLConnection
 
     func all() throws(StorageError) -> [TenantID: [TaskBudget]] {
         var budgets: [TenantID: [TaskBudget]] = [:]

@@ -22,7 +22,7 @@ struct TenantErasure {
         var isDone: Bool { call <= 0 && window <= 0 && queue <= 0 && task <= 0 && explanation <= 0 && rollup <= 0 }
     }
 
-    let connection: SQLiteConnection
+    let connection: SQLConnection
 
     /// Inside a transaction. False when nothing is stored of the tenant.
     func begin(_ tenant: TenantID, at now: Timestamp) throws(StorageError) -> Bool {

@@ -5,7 +5,7 @@ struct TenantUseTable {
     /// Of use that no period reaches back to.
     private static let keptDays: Int64 = 62
 
-    let connection: SQLiteConnection
+    let connection: SQLConnection
 
     /// Ascending by day, tenant and pool.
     func all(since day: Int64) throws(StorageError) -> [TenantUse] {

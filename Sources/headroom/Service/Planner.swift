@@ -12,13 +12,12 @@ final class Planner: Sendable {
     private static let maxTenants = 500
     private static let maxPlots = 24
 
-    private let path: String
+    private let database: Database
     private let time: TimeSource
     private let isBusy = Atomic(false)
 
-    /// - Parameter path: of a database that has been opened before.
-    init(path: String, time: TimeSource) {
-        self.path = path
+    init(database: Database, time: TimeSource) {
+        self.database = database
         self.time = time
     }
 
@@ -48,12 +47,9 @@ final class Planner: Sendable {
     }
 
     private func run(_ candidate: Rules, against present: Rules, hours: Double) async throws -> [UInt8] {
-        let executor = DiskExecutor(label: "headroom.plan")
-        let connection = try SQLiteConnection(path: path, access: .readOnly, executor: executor)
+        let readers = try database.readers(coding: CommandDatabase.noSnapshots)
         let past = RecordedPast(
-            telemetry: try TelemetryReader(path: path),
-            records: try RecordReader(connection: connection, coding: CommandDatabase.noSnapshots),
-            pools: candidate.policy.pools.map(\.pool))
+            telemetry: readers.telemetry, records: readers.records, pools: candidate.policy.pools.map(\.pool))
         let end = time.now()
         let parts = try await past.parts(from: end.adding(seconds: -hours * 3600), to: end)
         guard !parts.isEmpty else {

@@ -126,7 +126,7 @@ final class Service: Sendable {
                 steering: database.steering, contracts: database.contracts, records: database.records,
                 alerts: database.alerts, rules: rules, preview: OverridePreview.effects,
                 auditVerification: { [audit = database.audit] in await audit.lastVerification },
-                plan: { [planner = Planner(path: configuration.database, time: time)] candidate, present, hours in
+                plan: { [planner = Planner(database: database, time: time)] candidate, present, hours in
                     try await planner.replay(candidate, against: present, hours: hours)
                 },
                 share: { [tokens = database.tokens, access, time] tenant, pools, author, until in

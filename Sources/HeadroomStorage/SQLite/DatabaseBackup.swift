@@ -111,8 +111,8 @@ private final class PartialCopy {
         of path: String, to target: String, epochAtLeast: Int64, _ auditKey: AuditKey?, at now: Timestamp,
         while goesOn: @Sendable @escaping () -> Bool
     ) async throws(StorageError) {
-        try Database.checkIsFile(path)
-        try Database.checkIsFile(target)
+        try SQLiteDatabase.checkIsFile(path)
+        try SQLiteDatabase.checkIsFile(target)
         guard let identity = DatabaseLock.Identity(path: path) else {
             throw StorageError(code: .cannotOpen, message: "\(path): there is no such database")
         }
@@ -186,7 +186,7 @@ private actor Copier {
     init(_ path: String, _ access: SQLiteConnection.Access, _ auditKey: AuditKey? = nil) throws(StorageError) {
         connection = try SQLiteConnection(path: path, access: access, executor: DiskExecutor(label: "headroom.backup"))
         connection.auditKey = auditKey
-        audit = AuditReader(connection: connection)
+        audit = AuditReader(connection: connection.portable)
     }
 
     func copy(to target: String, epochAtLeast: Int64, while goesOn: () -> Bool) throws(StorageError) {
@@ -196,7 +196,7 @@ private actor Copier {
     /// Looks through the whole file.
     func verified(bytes: Int64, at now: Timestamp) async throws(StorageError) -> DatabaseBackup.Outcome {
         try connection.checkAll()
-        let isSigned = try AuditLog(connection: connection).head().code != nil
+        let isSigned = try AuditLog(connection: connection.portable).head().code != nil
         let verified = try await audit.verify(at: now, checksSignature: connection.auditKey != nil)
         if let fault = verified.fault {
             throw StorageError(
