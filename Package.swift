@@ -24,10 +24,16 @@ let package = Package(
         .executable(name: "headroom", targets: ["headroom"]),
         .library(name: "HeadroomClient", targets: ["HeadroomClient"]),
     ],
+    traits: [
+        .trait(
+            name: "PostgreSQL",
+            description: "The database may be a PostgreSQL server, by libpq; the default build needs nothing of it.")
+    ],
     dependencies: [],
     targets: [
         // C libraries, as the system has them.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -51,7 +57,11 @@ let package = Package(
             "HeadroomLoop",
             ["HeadroomModel", "HeadroomCapacity", "HeadroomDemand", "HeadroomDecision", "HeadroomEnforcement"]),
         library(
-            "HeadroomStorage", ["HeadroomModel", "CSQLite", "CGnuTLS"],
+            "HeadroomStorage",
+            [
+                "HeadroomModel", "CSQLite", "CGnuTLS",
+                .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ],
             resources: [
                 .embedInCode("../../migrations/0001_create_telemetry.sql"),
                 .embedInCode("../../migrations/0002_create_deduplication.sql"),

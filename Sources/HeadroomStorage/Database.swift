@@ -11,6 +11,7 @@ package final class Database: Sendable {
         case command
     }
 
+    /// The file; of a server the URL without its password.
     package let path: String
     // Readers before writers: they close in this order, and only a writer of SQLite that closes last empties the log.
     package let telemetryReader: TelemetryReader
@@ -48,7 +49,7 @@ package final class Database: Sendable {
         auditKey: AuditKey? = nil, time: TimeSource, onLock: ((String) -> Void)? = nil
     ) throws(StorageError) {
         let now = time.now()
-        self.path = path
+        self.path = Self.withoutPassword(path)
         engine = try SQLDatabase(path: path, use: use, auditKey: auditKey, at: now, onLock: onLock)
         applied = engine.applied
         let writer = engine.writer
@@ -71,6 +72,21 @@ package final class Database: Sendable {
         engine.restrictFiles()
     }
 
+    /// Whether `path` is no file but the URL of a PostgreSQL server, as libpq takes it.
+    package static func isServer(_ path: String) -> Bool {
+        path.hasPrefix("postgres://") || path.hasPrefix("postgresql://")
+    }
+
+    /// `postgres://user:password@host/name` without `:password`; a file's path as it is.
+    package static func withoutPassword(_ path: String) -> String {
+        guard isServer(path), let scheme = path.firstRange(of: "://") else { return path }
+        let authority = path[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {
+            return path
+        }
+        return String(path[..<colon] + path[at...])
+    }
+
     /// Readers with threads of their own, for work that takes seconds, so that nothing else waits for it.
     package func readers(
         coding: SnapshotStore.Coding
@@ -89,12 +105,9 @@ package final class Database: Sendable {
     /// A fault of the files under the running service; `nil` while all are in their places.
     package var fileFault: String? { engine.fault }
 
-    /// What SQLite takes in this process, and what is held of who reports.
+    /// What the engine takes in this process, and what is held of who reports.
     package var memory: [MemoryShare] {
-        [
-            MemoryShare(owner: "sqlite", bytes: SQLConnection.memoryBytes),
-            MemoryShare(owner: "reporters", bytes: telemetry.memoryBytes),
-        ]
+        engine.memory + [MemoryShare(owner: "reporters", bytes: telemetry.memoryBytes)]
     }
 
     /// Empties the write-ahead log, so that the database file alone is whole. The last call before a service ends;

@@ -25,7 +25,8 @@ import Testing
             authorship: Authorship(
                 author: Authorship.automation, reason: "demand", at: Self.start,
                 until: Self.start.adding(seconds: 14_400)))
-        try await DecisionStore(connection: connection).record(DecisionOutcome(questions: [question]), at: Self.start)
+        try await DecisionStore(connection: connection.portable).record(
+            DecisionOutcome(questions: [question]), at: Self.start)
     }
 
     @Test

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Copies of a database, and databases made of them.
-@Suite struct DatabaseBackupTests {
+@Suite(.enabled(if: TestEngine.isSQLite, "of files")) struct DatabaseBackupTests {
     private let directory = TemporaryDirectory()
     private var copy: String { directory.file("copy.db") }
     private var path: String { directory.file("headroom.db") }

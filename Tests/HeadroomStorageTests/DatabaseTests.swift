@@ -10,7 +10,7 @@ extension SnapshotStore.Coding {
         decode: { _ in preconditionFailure("no snapshot expected") })
 }
 
-@Suite struct DatabaseTests {
+@Suite(.enabled(if: TestEngine.isSQLite, "of files")) struct DatabaseTests {
     private let directory = TemporaryDirectory()
 
     private func open(_ use: Database.Use) throws -> Database {
@@ -28,6 +28,31 @@ extension SnapshotStore.Coding {
             _ = try open(.command)
         }
         _ = try open(.service)
+    }
+
+    @Test(arguments: [
+        ("postgres://ops:secret@db/headroom", "postgres://ops@db/headroom"),
+        ("postgresql://ops:a:b@c@db:5432/x?sslmode=require", "postgresql://ops@db:5432/x?sslmode=require"),
+        ("postgres:///x?host=/run&user=ops", "postgres:///x?host=/run&user=ops"),
+        ("dir/a:b@c.sqlite", "dir/a:b@c.sqlite"),
+    ])
+    func `of a server's URL the password is told to nobody`(url: String, shown: String) {
+        #expect(Database.withoutPassword(url) == shown)
+    }
+
+    @Test func `a server is no file that could be copied, and a build without it says how to get one`() async {
+        let url = "postgres://ops:secret@db/headroom"
+        let copied = await #expect(throws: StorageError.self) {
+            try await DatabaseBackup.make(of: url, to: directory.file("copy"), at: start)
+        }
+        #expect(copied?.message.contains("pg_dump") == true && copied?.message.contains("secret") == false)
+        #if !PostgreSQL
+            let error = storageError {
+                _ = try Database(path: url, use: .command, coding: .unused, time: TimeSource { start })
+            }
+            #expect(
+                error?.message.contains("--traits PostgreSQL") == true && error?.message.contains("secret") == false)
+        #endif
     }
 
     @Test
@@ -250,7 +275,7 @@ extension SnapshotStore.Coding {
 
     @Test func `the log stays bounded while commits go on without a pause, and nothing is lost by it`() async throws {
         let database = try TemporaryDatabase(in: directory)
-        try SQLiteCheckpointer(writer: database.writer, pagesPerCheckpoint: 20, maxPages: 100)
+        try SQLiteCheckpointer(writer: #require(database.writer.sqlite), pagesPerCheckpoint: 20, maxPages: 100)
         let store = try database.telemetry()
         func logSize() throws -> Int {
             let log = try FileManager.default.attributesOfItem(atPath: database.path + "-wal")

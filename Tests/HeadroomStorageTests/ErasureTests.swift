@@ -83,10 +83,10 @@ import Testing
         let to = hourStart.adding(seconds: 1e9)
         #expect(try await past.rollups(pool: pool, tenant: nil, from: hourStart, to: to, limit: 999).count == 200)
         #expect(try database.number("SELECT count(*) FROM rollup WHERE span_s < 86400") == 400)
-        #expect(try database.number("SELECT total(ok) FROM rollup WHERE span_s = 86400") == 200)
+        #expect(try database.number("SELECT CAST(sum(ok) AS BIGINT) FROM rollup WHERE span_s = 86400") == 200)
         #expect(try database.number("SELECT count(*) FROM use_sum") == 2)
         // The sums of the pool stay.
-        #expect(try database.number("SELECT total(ok) FROM pool_rollup WHERE span_s = 86400") == 400)
+        #expect(try database.number("SELECT CAST(sum(ok) AS BIGINT) FROM pool_rollup WHERE span_s = 86400") == 400)
         #expect(Set(try await RollupStore(connection: database.writer).uses(since: 0).map(\.tenant)) == ["stays"])
         #expect(try await DecisionStore(connection: database.writer).credits().map(\.tenant) == ["stays"])
         #expect(try await past.explanation(of: gone, in: pool, generation: nil) == nil)
@@ -102,10 +102,12 @@ import Testing
         #expect(try await database.auditReader().verify(at: start).fault == nil)
         #expect(try database.number("SELECT count(*) FROM erasure") == 0)
 
-        try database.execute("VACUUM")
-        try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        let bytes = try Data(contentsOf: URL(filePath: database.path))
-        #expect(bytes.range(of: Data(gone.text.utf8)) == nil)
+        if TestEngine.isSQLite {
+            try database.execute("VACUUM")
+            try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            let bytes = try Data(contentsOf: URL(filePath: database.path))
+            #expect(bytes.range(of: Data(gone.text.utf8)) == nil)
+        }
 
         let error = await #expect(throws: SteeringError.self) { try await contracts.erase(gone, by: "dpo", at: start) }
         #expect(error?.code == .notFound)

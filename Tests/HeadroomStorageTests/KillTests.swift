@@ -5,7 +5,7 @@ import Testing
 
 /// A process can be killed, and the power can fail, after any byte that it has written: SQLite appends a commit to the
 /// log, so that what a kill leaves behind is the log up to some byte.
-@Suite struct KillTests {
+@Suite(.enabled(if: TestEngine.isSQLite, "of files")) struct KillTests {
     private static let pool: PoolID = "openai:gpt-4o"
 
     private static let acts: [(name: String, run: @Sendable (TemporaryDatabase) async throws -> Void)] = [

@@ -72,7 +72,9 @@ import Testing
         #expect(try await published() == [.recent: 15, .hour: 15, .day: 15, .month: 15])
     }
 
-    @Test func `time that was starved before levels were kept counts as missed`() async throws {
+    @Test(.enabled(if: TestEngine.isSQLite)) func `time that was starved before levels were kept counts as missed`()
+        async throws
+    {
         let directory = TemporaryDirectory()
         let old = try SQLiteConnection(
             path: directory.file("headroom.db"), access: .readWrite, executor: DiskExecutor(label: "old"))

@@ -5,7 +5,7 @@ import Testing
 
 /// A start can be killed, and the power can fail, between two migrations and within one; and a file may be as old as the
 /// first of them.
-@Suite struct MigrationKillTests {
+@Suite(.enabled(if: TestEngine.isSQLite, "of files")) struct MigrationKillTests {
     /// Opens as a service does; the names of the migrations that were applied.
     private func open(_ directory: TemporaryDirectory) throws -> [String] {
         try Database(

@@ -3,7 +3,7 @@ import HeadroomModel
 import HeadroomStorage
 import Testing
 
-@Suite struct MigratorTests {
+@Suite(.enabled(if: TestEngine.isSQLite, "of files")) struct MigratorTests {
     private static let first = Migration(fileName: "0001_create_a.sql", sql: Array("CREATE TABLE a (x);".utf8))
     private static let second = Migration(
         fileName: "0002_create_b.sql", sql: Array("CREATE TABLE b (x); INSERT INTO a VALUES (1);".utf8))

@@ -12,7 +12,7 @@ import Testing
 
     init() throws {
         database = try Database(
-            path: directory.file("headroom.db"), use: .service, coding: .unused, time: TimeSource { hourStart })
+            path: TestEngine.path(in: directory), use: .service, coding: .unused, time: TimeSource { hourStart })
     }
 
     private func instant(day: Int, hour: Double = 0) -> Timestamp {
@@ -48,7 +48,7 @@ import Testing
     }
 
     private func counts() throws -> (calls: Int64, minutes: Int64, hours: Int64, oldest: [Int64]) {
-        let reader = try SQLiteConnection(
+        let reader = try SQLConnection(
             path: database.path, access: .readOnly, executor: DiskExecutor(label: "test.counts"))
         func number(_ sql: StaticString) throws -> Int64 {
             try reader.executor.performAndWait {

@@ -3,7 +3,7 @@ import HeadroomModel
 import HeadroomStorage
 import Testing
 
-@Suite struct SQLiteConnectionTests {
+@Suite(.enabled(if: TestEngine.isSQLite, "of files")) struct SQLiteConnectionTests {
     @Test func `what a transaction did is gone when its body throws`() throws {
         let database = try TemporaryDatabase()
         let writer = database.writer

@@ -1,6 +1,7 @@
 import Foundation
 import HeadroomModel
 import HeadroomStorage
+import Synchronization
 
 /// A directory that goes with the test.
 final class TemporaryDirectory: Sendable {
@@ -18,21 +19,50 @@ final class TemporaryDirectory: Sendable {
     func file(_ name: String) -> String { path + "/" + name }
 }
 
+/// What the suite runs on: SQLite, or in a build with the trait `PostgreSQL` the server that `HEADROOM_TEST_POSTGRESQL` names
+/// by the directory of its socket. A test of what one engine alone has is enabled for it only.
+enum TestEngine {
+    private static let server = ProcessInfo.processInfo.environment["HEADROOM_TEST_POSTGRESQL"]
+
+    private static let names = Mutex<Set<String>>([])
+
+    static var isSQLite: Bool { server == nil }
+
+    /// Of the database for the tests of one directory, which is empty at first. A server's goes with the server.
+    static func path(in directory: TemporaryDirectory) throws -> String {
+        guard let server else { return directory.file("headroom.db") }
+        let name = String(directory.path.suffix(36)).lowercased()
+        let isNew = names.withLock { $0.insert(name).inserted }
+        if isNew { try run("createdb", server, name) }
+        return "postgres:///\(name)?host=\(server)&user=postgres"
+    }
+
+    private static func run(_ program: String, _ server: String, _ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [program, "-h", server, "-U", "postgres"] + arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw StorageError(code: .cannotOpen, message: "\(program) \(arguments) failed")
+        }
+    }
+}
+
 /// A migrated database with one writing connection.
 struct TemporaryDatabase: Sendable {
     let directory: TemporaryDirectory
-    let writer: SQLiteConnection
-
-    var path: String { writer.path }
+    let writer: SQLConnection
+    /// A file, or a URL.
+    let path: String
 
     init(in directory: TemporaryDirectory = TemporaryDirectory()) throws {
         self.directory = directory
-        let writer = try SQLiteConnection(
-            path: directory.file("headroom.db"), access: .readWrite, executor: DiskExecutor(label: "test"))
+        path = try TestEngine.path(in: directory)
+        let writer = try SQLConnection(path: path, access: .readWrite, executor: DiskExecutor(label: "test"))
         self.writer = writer
-        _ = try writer.executor.performAndWait {
-            try Migrator(connection: writer).migrate(at: start)
-        }
+        _ = try writer.executor.performAndWait { try writer.migrate(at: start) }
     }
 
     func telemetry(_ settings: TelemetrySettings = TelemetrySettings(), now: Timestamp = start) throws -> TelemetryStore
@@ -46,8 +76,8 @@ struct TemporaryDatabase: Sendable {
         try RecordReader(connection: try reader(), coding: coding)
     }
 
-    private func reader() throws -> SQLiteConnection {
-        try SQLiteConnection(path: path, access: .readOnly, executor: DiskExecutor(label: "test.reader"))
+    private func reader() throws -> SQLConnection {
+        try SQLConnection(path: path, access: .readOnly, executor: DiskExecutor(label: "test.reader"))
     }
 
     /// All rows, in the order in which they are read.

@@ -76,7 +76,7 @@ import Testing
         #expect(try await store.all().count == 1)
     }
 
-    @Test func `the secret is nowhere in the files`() async throws {
+    @Test(.enabled(if: TestEngine.isSQLite)) func `the secret is nowhere in the files`() async throws {
         let database = try TemporaryDatabase()
         let secret = "hr_5f4dcc3b5aa765d61d8327deb882cf99"
         _ = try await TokenStore(connection: database.writer)

@@ -37,7 +37,7 @@ struct SentBudgetTable {
                     statement.bind(rates[lane], allocation.budget[resource].map { Int64($0) })
                     statement.bind(rates[lane + 4], allocation.fallback[resource].map { Int64($0) })
                 }
-                try statement.run()
+                try statement.runLater()
             }
         }
     }

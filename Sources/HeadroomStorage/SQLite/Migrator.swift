@@ -4,7 +4,7 @@ import HeadroomModel
 /// Brings a database's schema to that of this program, and refuses one that it does not know.
 package struct Migrator {
     /// A row of `schema_migration`: a migration that has been applied.
-    private struct Applied {
+    struct Applied {
         let number: Int64
         let fileName: String
         let checksum: String
@@ -23,7 +23,7 @@ package struct Migrator {
     /// before the one that failed stay applied.
     package func migrate(at now: Timestamp) throws(StorageError) -> [String] {
         try refuseForeignDatabase()
-        try verify(try applied())
+        try Migrator.verify(try applied(), migrations: migrations, path: connection.path)
         var names: [String] = []
         for migration in migrations {
             if try apply(migration, at: now) { names.append(migration.fileName) }
@@ -35,7 +35,7 @@ package struct Migrator {
     package func pending() throws(StorageError) -> [String] {
         try refuseForeignDatabase()
         let applied = try applied()
-        try verify(applied)
+        try Migrator.verify(applied, migrations: migrations, path: connection.path)
         let numbers = Set(applied.map(\.number))
         return migrations.filter { !numbers.contains($0.number) }.map(\.fileName)
     }
@@ -57,25 +57,25 @@ package struct Migrator {
     }
 
     /// Every migration that was applied must be here, unchanged.
-    private func verify(_ applied: [Applied]) throws(StorageError) {
+    static func verify(_ applied: [Applied], migrations: [Migration], path: String) throws(StorageError) {
         let newest = migrations.last?.number ?? 0
         for known in applied {
             guard let migration = migrations.first(where: { $0.number == known.number }) else {
                 if known.number > newest {
                     throw StorageError(
                         code: .newerSchema,
-                        message: "\(connection.path): a newer Headroom has written this database (migration "
+                        message: "\(path): a newer Headroom has written this database (migration "
                             + "\(known.fileName)); run that version, or one that is newer still")
                 }
                 throw StorageError(
                     code: .migrationMissing,
-                    message: "\(connection.path): migration \(known.fileName) has been applied, but this program "
+                    message: "\(path): migration \(known.fileName) has been applied, but this program "
                         + "does not have it; run the build that the database was made with")
             }
             guard migration.checksum == known.checksum, migration.fileName == known.fileName else {
                 throw StorageError(
                     code: .migrationEdited,
-                    message: "\(connection.path): migration \(known.fileName) was edited after it had been applied "
+                    message: "\(path): migration \(known.fileName) was edited after it had been applied "
                         + "(SHA-256 \(known.checksum.prefix(12))… then, \(migration.checksum.prefix(12))… now in "
                         + "\(migration.fileName)); restore the file and put the change into a new migration")
             }
@@ -140,8 +140,15 @@ package struct Migrator {
         ) STRICT
         """
 
-    private static let record: StaticString = """
+    static let record: StaticString = """
         INSERT INTO schema_migration (number, file_name, checksum, applied_at_ms)
         VALUES (:number, :file_name, :checksum, :applied_at_ms)
         """
+}
+
+extension SQLiteConnection {
+    /// Brings the schema to that of this program; returns the names of the migrations applied.
+    package func migrate(at now: Timestamp) throws(StorageError) -> [String] {
+        try Migrator(connection: self).migrate(at: now)
+    }
 }

@@ -71,6 +71,22 @@ import HeadroomModel
         return statement
     }
 
+    /// Calls `body` at each row of a table, whose name comes from the schema, with its columns in their order.
+    func forEachRow(of table: String, _ body: (SQLiteStatement) throws -> Void) throws(StorageError) {
+        executor.checkIsolated()
+        let text = "SELECT * FROM \"\(table)\"".utf8CString
+        let statement: SQLiteStatement
+        do {
+            statement = try unsafe text.withUnsafeBufferPointer { text in
+                guard let start = text.baseAddress else { preconditionFailure("no text") }
+                return unsafe try SQLiteStatement(start, text.count - 1, database: handle, path: path)
+            }
+        } catch {
+            throw StorageError(error)
+        }
+        try statement.forEachRow(body)
+    }
+
     /// Runs `sql`, which has no parameters, to its end.
     package func execute(_ sql: StaticString) throws(StorageError) {
         try statement(sql).run()

@@ -19,6 +19,12 @@ final class SQLiteDatabase: Sendable {
     init(
         path: String, use: Database.Use, auditKey: AuditKey?, at now: Timestamp, onLock: ((String) -> Void)?
     ) throws(StorageError) {
+        guard !Database.isServer(path) else {
+            throw StorageError(
+                code: .cannotOpen,
+                message: "\(Database.withoutPassword(path)): this program was built without PostgreSQL: build it with "
+                    + "\"swift build -c release --traits PostgreSQL\", or name a file")
+        }
         try Self.checkIsFile(path)
         try Migrator.refuseForeignFile(path)
         if use == .service {
@@ -68,7 +74,7 @@ final class SQLiteDatabase: Sendable {
     var fault: String? { files.fault }
 
     /// What SQLite takes in this process.
-    var memory: MemoryShare { MemoryShare(owner: "sqlite", bytes: SQLiteConnection.memoryBytes) }
+    var memory: [MemoryShare] { [MemoryShare(owner: "sqlite", bytes: SQLiteConnection.memoryBytes)] }
 
     func finish() throws(StorageError) {
         try checkpointer.truncateLog()
@@ -76,6 +82,12 @@ final class SQLiteDatabase: Sendable {
 
     /// SQLite takes some names for databases that end with the process; nothing acknowledged may.
     static func checkIsFile(_ path: String) throws(StorageError) {
+        guard !Database.isServer(path) else {
+            throw StorageError(
+                code: .cannotOpen,
+                message: "\(Database.withoutPassword(path)): is a server's database, and no file: \"pg_dump\" copies it"
+            )
+        }
         guard !path.isEmpty, path != ":memory:" else {
             throw StorageError(code: .cannotOpen, message: "\"\(path)\" is no name of a file; give one that stays")
         }

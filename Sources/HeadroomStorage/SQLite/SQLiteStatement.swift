@@ -14,12 +14,18 @@ import HeadroomModel
     private let database: OpaquePointer
     private let path: String
 
-    @unsafe init(_ sql: StaticString, database: OpaquePointer, path: String) throws(StorageError) {
-        var prepared: OpaquePointer?
+    @unsafe convenience init(_ sql: StaticString, database: OpaquePointer, path: String) throws(StorageError) {
         let text = unsafe UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+        try unsafe self.init(text, sql.utf8CodeUnitCount, database: database, path: path)
+    }
+
+    @unsafe init(
+        _ text: UnsafePointer<CChar>, _ count: Int, database: OpaquePointer, path: String
+    ) throws(StorageError) {
+        var prepared: OpaquePointer?
         // PERSISTENT: it will be kept, so that its memory should not come out of the small fast store.
         let result = unsafe sqlite3_prepare_v3(
-            database, text, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+            database, text, Int32(count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
         guard result == SQLITE_OK, let prepared = unsafe prepared else {
             throw unsafe StorageError(database: database, path: path)
         }
@@ -94,6 +100,10 @@ import HeadroomModel
         _ = try step()
         reset()
     }
+
+    /// Runs an insert of one row, of which nothing is asked: an engine may send it with others, at the latest when the
+    /// transaction is committed or a statement names the table.
+    func runLater() throws(StorageError) { try run() }
 
     /// Runs an insert of one row, which returns the row's id.
     func runForID() throws(StorageError) -> Int64 {

@@ -67,7 +67,7 @@ struct CallTable {
         insert.bind(parent, call.parent)
         insert.bind(taskKind, names.taskKind)
         insert.bind(isToolWork, call.isToolWork ? 1 : 0 as Int64)
-        try insert.run()
+        try insert.runLater()
     }
 
     /// The columns of ``selectRows`` as a record. The line's id is not among them: it only serves to find repetitions.

@@ -22,7 +22,7 @@ struct EventTables {
             .bind(":depth", queue.depth)
             .bind(":tokens", queue.tokens)
             .bind(":oldest_age_ms", queue.oldestAgeMilliseconds)
-            .run()
+            .runLater()
     }
 
     func add(_ task: TaskRecord, names: NameTable) throws(StorageError) {
@@ -38,7 +38,7 @@ struct EventTables {
             .bind(":remaining_tokens", task.remainingTokens)
             .bind(":task", task.task)
             .bind(":parent", task.parent)
-            .run()
+            .runLater()
     }
 
     func add(_ model: ModelRecord, names: NameTable) throws(StorageError) {
@@ -48,7 +48,7 @@ struct EventTables {
             .bind(":pool_id", try names.id(of: model.pool.text, .pool))
             .bind(":model_id", try names.id(of: model.model, .model))
             .bind(":version", model.version)
-            .run()
+            .runLater()
     }
 
     static func queue(_ row: SQLStatement, names: NameReader) throws(StorageError) -> QueueRecord {

@@ -33,7 +33,7 @@ struct ResponseTable {
                 .bind(":remaining", window.remaining)
                 .bind(":reset_ms", window.resetMilliseconds)
                 .bind(":duration_s", window.windowSeconds)
-                .run()
+                .runLater()
         }
     }
 

@@ -30,7 +30,7 @@ struct WindowTable {
             .bind(":latency_p50_ms", window.latency?.p50Milliseconds)
             .bind(":latency_p95_ms", window.latency?.p95Milliseconds)
             .bind(":latency_p99_ms", window.latency?.p99Milliseconds)
-            .run()
+            .runLater()
     }
 
     static func record(_ row: SQLStatement, names: NameReader) throws(StorageError) -> WindowRecord {

@@ -2,7 +2,7 @@ import Foundation
 import HeadroomModel
 import HeadroomStorage
 
-/// The database of a command of a few rows, which may run beside a service.
+/// The database, a file or a server's, of a command of a few rows, which may run beside a service.
 enum CommandDatabase {
     static let option = ["--database": "FILE"]
 
@@ -12,7 +12,7 @@ enum CommandDatabase {
         _ arguments: Arguments, mustExist: Bool = false, coding: SnapshotStore.Coding = noSnapshots
     ) throws -> Database {
         let path = arguments["--database"] ?? Defaults.database
-        if mustExist, !FileManager.default.fileExists(atPath: path) {
+        if mustExist, !Database.isServer(path), !FileManager.default.fileExists(atPath: path) {
             throw CommandError(
                 "\(path): no such database; name it with --database FILE, or make one with \"headroom migrate\"")
         }

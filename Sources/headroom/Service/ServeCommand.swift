@@ -18,7 +18,8 @@ enum ServeCommand {
 
         Runs the control plane: reads telemetry, decides, publishes allocations over HTTP.
 
-          --database FILE       SQLite file, made if it is not there (\(Defaults.database))
+          --database FILE       SQLite file, made if it is not there (\(Defaults.database)); built with the trait
+                                PostgreSQL, every command also takes a server's URL, as postgres://user@host/name
           --policies DIR        rules.json5 and pools/*.json5, reloaded when they change (\(Defaults.policies))
           --listen HOST:PORT    where to serve (\(ListenAddress.standard)); other addresses than loopback need tokens
           --tls-certificate FILE, --tls-key FILE
@@ -116,7 +117,7 @@ enum ServeCommand {
         let hangup = HangupSignal { service.reloadFromDisk() }
         let signals = StopSignals { service.stop() }
         let url = "\(configuration.scheme)://\(service.address)"
-        log(.info, "headroom serves on \(url), database \(configuration.database)")
+        log(.info, "headroom serves on \(url), database \(Database.withoutPassword(configuration.database))")
         try await service.run()
         signals.cancel()
         hangup.cancel()

@@ -4,7 +4,7 @@ import HeadroomModel
 enum ChangeCounter {
     case contracts, steering, erasures
 
-    func read(_ connection: SQLiteConnection) throws(StorageError) -> Int64 {
+    func read(_ connection: SQLConnection) throws(StorageError) -> Int64 {
         let sql: StaticString =
             switch self {
             case .contracts: "SELECT contracts FROM change_counter"
@@ -15,7 +15,7 @@ enum ChangeCounter {
     }
 
     /// In the transaction of the change.
-    func raise(_ connection: SQLiteConnection) throws(StorageError) {
+    func raise(_ connection: SQLConnection) throws(StorageError) {
         let sql: StaticString =
             switch self {
             case .contracts: "UPDATE change_counter SET contracts = contracts + 1"
