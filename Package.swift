@@ -94,6 +94,7 @@ let package = Package(
                 .embedInCode("../../migrations/0029_create_task_ruling.sql"),
                 .embedInCode("../../migrations/0030_add_alert_outcome.sql"),
                 .embedInCode("../../migrations/0031_count_asked_work.sql"),
+                .embedInCode("../../migrations/0032_create_task_time.sql"),
             ]),
         library(
             "HeadroomHTTP",

@@ -155,7 +155,7 @@ extension AlertKind {
     /// gateway) needs no more; what comes and goes within a minute is nobody's concern.
     var openSeconds: Double {
         switch self {
-        case .capacityLost, .latency, .drift, .queueWait: 60
+        case .capacityLost, .latency, .drift, .queueWait, .taskSlow: 60
         case .loopLate: 20
         case .loopFailing, .service, .breakerOpen, .retryStorm, .sinkFailing: 10
         case .starvation, .providerBilling, .providerKey, .costNear, .costReached, .costSlowing, .costPausing,

@@ -26,6 +26,7 @@ package struct ConditionFinder: Sendable {
             findCosts(report, seen, &found)
             findCostBreaks(report, seen, &found)
             findTasks(report, seen, &found)
+            findTaskPaces(report, seen, &found)
             let names = Set(report.pools.map(\.pool))
             reversals = reversals.filter { names.contains($0.key) }
             traffic = traffic.filter { names.contains($0.key) }

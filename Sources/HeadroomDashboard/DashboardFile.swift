@@ -23,7 +23,7 @@ package struct DashboardFile: Sendable {
     package static let all: [DashboardFile] = [
         page, style, icon,
         // The frame, and what all pages use.
-        app, elements, format, service, live, plot, forms,
+        app, elements, format, service, live, plot, forms, tasks,
         // One file a page.
         overviewPage, poolPage, tenantsPage, tenantPage, alertsPage, decisionsPage, gatewaysPage, contractsPage,
         auditPage, costsPage, usagePage, whatIfPage, levelsPage,

@@ -137,8 +137,10 @@ actor LoopMemory {
         let priced = Set(rules.contracts.values.lazy.filter { $0.cost != nil }.map(\.tenant))
         try await checkpoints.save(
             checkpoint, rollups: rollups, capacities: capacities.rollups, uses: await classifier.unstoredUses(),
+            taskTimes: watch.unstoredTimes,
             priced: priced, erasedThrough: erased)
         capacities.removeAll()
+        watch.forgetUnstoredTimes()
         spend?.add(rollups.filter { priced.contains($0.tenant) }.map(TenantUse.init))
         await classifier.forgetRollups()
         erasedThrough.stored = erased

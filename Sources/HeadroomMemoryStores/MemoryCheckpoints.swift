@@ -21,6 +21,7 @@ package final class MemoryCheckpoints: CheckpointStore {
         var rollups: [MinuteKey: Rollup] = [:]
         var capacities: [PoolRollup] = []
         var modelUses: [ModelUse] = []
+        var taskTimes: [TaskTimeRollup] = []
         var uses: [DayKey: TenantUse] = [:]
         var erased: [ErasedTenant] = []
         var erasures: Int64 = 0
@@ -62,6 +63,9 @@ package final class MemoryCheckpoints: CheckpointStore {
     /// In the order in which they were saved; several of one hour where an hour was saved in parts.
     package var modelUses: [ModelUse] { state.withLock { $0.modelUses } }
 
+    /// In the order in which they were saved; several of one minute where a minute was saved in parts.
+    package var taskTimes: [TaskTimeRollup] { state.withLock { $0.taskTimes } }
+
     /// As if the tenant had been erased from storage; the loop has yet to learn of it.
     package func erase(_ tenant: TenantID) {
         state.withLock { state in
@@ -85,7 +89,7 @@ package final class MemoryCheckpoints: CheckpointStore {
 
     package func save(
         _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup], uses: [ModelUse],
-        priced: Set<TenantID>, erasedThrough: Int64
+        taskTimes: [TaskTimeRollup], priced: Set<TenantID>, erasedThrough: Int64
     ) async throws(StorageError) {
         if isFull { throw .madeToFail }
         state.withLock { state in
@@ -95,6 +99,7 @@ package final class MemoryCheckpoints: CheckpointStore {
             if keepsHistory {
                 state.capacities += capacities
                 state.modelUses += uses
+                state.taskTimes += taskTimes
             }
             for rollup in rollups where priced.contains(rollup.tenant) { state.add(TenantUse(rollup)) }
         }

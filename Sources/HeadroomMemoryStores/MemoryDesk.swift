@@ -18,6 +18,7 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
         package var pools: [PoolRollup] = []
         package var levels = LevelRecords()
         package var uses: [ModelUse] = []
+        package var taskTimes: [TaskTimeRollup] = []
         package var starved: [StarvedTenant] = []
         package var events: [PoolEvent] = []
         /// Ascending by id.
@@ -426,6 +427,24 @@ package final class MemoryDesk: SteeringDesk, ContractDesk, RecordReading, RuleS
                 use.start = from
                 return use
             }
+        }
+    }
+
+    package func taskTimes(
+        from: Timestamp, to: Timestamp, tenant: TenantID?
+    ) async throws(StorageError) -> [TaskTimeRollup] {
+        try read { state in
+            var found: [TaskTimeRollup] = []
+            for rollup in state.taskTimes where from <= rollup.start && rollup.start < to {
+                guard tenant ?? rollup.tenant == rollup.tenant else { continue }
+                if let place = found.firstIndex(where: { $0.tenant == rollup.tenant && $0.kind == rollup.kind }) {
+                    found[place].times.add(rollup.times)
+                } else {
+                    found.append(
+                        TaskTimeRollup(start: from, tenant: rollup.tenant, kind: rollup.kind, times: rollup.times))
+                }
+            }
+            return found.sorted { ($0.tenant, $0.kind ?? "") < ($1.tenant, $1.kind ?? "") }
         }
     }
 

@@ -266,9 +266,10 @@ public protocol CheckpointStore: Sendable {
     /// - Parameters:
     ///   - capacities: the pools' capacities; their own sums are empty.
     ///   - uses: what of the use in `rollups` names a model or a kind of task.
+    ///   - taskTimes: of agent tasks that ended.
     func save(
         _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup], uses: [ModelUse],
-        priced: Set<TenantID>, erasedThrough: Int64
+        taskTimes: [TaskTimeRollup], priced: Set<TenantID>, erasedThrough: Int64
     ) async throws(StorageError)
 }
 

@@ -56,6 +56,8 @@ extension TierPolicy {
         if let share = section.number("satisfied_share", in: 0.01...0.9999, unit: "part of the time") {
             satisfiedShare = share
         }
+        let seconds = section.optionalNumber("task_seconds", in: 0.1...2_592_000, unit: "seconds, or null")
+        if let seconds { taskSeconds = seconds }
         section.end()
     }
 }

@@ -63,6 +63,9 @@ extension JSONWriter {
         }
         field("longest_wait_seconds", tier.longestWaitSeconds)
         field("satisfied_share", tier.satisfiedShare)
+        if let seconds = tier.taskSeconds {
+            field("task_seconds", seconds)
+        }
         endObject()
     }
 

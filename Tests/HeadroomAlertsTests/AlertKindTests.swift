@@ -67,6 +67,10 @@ import Testing
                     children: [TaskReport.Child(task: "t-10", use: TaskUse(calls: 30))], hold: .all, measure: .calls)
             ]
         },
+        Cause(
+            .taskSlow, "Agent tasks of kind review of acme take 8 min in place of 41 s",
+            "90 % of that their calls waited for quota, lately in p"
+        ) { seen, _ in seen.report?.tasks.paces = [.sample(usual: 41, recent: 480, waited: 432)] },
         Cause(.drift, "gw-1 polls, but enforces generation 1.7, which was replaced at 2") { seen, _ in
             seen.gateways = [.sample("gw-1", seen: seen.at, behind: 25)]
         },
@@ -203,6 +207,26 @@ import Testing
 
     @Test func `every kind has a cause`() {
         #expect(Set(Self.causes.map(\.kind)) == Set(AlertKind.allCases))
+    }
+}
+
+extension TaskPace {
+    fileprivate static func sample(usual: Double, recent: Double, waited: Double) -> TaskPace {
+        func times(_ count: Int64, _ seconds: Double, waited: Double) -> TaskTimes {
+            var times = TaskTimes()
+            for _ in 0..<count {
+                times.add(
+                    task: TaskTimes.Sums {
+                        $0.tasks = 1
+                        $0.seconds = seconds
+                        $0.waitedSeconds = waited
+                    })
+            }
+            return times
+        }
+        return TaskPace(
+            tenant: "acme", kind: "review", pool: "p", recent: times(3, recent, waited: waited),
+            usual: times(12, usual, waited: 0))
     }
 }
 

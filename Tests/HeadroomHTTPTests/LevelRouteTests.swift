@@ -56,6 +56,45 @@ import Testing
         }
     }
 
+    @Test func `agent tasks are held to what their tier says, where it says anything`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            Self.setUp(fixture)
+            func times(_ seconds: [Double]) -> TaskTimes {
+                seconds.reduce(into: TaskTimes()) { times, taken in
+                    times.add(
+                        task: TaskTimes.Sums {
+                            $0.tasks = 1
+                            $0.seconds = taken
+                        })
+                }
+            }
+            fixture.desk.change { state in
+                state.levels.tasks = [
+                    TaskLevel(tenant: "acme", times: [.hour: times([40, 50, 60, 300])]),
+                    TaskLevel(tenant: "beta", times: [.hour: times([10])]),
+                    TaskLevel(tenant: "free", times: [.hour: times([999])]),
+                ]
+            }
+            let silent = try await Person("viewer", fixture).get("/v1/slos").json
+            #expect(silent["task_tiers"]?.array?.isEmpty == true && silent["task_tenants"]?.array?.isEmpty == true)
+            fixture.desk.change { state in
+                let place = state.policy.tiers.firstIndex { $0.name == "premium" }
+                state.policy.tiers[place ?? 0].taskSeconds = 120
+            }
+            let reply = try await Person("viewer", fixture).get("/v1/slos")
+            #expect(SchemaCheck.openAPI.faults(in: reply, to: "GET", "/v1/slos") == [], "\(reply.text)")
+            let tiers = reply.json["task_tiers"]?.array ?? []
+            #expect(tiers.map { $0["tier"]?.string } == ["premium"] && tiers[0]["task_seconds"]?.number == 120)
+            let hour = tiers[0]["windows"]?["1h"]
+            #expect(hour?["tasks"]?.number == 5 && hour?["late"]?.number == 1)
+            #expect(hour?["attainment"]?.number.map { abs($0 - 0.8) < 1e-9 } == true)
+            #expect(tiers[0]["windows"]?["24h"]?["attainment"]?.number == nil)
+            #expect(reply.json["task_tenants"]?.array?.map { $0["tenant"]?.string } == ["acme", "beta"])
+            let own = try await Person("acme", fixture).get("/v1/slos")
+            #expect(own.json["task_tenants"]?.array?.count == 1 && !own.text.contains("beta"))
+        }
+    }
+
     @Test func `a reader sees what the token may see, and asks for part of it`() async throws {
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
             Self.setUp(fixture)

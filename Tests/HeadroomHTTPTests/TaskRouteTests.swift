@@ -45,6 +45,74 @@ import Testing
         }
     }
 
+    private static func times(
+        _ tenant: TenantID, _ kind: String?, _ seconds: [Double], waited: Double = 0, at: Timestamp
+    )
+        -> TaskTimeRollup
+    {
+        var times = TaskTimes()
+        for taken in seconds {
+            times.add(
+                task: TaskTimes.Sums {
+                    $0.tasks = 1
+                    $0.seconds = taken
+                    $0.waitedSeconds = waited
+                    $0.calls = 8
+                    $0.refused = 2
+                })
+        }
+        return TaskTimeRollup(start: at, tenant: tenant, kind: kind, times: times)
+    }
+
+    @Test func `how long tasks took is told beside what is usual, those first that waited longest`() async throws {
+        try await ServiceFixture.run(tokens: Self.tokens) { fixture in
+            let now = fixture.clock.now
+            let before = now.adding(seconds: -7200)
+            let lately = now.adding(seconds: -600)
+            fixture.desk.change { state in
+                state.taskTimes = [
+                    Self.times("acme", "review", Array(repeating: 41, count: 12), at: before),
+                    Self.times("acme", "review", [470, 480, 490], waited: 440, at: lately),
+                    Self.times("globex", nil, [10], at: lately), Self.times("gone", "old", [10], at: before),
+                ]
+            }
+            var loop = LoopReport.sample(at: now)
+            loop.tasks.followed = 1
+            loop.tasks.paces = [TaskPace(tenant: "acme", kind: "review", pool: "openai:gpt-4o", running: 2)]
+            loop.tasks.ended = [TaskReports.KindTimes(kind: "review", times: fixture.desk.now.taskTimes[1].times)]
+            fixture.board.report(loop)
+
+            let reply = try await Person("viewer", fixture).get("/v1/task-times")
+            #expect(SchemaCheck.openAPI.faults(in: reply, to: "GET", "/v1/task-times") == [], "\(reply.text)")
+            let kinds = reply.json["kinds"]?.array ?? []
+            #expect(kinds.map { $0["tenant"]?.string } == ["acme", "globex"])
+            // 480 and 490 are of one step.
+            #expect(kinds[0]["tasks"]?.number == 3 && kinds[0]["p50_seconds"]?.number == 485)
+            #expect(kinds[0]["usual_p50_seconds"]?.number == 41 && kinds[0]["usual_tasks"]?.number == 12)
+            #expect(kinds[0]["running"]?.number == 2 && kinds[0]["refused"]?.number == 6)
+            #expect(
+                kinds[0]["sentence"]?.string
+                    == "3 tasks of kind review took 8 min in the median and 8 min at the 95th percentile, 92 % of it waiting for "
+                    + "quota; 41 s is usual (acme; 2 in progress).")
+            #expect(kinds[1]["task_kind"]?.string == nil && kinds[1]["usual_p50_seconds"]?.number == nil)
+
+            let own = try await Person("acme", fixture).get("/v1/task-times?from=\(lately.milliseconds - 1)")
+            #expect(own.json["kinds"]?.array?.count == 1 && !own.text.contains("globex"))
+            #expect(try await Person("acme", fixture).get("/v1/task-times?tenant=globex").status == 403)
+            #expect(try await Person("narrow", fixture).get("/v1/task-times").json["kinds"]?.array?.isEmpty == true)
+            #expect(try await Person("viewer", fixture).get("/v1/task-times?from=5&to=4").status == 400)
+
+            let metrics = try await Person("viewer", fixture).get("/metrics").text
+            for line in [
+                #"headroom_task_seconds_bucket{task_kind="review",le="300"} 0"#,
+                #"headroom_task_seconds_bucket{task_kind="review",le="600"} 3"#,
+                #"headroom_task_seconds_sum{task_kind="review"} 1440"#,
+                #"headroom_task_waited_seconds_total{task_kind="review"} 1320"#,
+                #"headroom_tasks_running{task_kind="review"} 2"#,
+            ] { #expect(metrics.contains(line + "\n"), "\(line) in \(metrics)") }
+        }
+    }
+
     @Test func `a token that is limited to a tenant sees and rules on its tasks only`() async throws {
         try await ServiceFixture.run(tokens: Self.tokens) { fixture in
             Self.stand(fixture)

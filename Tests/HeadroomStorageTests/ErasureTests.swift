@@ -69,6 +69,15 @@ import Testing
                     start: hourStart, tenant: $0, pool: pool, criticality: .batch, model: "m",
                     sums: UseSums(requests: 1))
             },
+            taskTimes: [gone, "stays"].map { tenant in
+                var times = TaskTimes()
+                times.add(
+                    task: TaskTimes.Sums {
+                        $0.tasks = 1
+                        $0.seconds = 40
+                    })
+                return TaskTimeRollup(start: hourStart, tenant: tenant, kind: "review", times: times)
+            },
             priced: [gone, "stays"])
         _ = try await TokenStore(connection: database.writer)
             .create(name: "theirs", role: .viewer, secret: "s", tenants: [gone], at: start)
@@ -85,6 +94,7 @@ import Testing
         #expect(try database.number("SELECT count(*) FROM rollup WHERE span_s < 86400") == 400)
         #expect(try database.number("SELECT CAST(sum(ok) AS BIGINT) FROM rollup WHERE span_s = 86400") == 200)
         #expect(try database.number("SELECT count(*) FROM use_sum") == 2)
+        #expect(try database.number("SELECT count(*) FROM task_time") == 3)
         // The sums of the pool stay.
         #expect(try database.number("SELECT CAST(sum(ok) AS BIGINT) FROM pool_rollup WHERE span_s = 86400") == 400)
         #expect(Set(try await RollupStore(connection: database.writer).uses(since: 0).map(\.tenant)) == ["stays"])

@@ -282,7 +282,8 @@ enum StoreKind: CaseIterable {
         let store = try port(kind).store
         #expect(try await store.latest() == nil)
         for call in [7, 9] as [Int64] {
-            try await store.save(checkpoint(call), rollups: [], capacities: [], uses: [], priced: [], erasedThrough: 0)
+            try await store.save(
+                checkpoint(call), rollups: [], capacities: [], uses: [], taskTimes: [], priced: [], erasedThrough: 0)
             let latest = try #require(try await store.latest())
             #expect(latest.at == checkpoint(call).at && latest.cursor == checkpoint(call).cursor)
             #expect(latest.observer == checkpoint(call).observer && latest.classifier == [])
@@ -297,13 +298,13 @@ enum StoreKind: CaseIterable {
         let port = try port(kind)
         try await port.store.save(
             checkpoint(1), rollups: [sum(minute: 0, "acme", ok: 1, wait: 3), sum(minute: 0, "beta", ok: 5)],
-            capacities: [], uses: [], priced: [], erasedThrough: 0)
+            capacities: [], uses: [], taskTimes: [], priced: [], erasedThrough: 0)
         try await port.store.save(
             checkpoint(2),
             rollups: [
                 sum(minute: 0.5, "acme", ok: 2, wait: 1), sum(minute: 0, "acme", ok: 9, criticality: .batch),
                 sum(minute: 1, "acme", ok: 4),
-            ], capacities: [], uses: [], priced: [], erasedThrough: 0)
+            ], capacities: [], uses: [], taskTimes: [], priced: [], erasedThrough: 0)
         var whole = sum(minute: 0, "acme", ok: 3, wait: 3)
         whole.denied = 4
         whole.asked.tokens = 10
@@ -322,13 +323,13 @@ enum StoreKind: CaseIterable {
         let nextDay = 24.0 * 60
         try await store.save(
             checkpoint(1), rollups: [sum(minute: nextDay, "acme", ok: 8), sum(minute: 0, "beta", ok: 1)],
-            capacities: [], uses: [], priced: ["acme", "beta"], erasedThrough: 0)
+            capacities: [], uses: [], taskTimes: [], priced: ["acme", "beta"], erasedThrough: 0)
         try await store.save(
             checkpoint(2),
             rollups: [
                 sum(minute: 1, "beta", ok: 2), sum(minute: 1, "acme", ok: 4), sum(minute: 1, "free", ok: 7),
                 sum(minute: 1, "acme", ok: 1, criticality: .batch),
-            ], capacities: [], uses: [], priced: ["acme", "beta"], erasedThrough: 0)
+            ], capacities: [], uses: [], taskTimes: [], priced: ["acme", "beta"], erasedThrough: 0)
         func use(_ tenant: TenantID, _ day: Int64, _ requests: Int64) -> TenantUse {
             TenantUse(
                 tenant: tenant, pool: "p", day: hourStart.day + day, requests: requests, inputTokens: 10 * requests,
@@ -344,7 +345,7 @@ enum StoreKind: CaseIterable {
         let port = try port(kind)
         try await port.store.save(
             checkpoint(1), rollups: [sum(minute: 0, "acme", ok: 1), sum(minute: 0, "beta", ok: 1)], capacities: [],
-            uses: [],
+            uses: [], taskTimes: [],
             priced: [],
             erasedThrough: 0)
         #expect(try await port.store.erasures(after: 0) == [])
@@ -355,7 +356,8 @@ enum StoreKind: CaseIterable {
         #expect(erased.first.map { $0.id } == 1)
         #expect(try await port.store.erasures(after: erased[0].id) == [erased[1]])
         try await port.store.save(
-            checkpoint(2), rollups: [], capacities: [], uses: [], priced: [], erasedThrough: erased[0].id)
+            checkpoint(2), rollups: [], capacities: [], uses: [], taskTimes: [], priced: [], erasedThrough: erased[0].id
+        )
         #expect(try await port.store.erasures(after: 0) == [erased[1]])
     }
 }

@@ -3,6 +3,9 @@ import HeadroomModel
 // Service levels that are missed so fast that what a month allows will not last (Google's SRE workbook, chapter 5:
 // alerting on burn rates over two windows).
 extension ConditionFinder {
+    /// In the last hour; fewer are no evidence.
+    private static let leastLateTasks = 5.0
+
     func findLevels(_ seen: AlertObservation, _ found: inout FoundConditions) {
         for level in seen.levels.tenants {
             let tier = seen.rules.tier(of: level.tenant, in: level.pool)
@@ -14,6 +17,25 @@ extension ConditionFinder {
                         + "its tier's should be for \(GroupedNumber.percent(tier.satisfiedShare)). "
                         + "It burns \(burn.words).",
                     seen.report?.starvationAdvice(for: level, seen))
+            }
+        }
+        for level in seen.levels.tasks {
+            let tier = seen.rules.contractTier(of: level.tenant)
+            guard let limit = tier.taskSeconds else { continue }
+            let windows = level.windows(atMost: limit)
+            guard
+                let burn = Burn(
+                    windows, objective: tier.satisfiedShare, seen.policy,
+                    isEvident: windows[.hour].missedSeconds >= Self.leastLateTasks)
+            else { continue }
+            found.add(AlertKey(.sloBurn, reason: "tasks"), isFiring: burn.isFiring) {
+                seen.member(
+                    named: level.tenant.text, tenant: level.tenant, burn.severity,
+                    "\(burn.kept) of the agent tasks of \(level.tenant) (\(tier.name)) that ended in the last "
+                        + "\(burn.window.words) took at most \(GroupedNumber.duration(seconds: limit)); its tier's should be "
+                        + "\(GroupedNumber.percent(tier.satisfiedShare)). It burns \(burn.words).",
+                    AlertRecommendation(
+                        "See which kinds take long, and why: headroom tasks times --tenant \(level.tenant)."))
             }
         }
         for level in OwnLevel.allCases {
@@ -44,9 +66,9 @@ private struct Burn {
 
     /// The hour's fast burn is asked to go on in its last minutes, the day's slow one in its last hour: what is over closes
     /// soon. Half of either keeps an alert open.
-    init?(_ windows: LevelWindows, objective: Double, _ policy: AlertPolicy) {
+    init?(_ windows: LevelWindows, objective: Double, _ policy: AlertPolicy, isEvident: Bool? = nil) {
         func burn(_ window: LevelWindow) -> Double { windows[window].burn(objective: objective) ?? 0 }
-        let isEvident = windows[.hour].missedSeconds >= policy.leastMissedSeconds
+        let isEvident = isEvident ?? (windows[.hour].missedSeconds >= policy.leastMissedSeconds)
         if burn(.hour) >= policy.fastBurn / 2, burn(.recent) >= 1 {
             window = .hour
             severity = .critical

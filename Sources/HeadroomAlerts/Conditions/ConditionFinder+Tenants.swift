@@ -148,6 +148,32 @@ extension ConditionFinder {
         }
     }
 
+    /// Kinds of agent tasks that take three times their usual time, because their calls wait; it goes on while they take twice as
+    /// long.
+    func findTaskPaces(_ report: LoopReport, _ seen: AlertObservation, _ found: inout FoundConditions) {
+        for pace in report.tasks.paces {
+            guard pace.isSlow(by: 2), let usual = pace.usualSeconds, let recent = pace.recentSeconds else { continue }
+            let name = pace.tenant.text + (pace.kind.map { ", \($0)" } ?? "")
+            found.add(AlertKey(.taskSlow, pool: pace.pool), isFiring: pace.isSlow()) {
+                let what = pace.kind.map { "Agent tasks of kind \($0)" } ?? "Agent tasks"
+                var text = "\(what) of \(pace.tenant) take \(TaskText.seconds(recent)) in place of "
+                text += TaskText.seconds(usual)
+                if let share = pace.waitedShare {
+                    text +=
+                        "; \(GroupedNumber.percent(share)) of that their calls waited for quota, lately in \(pace.pool)"
+                }
+                let tenant = report.pools.first { $0.pool == pace.pool }.flatMap { pool in
+                    pool.tenants.first { $0.tenant == pace.tenant }.map { (pool, $0) }
+                }
+                return seen.member(
+                    named: name, tenant: pace.tenant, .warning, text + ".",
+                    tenant.flatMap { StarvationAdvice(tenant: $1, pool: $0, seen: seen).recommendation }
+                        ?? AlertRecommendation(
+                            "See where they wait: headroom explain \(pace.tenant) --pool \(pace.pool)."))
+            }
+        }
+    }
+
     private func wait(until due: Timestamp?, _ seen: AlertObservation) -> String {
         GroupedNumber.duration(seconds: max(0, due?.seconds(since: seen.at) ?? 0))
     }

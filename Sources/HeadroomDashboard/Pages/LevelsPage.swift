@@ -15,8 +15,9 @@ extension DashboardFile {
           const tiers = h("div", { class: "grid" });
           const service = h("div");
           const list = h("div");
+          const tasks = h("div");
           replace(main, h("div", { class: "head" }, h("div", null, h("h1", null, "Service levels"),
-            h("p", null, "The bar is how far a level was kept; the mark is the objective. Burn 1 spends the allowed misses just in time, 10 ten times as fast."))), tiers, service, list);
+            h("p", null, "The bar is how far a level was kept; the mark is the objective. Burn 1 spends the allowed misses just in time, 10 ten times as fast."))), tiers, tasks, service, list);
 
           async function refresh() {
             const answer = await get("/v1/slos" + query({ limit: 500 }), { signal: until });
@@ -24,6 +25,8 @@ extension DashboardFile {
             replace(tiers, answer.tiers.length ? answer.tiers.map((tier) => card([tier.tier, worst(tier)],
               h("p", { class: "quiet" }, `${tier.tenants} ${tier.tenants === 1 ? "tenant" : "tenants"}; ${nearly(tier.objective)} of the time served as due${tier.longest_wait_seconds ? `, no call waits longer than ${duration(tier.longest_wait_seconds)}` : ""}.`),
               h("div", { class: "stack tight below" }, kept(tier)))) : card(null, empty("The policy has no tiers.")));
+            replace(tasks, answer.task_tiers.length ? card("Agent tasks", h("div", { class: "thirds" }, answer.task_tiers.map((tier) => h("div", { class: "stack tight" },
+              h("h3", null, tier.tier), h("p", { class: "quiet" }, `${tier.tenants} ${tier.tenants === 1 ? "tenant" : "tenants"}; ${nearly(tier.objective)} of the tasks end within ${duration(tier.task_seconds)}.`), kept(tier))))) : null);
             replace(service, answer.service.length ? card("Headroom's own", h("div", { class: "thirds" }, answer.service.map((level) => h("div", { class: "stack tight" },
               h("h3", null, own[level.level] ?? level.level.replaceAll("_", " ")), h("p", { class: "quiet" }, `${duration(level.age_seconds)} now, at most ${duration(level.limit_seconds)} ${nearly(level.objective)} of the time.`), kept(level))))) : null);
             replace(list, tableCard(answer.tenants.length < answer.tenant_count ? `The ${answer.tenants.length} of ${answer.tenant_count} tenants that burn fastest` : "Tenants, fastest burn first", [
@@ -47,12 +50,12 @@ extension DashboardFile {
 
         // One bar a window, from nine tenths on where nothing lies below.
         function kept(level) {
-          const floor = Object.values(level.windows).some((part) => part.observed_seconds > 0 && part.attainment < .9) ? 0 : .9;
+          const floor = Object.values(level.windows).some((part) => (part.observed_seconds ?? part.tasks) > 0 && part.attainment < .9) ? 0 : .9;
           return present([level]).map(([window, name]) => {
             const part = level.windows[window];
-            const known = part.attainment !== null && part.attainment !== undefined && part.observed_seconds > 0;
+            const known = part.attainment !== null && part.attainment !== undefined && (part.observed_seconds ?? part.tasks) > 0;
             const scale = (value) => `${Math.max(0, Math.min(100, 100 * (value - floor) / (1 - floor)))}%`;
-            return h("div", { class: "share" }, h("span", null, name), h("span", { class: `number ${known && part.attainment < level.objective ? "bad" : ""}` }, known ? [nearly(part.attainment), " · burn ", burn(part.burn)] : "no calls yet"),
+            return h("div", { class: "share" }, h("span", null, name), h("span", { class: `number ${known && part.attainment < level.objective ? "bad" : ""}` }, known ? [nearly(part.attainment), " · burn ", burn(part.burn)] : part.tasks === 0 ? "no task ended" : "no calls yet"),
               h("div", { class: "meter", role: "img", "aria-label": known ? `${name}: ${nearly(part.attainment)} of ${nearly(level.objective)}` : `${name}: no calls yet`,
                 vars: { "--part": known ? scale(part.attainment) : "0%", "--mark": `calc(${scale(level.objective)} - 2px)`, "--tone": known && part.attainment < level.objective ? "var(--shortage)" : "var(--c1)" } }, h("i"), h("b")));
           });

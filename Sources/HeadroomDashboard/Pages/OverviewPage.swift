@@ -10,6 +10,7 @@ extension DashboardFile {
         import { onRange, Plot } from "/dashboard/plot.js";
         import { capacitySeries, columnsOf, eventsAndActs, stateChip, tierMeters, tightest } from "/dashboard/pool.js";
         import { get, pause, query, session } from "/dashboard/service.js";
+        import { showTasks } from "/dashboard/tasks.js";
 
         export async function show(main, argument, until) {
           const verdict = h("section", { class: "verdict" });
@@ -19,7 +20,8 @@ extension DashboardFile {
           const short = h("div");
           const events = h("div");
           const levels = h("div");
-          replace(main, versus, verdict, numbers, levels, pools, h("div", { class: "halves" }, short, events));
+          const tasks = h("div");
+          replace(main, versus, verdict, numbers, levels, tasks, pools, h("div", { class: "halves" }, short, events));
           const cards = new Map();
           const seen = new IntersectionObserver((entries) => {
             for (const entry of entries) {
@@ -52,6 +54,7 @@ extension DashboardFile {
           onRange(() => { for (const own of cards.values()) if (own.isSeen) own.draw(); }, until);
           if (session.current.demo) compare(versus, until);
           showLevels(levels, until);
+          showTasks(tasks, null, until);
         }
 
         // The last day of each tier, against its objective.

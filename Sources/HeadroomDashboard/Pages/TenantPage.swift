@@ -11,6 +11,7 @@ extension DashboardFile {
         import { onRange, Plot, timeline } from "/dashboard/plot.js";
         import { poolEvents } from "/dashboard/pool.js";
         import { get, may, post, query, remove, session } from "/dashboard/service.js";
+        import { showTasks } from "/dashboard/tasks.js";
 
         export async function show(main, [name], until) {
           if (!name) { location.hash = "#/tenants"; return; }
@@ -22,8 +23,10 @@ extension DashboardFile {
           const overrides = h("div");
           const steering = h("div");
           const costs = h("div");
-          replace(main, head, h("div", { class: "wide-left" }, pools, h("div", { class: "stack" }, costs, overrides, steering)));
+          const tasks = h("div");
+          replace(main, head, h("div", { class: "wide-left" }, h("div", { class: "stack" }, tasks, pools), h("div", { class: "stack" }, costs, overrides, steering)));
           showCosts(costs, name, until).catch(() => {});
+          showTasks(tasks, name, until);
           const parts = new Map();
           let policy = null;
           onRange(() => { for (const part of parts.values()) part.draw(); }, until);

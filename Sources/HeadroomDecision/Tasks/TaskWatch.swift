@@ -7,7 +7,9 @@ import HeadroomModel
 /// reported it, so that it can exceed its budget by what it sends within a call, a second of telemetry and a tick.
 public struct TaskWatch: Sendable {
     /// Of the bytes of ``checkpoint()``: raised when their meaning changes.
-    private static let version: UInt32 = 0x544B_0001  // "TK", 1
+    private static let version: UInt32 = 0x544B_0002  // "TK", 2
+    /// Without how long tasks take.
+    private static let versionOfTrees: UInt32 = 0x544B_0001
     private static let most = 20_000
     private static let mostOfOneTenant = 2_000
 
@@ -15,6 +17,7 @@ public struct TaskWatch: Sendable {
     /// Those that their budgets held back wholly in the last step.
     private var spent: Set<TaskName> = []
     private var stops = 0
+    private var timer = TaskTimer()
 
     public init() {}
 
@@ -23,9 +26,11 @@ public struct TaskWatch: Sendable {
     public mutating func fold(_ record: TelemetryRecord, under rules: Rules) {
         switch record {
         case .call(let call):
-            guard let task = call.task, call.outcome == .ok else { return }
-            let lineage = trees.open(
-                TaskName(task, of: call.tenant), parent: call.parent, kind: call.taskKind, in: call.pool, at: call.at)
+            guard let task = call.task else { return }
+            let name = TaskName(task, of: call.tenant)
+            guard call.outcome == .ok else { return timer.note(call, of: root(of: name, parent: call.parent)) }
+            let lineage = trees.open(name, parent: call.parent, kind: call.taskKind, in: call.pool, at: call.at)
+            timer.note(call, of: lineage.last ?? name)
             trees.note(call.gateway, of: lineage)
             trees.add(
                 TaskUse(
@@ -36,12 +41,20 @@ public struct TaskWatch: Sendable {
             let name = TaskName(record.task, of: record.tenant)
             let lineage = trees.open(name, parent: record.parent, in: record.pool, at: record.at)
             trees.note(record.gateway, of: lineage)
+            timer.note(record, of: lineage.last ?? name)
             if record.state == .completed || record.state == .failed { trees.end(name) }
         case .window, .queue, .response, .model: return
         }
     }
 
+    /// Of a task that may not be known: a call that was not served uses nothing, and begins none.
+    private func root(of name: TaskName, parent: String?) -> TaskName {
+        let known = trees[name] == nil ? parent.map { TaskName($0, of: name.tenant) } ?? name : name
+        return trees.lineage(of: known).last ?? known
+    }
+
     public mutating func forget(_ fingerprints: Set<UInt64>) {
+        timer.forget(fingerprints)
         trees.forget { fingerprints.contains($0.text.fingerprint) }
         spent = spent.filter { !fingerprints.contains($0.tenant.text.fingerprint) }
     }
@@ -94,8 +107,15 @@ public struct TaskWatch: Sendable {
         reports.held = held(stands, children)
         reports.followed = trees.nodes.count
         reports.stops = stops
+        reports.paces = timer.step(at: now)
+        reports.ended = timer.endedSinceStart
         return reports
     }
+
+    /// Of tasks that ended since they were last stored.
+    public var unstoredTimes: [TaskTimeRollup] { timer.rollups }
+
+    public mutating func forgetUnstoredTimes() { timer.forgetRollups() }
 
     private func stand(
         of name: TaskName, _ node: TaskTrees.Node, ruling: TaskRuling?, _ rules: Rules
@@ -204,20 +224,23 @@ public struct TaskWatch: Sendable {
     // MARK: Checkpoint
 
     public func checkpoint() -> [UInt8] {
-        guard !trees.nodes.isEmpty else { return [] }
+        guard !trees.nodes.isEmpty || !timer.isEmpty else { return [] }
         var writer = ByteWriter()
         writer.write(Self.version)
         trees.write(to: &writer)
+        timer.write(to: &writer)
         return writer.bytes
     }
 
     /// Bytes of another version, or damaged ones, change nothing.
     public mutating func restore(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
-        var restored = trees
-        guard (try? reader.read(UInt32.self)) == Self.version, (try? restored.read(from: &reader)) != nil else {
-            return
-        }
-        trees = restored
+        var restored = self
+        let version = try? reader.read(UInt32.self)
+        guard version == Self.version || version == Self.versionOfTrees,
+            (try? restored.trees.read(from: &reader)) != nil
+        else { return }
+        if version == Self.version, (try? restored.timer.read(from: &reader)) == nil { return }
+        self = restored
     }
 }

@@ -12,7 +12,7 @@ package struct Metrics {
     private let conditions: [(kind: ServiceConditions.Kind, reason: String?)]
     private let alerts: [(kind: AlertKind, count: Int)]
     private let sinks: [SinkMetrics.Row]
-    private let levels: (tiers: [LevelMetrics.Row], own: [LevelMetrics.Row])
+    private let levels: (tiers: [LevelMetrics.Row], own: [LevelMetrics.Row], tasks: [LevelMetrics.Row])
     private let auditHead: (sequence: Int64, hash: String)?
     private let backup: (at: Timestamp, bytes: Int64)?
     private let failedSignIns: Int
@@ -55,6 +55,9 @@ package struct Metrics {
     /// Tenants and gateways with series of their own; a scrape stays bounded however many there are.
     static let maxTenants = 200
     static let maxGateways = 50
+    private static let maxTaskKinds = 100
+    /// In seconds.
+    private static let taskBounds: [Double] = [1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200]
 
     package func render() -> String {
         var text = MetricsText()
@@ -281,6 +284,45 @@ package struct Metrics {
         for hold in TaskHold.allCases.dropFirst() { text.sample(tasks.count(hold), ["held": hold.name]) }
         text.family("headroom_task_stops_total", .counter, "Agent tasks that used up their budgets, since the start.")
         text.sample(tasks.stops)
+        renderTaskTimes(tasks, &text)
+    }
+
+    /// By kind, over all tenants.
+    private func renderTaskTimes(_ tasks: TaskReports, _ text: inout MetricsText) {
+        text.family(
+            "headroom_task_seconds", .histogram, "How long agent tasks took that ended since the start, by their kind.")
+        for ended in tasks.ended {
+            let (kind, times) = (ended.kind, ended.times)
+            let counts = Self.taskBounds.map { Int(clamping: times.count(upTo: $0)) }
+            let sums = times.sums
+            text.histogram(
+                bounds: zip(Self.taskBounds, counts).map { ($0, $1) }, count: Int(clamping: sums.tasks),
+                sum: sums.seconds, ["task_kind": kind])
+        }
+        let counters: [(String, String, (TaskTimes.Sums) -> Double)] = [
+            ("waited_seconds", "Of the time that agent tasks took, what they waited for quota.", { $0.waitedSeconds }),
+            ("calls", "Served calls of agent tasks that ended.", { Double($0.calls) }),
+            ("retries", "Attempts after the first of agent tasks that ended.", { Double($0.retries) }),
+            (
+                "refused", "Attempts of agent tasks that ended which were refused for want of quota.",
+                { Double($0.refused) }
+            ),
+        ]
+        for (name, help, value) in counters {
+            text.family("headroom_task_\(name)_total", .counter, help)
+            for ended in tasks.ended { text.sample(value(ended.times.sums), ["task_kind": ended.kind]) }
+        }
+        text.family("headroom_tasks_running", .gauge, "Agent tasks in progress, by their kind.")
+        var running: [String: (all: Int, overdue: Int)] = [:]
+        for pace in tasks.paces where pace.running > 0 {
+            running[pace.kind ?? "", default: (0, 0)].all += pace.running
+            running[pace.kind ?? "", default: (0, 0)].overdue += Int(clamping: pace.overdue.tasks)
+        }
+        let kinds = running.sorted { ($1.value.all, $0.key) < ($0.value.all, $1.key) }.prefix(Self.maxTaskKinds)
+        for (kind, counts) in kinds { text.sample(counts.all, ["task_kind": kind]) }
+        text.family(
+            "headroom_tasks_overdue", .gauge, "Of these, those that have taken three times their usual time already.")
+        for (kind, counts) in kinds { text.sample(counts.overdue, ["task_kind": kind]) }
     }
 
     private func renderCosts(_ allowances: [TenantID: CostAllowance], _ text: inout MetricsText) {
@@ -307,8 +349,10 @@ package struct Metrics {
         let families: [(String, String, String, [LevelMetrics.Row])] = [
             ("headroom_slo_attainment", "headroom_slo_burn", "tier", levels.tiers),
             ("headroom_service_slo_attainment", "headroom_service_slo_burn", "level", levels.own),
+            ("headroom_task_slo_attainment", "headroom_task_slo_burn", "tier", levels.tasks),
         ]
-        for (attainment, burn, label, rows) in families {
+        for (attainment, burn, label, rows) in families
+        where attainment != "headroom_task_slo_attainment" || !rows.isEmpty {
             text.family(attainment, .gauge, "The part of the window in which the service level was kept.")
             for row in rows {
                 for window in LevelWindow.allCases {

@@ -28,15 +28,25 @@ package struct MetricsText {
     }
 
     package mutating func histogram(_ histogram: Histogram, _ labels: KeyValuePairs<String, String> = [:]) {
-        let labels = labels.map { ($0.key, $0.value) }
         var cumulative = 0
-        for (bound, count) in zip(histogram.bounds, histogram.counts) {
+        let bounds = zip(histogram.bounds, histogram.counts).map { bound, count in
             cumulative += count
-            append(suffix: "_bucket", labels + [("le", Self.shortest(bound))], String(cumulative))
+            return (bound, cumulative)
         }
-        append(suffix: "_bucket", labels + [("le", "+Inf")], String(histogram.count))
-        append(suffix: "_sum", labels, Self.shortest(histogram.sum))
-        append(suffix: "_count", labels, String(histogram.count))
+        self.histogram(bounds: bounds, count: histogram.count, sum: histogram.sum, labels)
+    }
+
+    /// - Parameter bounds: ascending, each with the count of what does not exceed it.
+    mutating func histogram(
+        bounds: [(Double, Int)], count: Int, sum: Double, _ labels: KeyValuePairs<String, String>
+    ) {
+        let labels = labels.map { ($0.key, $0.value) }
+        for (bound, count) in bounds {
+            append(suffix: "_bucket", labels + [("le", Self.shortest(bound))], String(count))
+        }
+        append(suffix: "_bucket", labels + [("le", "+Inf")], String(count))
+        append(suffix: "_sum", labels, Self.shortest(sum))
+        append(suffix: "_count", labels, String(count))
     }
 
     private mutating func append(suffix: String, _ labels: [(String, String)], _ value: String) {

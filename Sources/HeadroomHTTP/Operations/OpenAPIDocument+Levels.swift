@@ -43,7 +43,7 @@ extension OpenAPIDocument {
         #"""
         "ServiceLevels": {
           "type": "object",
-          "required": ["at", "tiers", "tenant_count", "tenants", "service"],
+          "required": ["at", "tiers", "tenant_count", "tenants", "task_tiers", "task_tenants", "service"],
           "properties": {
             "at": {"type": "string", "format": "date-time"},
             "tiers": {
@@ -75,6 +75,36 @@ extension OpenAPIDocument {
                   "longest_wait_seconds": {"type": "number"},
                   "objective": {"type": "number"},
                   "windows": {"$ref": "#/components/schemas/LevelWindows"}
+                }
+              }
+            },
+            "task_tiers": {
+              "type": "array",
+              "description": "Agent tasks of the tiers for which the policy says how long they may take",
+              "items": {
+                "type": "object",
+                "required": ["tier", "task_seconds", "objective", "tenants", "windows"],
+                "properties": {
+                  "tier": {"type": "string"},
+                  "task_seconds": {"type": "number", "description": "Within which a task should end"},
+                  "objective": {"type": "number", "description": "The part of the tasks that must"},
+                  "tenants": {"type": "integer"},
+                  "windows": {"$ref": "#/components/schemas/TaskLevelWindows"}
+                }
+              }
+            },
+            "task_tenants": {
+              "type": "array",
+              "description": "Those that burn fastest over the last hour or day first; of tokens without a limit on pools",
+              "items": {
+                "type": "object",
+                "required": ["tenant", "tier", "task_seconds", "objective", "windows"],
+                "properties": {
+                  "tenant": {"type": "string"},
+                  "tier": {"type": "string"},
+                  "task_seconds": {"type": "number"},
+                  "objective": {"type": "number"},
+                  "windows": {"$ref": "#/components/schemas/TaskLevelWindows"}
                 }
               }
             },
@@ -145,6 +175,24 @@ extension OpenAPIDocument {
           "properties": {
             "5m": {"$ref": "#/components/schemas/LevelWindow"}, "1h": {"$ref": "#/components/schemas/LevelWindow"},
             "24h": {"$ref": "#/components/schemas/LevelWindow"}, "30d": {"$ref": "#/components/schemas/LevelWindow"}
+          }
+        },
+        "TaskLevelWindows": {
+          "type": "object",
+          "required": ["5m", "1h", "24h", "30d"],
+          "properties": {
+            "5m": {"$ref": "#/components/schemas/TaskLevelWindow"}, "1h": {"$ref": "#/components/schemas/TaskLevelWindow"},
+            "24h": {"$ref": "#/components/schemas/TaskLevelWindow"}, "30d": {"$ref": "#/components/schemas/TaskLevelWindow"}
+          }
+        },
+        "TaskLevelWindow": {
+          "type": "object",
+          "required": ["tasks", "late", "attainment", "burn"],
+          "properties": {
+            "tasks": {"type": "integer", "description": "That ended"},
+            "late": {"type": "integer", "description": "Of these, those that took longer"},
+            "attainment": {"type": ["number", "null"], "description": "null: none ended"},
+            "burn": {"type": ["number", "null"], "description": "How many times faster the level is missed than it may be"}
           }
         },
         "LevelWindow": {

@@ -16,6 +16,24 @@ extension OpenAPIDocument {
             }
           }
         },
+        "/v1/task-times": {
+          "get": {
+            "summary": "How long agent tasks took, and how much of it they waited for quota (roles viewer, success, sre, admin)",
+            "parameters": [
+              {"name": "from", "in": "query", "schema": {"type": "string"},
+               "description": "RFC 3339 or milliseconds since 1970; by default an hour before to"},
+              {"name": "to", "in": "query", "schema": {"type": "string"}, "description": "Now by default"},
+              {"name": "tenant", "in": "query", "schema": {"$ref": "#/components/schemas/Identifier"}}
+            ],
+            "responses": {
+              "200": {
+                "description": "By tenant and kind; those first that waited longest together. Up to the last roll-up, a minute ago at most",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/TaskTimes"}}}
+              },
+              "default": {"$ref": "#/components/responses/Problem"}
+            }
+          }
+        },
         "/v1/tasks/stop": {
           "post": {
             "summary": "Refuse all calls of a task and of those below it, from the next tick on (roles success, sre, admin)",
@@ -59,6 +77,39 @@ extension OpenAPIDocument {
             "currency": {"type": "string", "description": "Of micros"},
             "tasks": {"type": "array", "items": {"$ref": "#/components/schemas/Task"}},
             "left_out": {"type": "integer", "description": "Further ones that there was no room for"}
+          }
+        },
+        "TaskTimes": {
+          "type": "object",
+          "required": ["from", "to", "kinds"],
+          "properties": {
+            "from": {"type": "string", "format": "date-time"},
+            "to": {"type": "string", "format": "date-time"},
+            "kinds": {"type": "array", "items": {"$ref": "#/components/schemas/TaskKindTimes"}}
+          }
+        },
+        "TaskKindTimes": {
+          "type": "object",
+          "required": ["tenant", "task_kind", "tasks", "completed", "failed", "p50_seconds", "p95_seconds", "waited_seconds", "waited_share", "usual_tasks", "usual_p50_seconds", "usual_p95_seconds", "calls", "retries", "refused", "running", "overdue", "sentence"],
+          "properties": {
+            "tenant": {"type": "string"},
+            "task_kind": {"type": ["string", "null"], "description": "null: their calls name none"},
+            "tasks": {"type": "integer", "description": "That ended in the time; a task is the whole tree that one began"},
+            "completed": {"type": "integer", "description": "Of these, by lines that say so"},
+            "failed": {"type": "integer"},
+            "p50_seconds": {"type": ["number", "null"], "description": "From the arrival of its first call to its end"},
+            "p95_seconds": {"type": ["number", "null"]},
+            "waited_seconds": {"type": "number", "description": "In which a call of theirs waited for quota, of all together"},
+            "waited_share": {"type": ["number", "null"], "description": "Of the time that they took"},
+            "usual_tasks": {"type": "integer", "description": "That ended in the seven days before from"},
+            "usual_p50_seconds": {"type": ["number", "null"], "description": "null: fewer than ten ended then"},
+            "usual_p95_seconds": {"type": ["number", "null"]},
+            "calls": {"type": "integer", "description": "That were served"},
+            "retries": {"type": "integer", "description": "Attempts after the first"},
+            "refused": {"type": "integer", "description": "Attempts that were refused for want of quota, by gateways or the provider"},
+            "running": {"type": "integer", "description": "In progress now"},
+            "overdue": {"type": "integer", "description": "Of these, those that have taken three times the usual median already"},
+            "sentence": {"type": "string"}
           }
         },
         "Task": {

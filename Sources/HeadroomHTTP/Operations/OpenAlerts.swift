@@ -58,7 +58,7 @@ package final class LevelMetrics: Sendable {
         var windows: LevelWindows
     }
 
-    private let all = Mutex<(tiers: [Row], own: [Row])>(([], []))
+    private let all = Mutex<(tiers: [Row], own: [Row], tasks: [Row])>(([], [], []))
 
     package init() {}
 
@@ -75,9 +75,18 @@ package final class LevelMetrics: Sendable {
                 Row(name: level.rawValue, objective: rules.policy.serviceLevels.share, windows: $0)
             }
         }
-        all.withLock { $0 = (tiers, own) }
+        var tasksByTier: [String: LevelWindows] = [:]
+        for level in records.tasks {
+            let tier = rules.contractTier(of: level.tenant)
+            guard let limit = tier.taskSeconds else { continue }
+            tasksByTier[tier.name, default: LevelWindows()].add(level.windows(atMost: limit))
+        }
+        let tasks = rules.policy.tiers.compactMap { tier in
+            tasksByTier[tier.name].map { Row(name: tier.name, objective: tier.satisfiedShare, windows: $0) }
+        }
+        all.withLock { $0 = (tiers, own, tasks) }
     }
 
     /// In the order of the policy, and of ``OwnLevel``.
-    var rows: (tiers: [Row], own: [Row]) { all.withLock { $0 } }
+    var rows: (tiers: [Row], own: [Row], tasks: [Row]) { all.withLock { $0 } }
 }

@@ -58,6 +58,10 @@ struct LevelRoutes: Sendable {
         var found: LevelRecords
         do { found = try await records.levels(at: now) } catch { throw .unreadable(error) }
         found.tenants.removeAll { !shown($0.tenant, $0.pool) }
+        // A task calls in any pool.
+        found.tasks.removeAll {
+            !call.grant.scope.holds($0.tenant, in: nil) || pool != nil || (tenant ?? $0.tenant) != $0.tenant
+        }
         let report = board.newestReport
         var ages: [OwnLevel: Double] = [:]
         for level in OwnLevel.allCases { ages[level] = report.flatMap { level.ageSeconds(of: $0, at: now) } }

@@ -61,7 +61,7 @@ extension Route {
             + LevelRoutes(records: ports.records, rules: ports.rules, board: board).all
             + CostRoutes(records: ports.records, rules: ports.rules, time: board.time).all
             + CostBreakerRoutes(steering: ports.steering, rules: ports.rules, board: board).all
-            + TaskRoutes(steering: ports.steering, rules: ports.rules, board: board).all
+            + TaskRoutes(records: ports.records, steering: ports.steering, rules: ports.rules, board: board).all
             + TenantRoutes(board: board, contracts: ports.contracts).all
             + ContractRoutes(contracts: ports.contracts, rules: ports.rules, time: board.time).all
             + RecordRoutes(

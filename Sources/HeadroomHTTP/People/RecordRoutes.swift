@@ -157,7 +157,19 @@ struct RecordRoutes: Sendable {
         let concerned = acts.map(PersonsAct.init).filter { act in
             act.concerns(pool, tenant) && (scope.isWhole || act.tenant.map { scope.holds($0) } ?? false)
         }
-        let facts = PeriodFacts(query, whole, own: own, tenant: tenant, acts: concerned, standing: standing)
+        var facts = PeriodFacts(query, whole, own: own, tenant: tenant, acts: concerned, standing: standing)
+        if let tenant, scope.holds(tenant, in: nil) {
+            do {
+                facts.tasks =
+                    TaskTimesAnswer(
+                        try await records.taskTimes(from: query.from, to: query.to, tenant: tenant),
+                        usual: try await records.taskTimes(
+                            from: query.from.adding(seconds: -TaskTimesAnswer.usualSeconds), to: query.from,
+                            tenant: tenant),
+                        paces: [], from: query.from, to: query.to
+                    ).rows
+            } catch { throw .unreadable(error) }
+        }
         return .json(PeriodAnswer(facts).encoded())
     }
 

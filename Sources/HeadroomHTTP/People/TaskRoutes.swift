@@ -1,8 +1,9 @@
 import HeadroomModel
 import HeadroomWire
 
-/// `/v1/tasks`: agent tasks over all gateways, and people's word on them.
+/// `/v1/tasks`: agent tasks over all gateways, and people's word on them; and `/v1/task-times`, how long they take.
 struct TaskRoutes: Sendable {
+    let records: any RecordReading
     let steering: any SteeringDesk
     let rules: any RuleSource
     let board: SnapshotBoard
@@ -13,6 +14,7 @@ struct TaskRoutes: Sendable {
     var all: [Route] {
         [
             .person(.get, Self.path, AccessRule.viewers, .scope) { call in try await list(call) },
+            .person(.get, "/v1/task-times", AccessRule.viewers, .scope) { call in try await times(call) },
             .person(
                 .post, Self.path + "/stop", AccessRule.overriders, .scope, bodyLimit: Route.personBodyBytes
             ) { call in try await rule(call, .stop) },
@@ -31,6 +33,33 @@ struct TaskRoutes: Sendable {
         // How many others there are is not everybody's business.
         let leftOut = call.grant.scope.isWhole ? reports.leftOut : 0
         return .json(PeopleAnswer.tasks(seen, leftOut: leftOut, policy))
+    }
+
+    private func times(_ call: PeopleCall) async throws(HTTPError) -> HTTPResponse {
+        try call.check(query: ["from", "to", "tenant"])
+        let tenant: TenantID? = try call.query("tenant")
+        let to = try call.instant("to") ?? board.time.now()
+        let from = try call.instant("from") ?? to.adding(seconds: -3600)
+        guard from < to else { throw HTTPError(.badRequest, "from must lie before to") }
+        let scope = call.grant.scope
+        if let tenant {
+            try call.requireScope(scope.holds(tenant, in: nil), "the tasks of \(tenant) in all pools together")
+        }
+        func isShown(_ name: TenantID) -> Bool { scope.holds(name, in: nil) && (tenant ?? name) == name }
+        let found: (times: [TaskTimeRollup], usual: [TaskTimeRollup])
+        do {
+            found = (
+                try await records.taskTimes(from: from, to: to, tenant: tenant),
+                try await records.taskTimes(
+                    from: from.adding(seconds: -TaskTimesAnswer.usualSeconds), to: from, tenant: tenant)
+            )
+        } catch { throw .unreadable(error) }
+        let paces = board.newestReport?.tasks.paces ?? []
+        return .json(
+            TaskTimesAnswer(
+                found.times.filter { isShown($0.tenant) }, usual: found.usual,
+                paces: paces.filter { isShown($0.tenant) }, from: from, to: to
+            ).encoded())
     }
 
     private func rule(_ call: PeopleCall, _ verdict: TaskRuling.Verdict) async throws(HTTPError) -> HTTPResponse {

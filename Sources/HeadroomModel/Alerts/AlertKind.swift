@@ -16,6 +16,8 @@ public enum AlertKind: String, CaseIterable, Sendable, Hashable {
     case costPausing = "cost_pausing"
     /// An agent task has used up its budget, or may only finish; or a person has stopped it.
     case taskStopped = "task_stopped"
+    /// Agent tasks of a kind take three times their usual time, since they wait for quota.
+    case taskSlow = "task_slow"
     /// A gateway enforces an old generation.
     case drift
     case gatewayLost = "gateway_lost"
@@ -59,6 +61,7 @@ public enum AlertKind: String, CaseIterable, Sendable, Hashable {
         case .costSlowing: "tenants or kinds of tasks are slowed by the cost breaker"
         case .costPausing: "tenants or kinds of tasks are paused by the cost breaker"
         case .taskStopped: "agent tasks are stopped"
+        case .taskSlow: "kinds of agent tasks take three times their usual time"
         case .drift: "gateways enforce an old generation"
         case .gatewayLost: "gateways are lost"
         case .approvalWaiting: "approvals wait for a person"

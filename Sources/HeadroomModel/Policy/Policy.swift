@@ -89,16 +89,20 @@ public struct TierPolicy: Equatable, Sendable {
     /// The tier's service level: the part of the time in which such a tenant wants something that it must be satisfied.
     /// Below 1.
     public var satisfiedShare: Double
+    /// The part ``satisfiedShare`` of the agent tasks of such a tenant must end within so long; `nil`: their time is no service
+    /// level.
+    public var taskSeconds: Double?
 
     public init(
         name: String, weight: Double, ceilingShare: Double? = nil, longestWaitSeconds: Double = 60,
-        satisfiedShare: Double = 0.95
+        satisfiedShare: Double = 0.95, taskSeconds: Double? = nil
     ) {
         self.name = name
         self.weight = weight
         self.ceilingShare = ceilingShare
         self.longestWaitSeconds = longestWaitSeconds
         self.satisfiedShare = satisfiedShare
+        self.taskSeconds = taskSeconds
     }
 
     /// Weights and ceilings of the study behind ControlLaw.

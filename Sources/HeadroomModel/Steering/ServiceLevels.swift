@@ -85,6 +85,29 @@ public struct TenantLevel: Equatable, Sendable {
     }
 }
 
+/// How long one tenant's agent tasks took that ended in each window, in all pools.
+public struct TaskLevel: Equatable, Sendable {
+    public var tenant: TenantID
+    public var times: [LevelWindow: TaskTimes]
+
+    public init(tenant: TenantID, times: [LevelWindow: TaskTimes] = [:]) {
+        self.tenant = tenant
+        self.times = times
+    }
+
+    /// Against a level: a task counts as a second that was looked at, and one that took longer than `limitSeconds` as a second
+    /// that was missed.
+    public func windows(atMost limitSeconds: Double) -> LevelWindows {
+        var windows = LevelWindows()
+        for (window, times) in times {
+            let tasks = times.sums.tasks
+            windows[window] = LevelSums(
+                observedSeconds: Double(tasks), missedSeconds: Double(tasks - times.count(upTo: limitSeconds)))
+        }
+        return windows
+    }
+}
+
 /// What Headroom itself is held to. The raw values are the words of the API and the metrics.
 public enum OwnLevel: String, CaseIterable, Sendable, Hashable {
     /// What gateways are given is what was decided, and not long ago.
@@ -136,9 +159,12 @@ public struct LevelRecords: Equatable, Sendable {
     /// Those that wanted something in the longest window; ascending by pool, then tenant.
     public var tenants: [TenantLevel]
     public var own: [OwnLevel: LevelWindows]
+    /// Of tenants whose agent tasks ended in the longest window; ascending by tenant.
+    public var tasks: [TaskLevel]
 
-    public init(tenants: [TenantLevel] = [], own: [OwnLevel: LevelWindows] = [:]) {
+    public init(tenants: [TenantLevel] = [], own: [OwnLevel: LevelWindows] = [:], tasks: [TaskLevel] = []) {
         self.tenants = tenants
         self.own = own
+        self.tasks = tasks
     }
 }

@@ -133,6 +133,9 @@ public protocol RecordReading: Sendable {
     func history(_ query: HistoryQuery) async throws(StorageError) -> HistoryRecords
     /// Served use of each tenant, pool, criticality, model and kind of task in whole hours, in rows that begin at `from`.
     func usage(from: Timestamp, to: Timestamp) async throws(StorageError) -> [ModelUse]
+    /// How long agent tasks took that ended in whole minutes where these are kept, before that in whole hours: one row of each
+    /// tenant and kind, that begins at `from`; ascending by tenant, then kind. `nil` tenant: all.
+    func taskTimes(from: Timestamp, to: Timestamp, tenant: TenantID?) async throws(StorageError) -> [TaskTimeRollup]
     /// Tenants that were starved, the longest first: by minutes where they are kept, before that by hours.
     ///
     /// - Parameter ongoing: spells that go on, of which roll-ups lack the last minute; at most one of a tenant in a pool.

@@ -119,6 +119,17 @@ extension TaskReport {
 
 /// The tasks that a tick knows of.
 public struct TaskReports: Equatable, Sendable {
+    /// Of all tenants.
+    public struct KindTimes: Equatable, Sendable {
+        public var kind: String
+        public var times: TaskTimes
+
+        public init(kind: String, times: TaskTimes) {
+            self.kind = kind
+            self.times = times
+        }
+    }
+
     /// Those that are held back or that a person has ruled on first, then those that began a tree, the last used first.
     public var tasks: [TaskReport] = []
     /// That there was no room for.
@@ -129,7 +140,12 @@ public struct TaskReports: Equatable, Sendable {
     public var followed = 0
     /// That were held back wholly by their budgets, since the start.
     public var stops = 0
+    /// How kinds of tasks fare: those that are slow first, then those that are in progress or ended lately.
+    public var paces: [TaskPace] = []
+    /// How long those took that ended since the start, by kind; those of no kind are under the empty name.
+    public var ended: [KindTimes] = []
 
+    public static let maxPaces = 1_000
     public static let maxTasks = 1_000
     public static let maxOfOneTenant = 200
 

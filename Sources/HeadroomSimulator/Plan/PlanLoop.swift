@@ -120,6 +120,6 @@ extension PlanPorts: CheckpointStore {
     func uses(since day: Int64) async throws(StorageError) -> [TenantUse] { [] }
     func save(
         _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup], uses: [ModelUse],
-        priced: Set<TenantID>, erasedThrough: Int64
+        taskTimes: [TaskTimeRollup], priced: Set<TenantID>, erasedThrough: Int64
     ) async throws(StorageError) {}
 }

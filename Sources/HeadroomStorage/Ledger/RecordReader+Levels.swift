@@ -3,8 +3,31 @@ import HeadroomModel
 extension RecordReader {
     package func levels(at now: Timestamp) throws(StorageError) -> LevelRecords {
         try connection.reading {
-            LevelRecords(tenants: try tenantLevels(at: now), own: try ownLevels(at: now))
+            LevelRecords(
+                tenants: try tenantLevels(at: now), own: try ownLevels(at: now), tasks: try taskLevels(at: now))
         }
+    }
+
+    private func taskLevels(at now: Timestamp) throws(StorageError) -> [TaskLevel] {
+        var levels: [Int64: [LevelWindow: TaskTimes]] = [:]
+        for window in LevelWindow.allCases {
+            try connection.statement(Self.selectTaskSteps)
+                .bind(":span_s", window.span.rawValue)
+                .bind(":from_ms", window.start(at: now).milliseconds).bind(":to_ms", now.milliseconds)
+                .forEachRow { row in
+                    let sums = TaskTimes.Sums {
+                        $0.tasks = row.integer(2)
+                        $0.seconds = row.double(3)
+                    }
+                    levels[row.integer(0), default: [:]][window, default: TaskTimes()]
+                        .add(sums, to: UInt8(clamping: row.integer(1)))
+                }
+        }
+        var found: [TaskLevel] = []
+        for (tenant, times) in levels {
+            found.append(TaskLevel(tenant: TenantID(unchecked: try names.text(tenant)), times: times))
+        }
+        return found.sorted { $0.tenant < $1.tenant }
     }
 
     private func tenantLevels(at now: Timestamp) throws(StorageError) -> [TenantLevel] {
@@ -55,6 +78,10 @@ extension RecordReader {
         SELECT tenant_id, sum(active_s), sum(missed_s), max(oldest_queued_s) FROM rollup
         WHERE span_s = :span_s AND pool_id = :pool_id AND start_ms >= :from_ms AND start_ms < :to_ms
         GROUP BY tenant_id HAVING sum(active_s) > 0
+        """
+    private static let selectTaskSteps: StaticString = """
+        SELECT tenant_id, step, sum(tasks), sum(seconds) FROM task_time
+        WHERE span_s = :span_s AND start_ms >= :from_ms AND start_ms < :to_ms GROUP BY tenant_id, step
         """
     private static let selectOwn: StaticString = """
         SELECT level, sum(observed_s), sum(missed_s) FROM own_level

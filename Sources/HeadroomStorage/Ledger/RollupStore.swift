@@ -47,7 +47,7 @@ package actor RollupStore: CheckpointStore {
 
     package func save(
         _ checkpoint: Checkpoint, rollups: [Rollup], capacities: [PoolRollup] = [], uses: [ModelUse] = [],
-        priced: Set<TenantID> = [], erasedThrough: Int64 = 0
+        taskTimes: [TaskTimeRollup] = [], priced: Set<TenantID> = [], erasedThrough: Int64 = 0
     ) throws(StorageError) {
         do throws(StorageError) {
             try connection.transaction {
@@ -67,6 +67,8 @@ package actor RollupStore: CheckpointStore {
                 }
                 let useTable = UseTable(connection: connection)
                 for use in uses { try useTable.add(use, names: names) }
+                let taskTable = TaskTimeTable(connection: connection)
+                for rollup in taskTimes { try taskTable.add(rollup, names: names) }
                 try replace(checkpoint)
                 try connection.statement("DELETE FROM erased_tenant WHERE id <= :id").bind(":id", erasedThrough).run()
             }
@@ -107,6 +109,7 @@ package actor RollupStore: CheckpointStore {
                 deleted += try UseTable(connection: connection)
                     .prune(span, pool: pool, before: horizon, limit: Int64(limit))
             }
+            deleted += try TaskTimeTable(connection: connection).prune(span, before: horizon, limit: Int64(limit))
             return deleted
         }
     }

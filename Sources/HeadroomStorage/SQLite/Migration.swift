@@ -49,5 +49,6 @@ package struct Migration: Sendable {
         Migration(fileName: "0029_create_task_ruling.sql", sql: PackageResources._029_create_task_ruling_sql),
         Migration(fileName: "0030_add_alert_outcome.sql", sql: PackageResources._030_add_alert_outcome_sql),
         Migration(fileName: "0031_count_asked_work.sql", sql: PackageResources._031_count_asked_work_sql),
+        Migration(fileName: "0032_create_task_time.sql", sql: PackageResources._032_create_task_time_sql),
     ]
 }

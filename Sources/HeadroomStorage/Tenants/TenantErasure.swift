@@ -113,6 +113,10 @@ struct TenantErasure {
     private func eraseRollups(of tenant: Int64, after: Int64, upTo: Int64) throws(StorageError) {
         var pools: [Int64] = []
         try connection.statement("SELECT id FROM name WHERE kind = 1").forEachRow { pools.append($0.integer(0)) }
+        for span in RollupSpan.allCases {
+            try TaskTimeTable(connection: connection)
+                .erase(tenant, span, from: span.start(of: Timestamp(milliseconds: after)), upTo: upTo)
+        }
         for pool in pools {
             for span in RollupSpan.allCases {
                 let from = span.start(of: Timestamp(milliseconds: after))

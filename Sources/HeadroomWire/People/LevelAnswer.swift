@@ -14,9 +14,18 @@ package struct LevelAnswer: Sendable {
         }
     }
 
+    /// A tenant's agent tasks, and the time within which its tier's should end.
+    private struct TaskRow {
+        var tenant: TenantID
+        var tier: TierPolicy
+        var seconds: Double
+        var windows: LevelWindows
+    }
+
     private let policy: Policy
     private let now: Timestamp
     private let rows: [Row]
+    private let tasks: [TaskRow]
     private let own: [OwnLevel: LevelWindows]
     private let ages: [OwnLevel: Double]
     private let showsOwn: Bool
@@ -40,6 +49,12 @@ package struct LevelAnswer: Sendable {
         own = records.own
         rows = records.tenants.map { Row(level: $0, tier: rules.tier(of: $0.tenant, in: $0.pool)) }
             .filter { tier == nil || $0.tier.name == tier }
+        tasks = records.tasks.compactMap { level in
+            let tier = rules.contractTier(of: level.tenant)
+            return tier.taskSeconds.map {
+                TaskRow(tenant: level.tenant, tier: tier, seconds: $0, windows: level.windows(atMost: $0))
+            }
+        }.filter { tier == nil || $0.tier.name == tier }
     }
 
     package func encoded() -> [UInt8] {
@@ -74,6 +89,31 @@ package struct LevelAnswer: Sendable {
             writer.windows(row.level.windows, objective: row.tier.satisfiedShare, hasWaits: true)
             writer.endObject()
         }
+        writer.field("task_tiers", each: policy.tiers.filter { $0.taskSeconds != nil }) { writer, tier in
+            let own = tasks.filter { $0.tier.name == tier.name }
+            writer.beginObject()
+            writer.field("tier", tier.name)
+            writer.field("task_seconds", finite: tier.taskSeconds)
+            writer.field("objective", tier.satisfiedShare)
+            writer.field("tenants", own.count)
+            writer.taskWindows(
+                own.reduce(into: LevelWindows()) { $0.add($1.windows) }, objective: tier.satisfiedShare)
+            writer.endObject()
+        }
+        func burn(_ row: TaskRow) -> Double {
+            [LevelWindow.hour, .day].compactMap { row.windows[$0].burn(objective: row.tier.satisfiedShare) }.max() ?? 0
+        }
+        let late = tasks.map { (row: $0, burn: burn($0)) }
+            .sorted { $0.burn == $1.burn ? $0.row.tenant < $1.row.tenant : $0.burn > $1.burn }
+        writer.field("task_tenants", each: late.prefix(limit).map(\.row)) { writer, row in
+            writer.beginObject()
+            writer.field("tenant", row.tenant.text)
+            writer.field("tier", row.tier.name)
+            writer.field("task_seconds", row.seconds)
+            writer.field("objective", row.tier.satisfiedShare)
+            writer.taskWindows(row.windows, objective: row.tier.satisfiedShare)
+            writer.endObject()
+        }
         writer.field("service", each: showsOwn ? OwnLevel.allCases : []) { writer, level in
             writer.beginObject()
             writer.field("level", level.rawValue)
@@ -104,6 +144,24 @@ extension JSONWriter {
             key("burn")
             amount(sums.burn(objective: objective))
             if hasWaits { field("longest_wait_seconds", sums.longestWaitSeconds) }
+            endObject()
+        }
+        endObject()
+    }
+
+    fileprivate mutating func taskWindows(_ windows: LevelWindows, objective: Double) {
+        key("windows")
+        beginObject()
+        for window in LevelWindow.allCases {
+            let sums = windows[window]
+            key(window.rawValue)
+            beginObject()
+            field("tasks", Int64(saturating: sums.observedSeconds))
+            field("late", Int64(saturating: sums.missedSeconds))
+            key("attainment")
+            amount(sums.attainment)
+            key("burn")
+            amount(sums.burn(objective: objective))
             endObject()
         }
         endObject()

@@ -46,6 +46,8 @@ package struct PeriodFacts: Sendable {
     package var events: [PoolEvent] = []
     package var acts: [PersonsAct] = []
     package var standing: Standing?
+    /// Of the tenant in all pools: what ended in the period, and in the week before it.
+    package var tasks: [TaskTimesAnswer.Row] = []
 
     /// - Parameters:
     ///   - records: of the pool as a whole, with leaders.

@@ -6,6 +6,7 @@ package struct PeriodText {
     /// Acts and events that are listed one by one; of more only the number is given.
     private static let most = 12
     private static let othersNamed = 4
+    fileprivate static let kindsNamed = 3
 
     private let facts: PeriodFacts
 
@@ -16,7 +17,7 @@ package struct PeriodText {
     package var sentences: [String] {
         var told: [String?] = []
         if let tenant = facts.tenant {
-            told += [work(tenant), waits, refusals(facts.own, "Of its"), standing, assured, starved]
+            told += [work(tenant), waits, tasks, refusals(facts.own, "Of its"), standing, assured, starved]
         } else {
             told.append(work(nil))
         }
@@ -53,6 +54,13 @@ package struct PeriodText {
                     ? "The longest wait in a queue was \(oldest)" : "the longest wait in a queue was \(oldest)")
         }
         return parts.isEmpty ? nil : parts.joined(separator: "; ") + "."
+    }
+
+    /// The kinds that waited longest.
+    private var tasks: String? {
+        let parts = facts.tasks.prefix(Self.kindsNamed)
+            .compactMap { TaskText.took($0.times, kind: $0.kind, usual: $0.usualMedian) }
+        return parts.isEmpty ? nil : "Of its agent tasks, over all pools, \(parts.joined(separator: "; "))."
     }
 
     private func refusals(_ sums: RollupSums, _ begin: String) -> String? {
@@ -199,7 +207,7 @@ package struct PeriodTextForTenant {
     }
 
     package var sentences: [String] {
-        [work, waits, refusals, heldBack, assured, strategic, capacity].compactMap(\.self) + outages + changes
+        [work, waits, tasks, refusals, heldBack, assured, strategic, capacity].compactMap(\.self) + outages + changes
     }
 
     private var work: String {
@@ -226,6 +234,12 @@ package struct PeriodTextForTenant {
                 "\(parts.isEmpty ? "The" : "the") longest wait was \(Amount.seconds(facts.own.oldestQueuedSeconds))")
         }
         return parts.isEmpty ? nil : parts.joined(separator: "; ") + "."
+    }
+
+    private var tasks: String? {
+        let parts = facts.tasks.prefix(PeriodText.kindsNamed)
+            .compactMap { TaskText.took($0.times, kind: $0.kind, usual: $0.usualMedian) }
+        return parts.isEmpty ? nil : "Of your agents' tasks, \(parts.joined(separator: "; "))."
     }
 
     private var refusals: String? {

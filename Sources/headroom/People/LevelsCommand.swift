@@ -67,6 +67,25 @@ enum LevelsCommand {
             let more = Int(answer["tenant_count"]?.number ?? 0) - rows.count
             if more > 0 { blocks.append("and \(more) more: --limit shows them") }
         }
+        let taskTiers = answer["task_tiers"]?.array ?? []
+        if !taskTiers.isEmpty {
+            var table = TextTable(["AGENT TASKS", "TENANTS", "AT MOST", "OBJECTIVE"] + heads)
+            for row in taskTiers {
+                table.add(
+                    [
+                        AnswerText.string(row["tier"]), AnswerText.number(row["tenants"]),
+                        seconds(row["task_seconds"]), percent(row["objective"]),
+                    ] + kept(row))
+            }
+            for row in answer["task_tenants"]?.array ?? [] {
+                table.add(
+                    [
+                        AnswerText.string(row["tenant"]), AnswerText.string(row["tier"]),
+                        seconds(row["task_seconds"]), percent(row["objective"]),
+                    ] + kept(row))
+            }
+            blocks.append(table.text)
+        }
         let service = answer["service"]?.array ?? []
         if !service.isEmpty {
             var own = TextTable(["HEADROOM ITSELF", "AGE NOW", "AT MOST", "OBJECTIVE"] + heads)

@@ -1,3 +1,4 @@
+import Foundation
 import HeadroomJSON
 import HeadroomModel
 import HeadroomWire
@@ -6,6 +7,7 @@ import HeadroomWire
 enum TasksCommand {
     static let help = """
         usage: headroom tasks [list] [--tenant T]
+               headroom tasks times [--tenant T] [--last D]
                headroom tasks stop TASK [--tenant T] --reason TEXT --expires-in D
                headroom tasks lift TASK [--tenant T] --reason TEXT --expires-in D
 
@@ -17,6 +19,10 @@ enum TasksCommand {
         their way go on. lift ends a stop, and lets the task go beyond its own budget for a while; what is above it still
         holds it. Both take the role success, sre or admin; what another person has said takes sre or admin.
 
+        times shows how long tasks took that ended, how much of that their calls waited for quota, and what is usual: those
+        first that waited longest.
+
+          --last D            times: how far back, as 90s, 15m, 12h, 30d; 1h by default
           --tenant T          whose tasks; for stop and lift where several tenants have such a task, or it was not seen yet
         \(Arguments.reasonHelp)
         \(ServiceClient.help)
@@ -26,6 +32,7 @@ enum TasksCommand {
         switch arguments.first {
         case "stop": return try await rule("stop", Array(arguments.dropFirst()))
         case "lift": return try await rule("lift", Array(arguments.dropFirst()))
+        case "times": return try await times(Array(arguments.dropFirst()))
         case "list": return try await list(Array(arguments.dropFirst()))
         default: return try await list(arguments)
         }
@@ -63,6 +70,41 @@ enum TasksCommand {
             Terminal.print(
                 "\(GroupedNumber.whole(leftOut)) more are not listed; --tenant T does not list more of one tenant")
         }
+        return 0
+    }
+
+    private static func times(_ arguments: [String]) async throws -> Int32 {
+        let options = ["--tenant": "T", "--last": "D"].merging(ServiceClient.option) { $1 }
+        let arguments = try Arguments(arguments, flags: ["--json"], options: options)
+        let tenant: TenantID? = try arguments.identifier("--tenant")
+        let seconds = try arguments.duration("--last") ?? 3600
+        let from = Timestamp(milliseconds: Int64(saturating: (Date().timeIntervalSince1970 - seconds) * 1000))
+        let answer = try await ServiceClient(arguments).call(
+            "GET", "v1/task-times?from=\(from.milliseconds)" + (tenant.map { "&tenant=\($0)" } ?? ""))
+        if arguments.has("--json") {
+            Terminal.print(bytes: answer.body + [UInt8(ascii: "\n")])
+            return 0
+        }
+        let kinds = answer.json["kinds"]?.array ?? []
+        guard !kinds.isEmpty else {
+            Terminal.print("No agent task ended in that time, and none is in progress.")
+            return 0
+        }
+        var table = TextTable([
+            "TENANT", "KIND", "TASKS", "P50", "P95", "WAITED", "USUAL P50", "CALLS", "RETRIES", "REFUSED",
+            "IN PROGRESS",
+        ])
+        for kind in kinds {
+            func seconds(_ key: String) -> String { kind[key]?.number.map(TaskText.seconds) ?? "-" }
+            func count(_ key: String) -> String { kind[key]?.number.map(GroupedNumber.whole) ?? "-" }
+            table.add([
+                AnswerText.string(kind["tenant"]), kind["task_kind"]?.string ?? "-", count("tasks"),
+                seconds("p50_seconds"), seconds("p95_seconds"),
+                kind["waited_share"]?.number.map(GroupedNumber.percent) ?? "-", seconds("usual_p50_seconds"),
+                count("calls"), count("retries"), count("refused"), count("running"),
+            ])
+        }
+        Terminal.print(table.text)
         return 0
     }
 
