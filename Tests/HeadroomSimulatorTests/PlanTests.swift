@@ -128,7 +128,7 @@ import Testing
         #expect(outcome.stretches.map(\.isByMinute) == [true, false])
         #expect(outcome.provenance.contains("sums by minute"))
         let acme = try #require(outcome.tenants.first { $0.tenant == "acme" })
-        #expect(acme.demand[.tokens] > 0)
+        #expect(acme.asked[.tokens] > 0)
         #expect(PlanReport(outcome, title: "a < b").html.contains("<h1>a &lt; b</h1>"))
     }
 

@@ -49,6 +49,9 @@ import Testing
                             projectedLeast: 6.5e7, projectedMost: 8e7, until: start.adding(seconds: 60),
                             limits: [CostBreak.Limit(pool: pool, requestsPerMinute: 12.25)]) : nil)
                 if tenant == "acme" {
+                    facts.asked = Rates(rpm: 30, tpm: 30_000)
+                    facts.waiting = Work(requests: 5, tokens: 5000)
+                    facts.waitingSeconds = 20
                     facts.flags = [
                         GamingFlag(kind: .unfinishedTasks, since: start, evidence: "9 claims came to nothing")
                     ]

@@ -62,6 +62,30 @@ import Testing
         #expect(strategic[2].hasPrefix("At weight 4 (tier premium, times 1.5 as a strategic account) its share is"))
     }
 
+    @Test func `why more is planned than was asked for, or less, is told`() {
+        func first(asked: Double, waiting: Double = 0, credible: Double? = nil) -> String {
+            explanation { _, tenant in
+                tenant.asked = Rates(rpm: asked / 1000, tpm: asked)
+                tenant.waiting = Work(requests: waiting / 1000, tokens: waiting)
+                tenant.waitingSeconds = 20
+                if let credible { tenant.credibleDemand.interactive = Rates(tpm: credible) }
+            }[0]
+        }
+        #expect(
+            first(asked: 30_000, waiting: 120_000)
+                == "acme asked for 30,000 tokens a minute, and 120,000 wait; 410,000 a minute are planned for it, to serve these "
+                + "within 20 s.")
+        #expect(
+            first(asked: 60_000)
+                == "acme asked for 60,000 tokens a minute; 410,000 are planned for it, as it wanted more a moment ago.")
+        #expect(
+            first(asked: 900_000)
+                == "acme asked for 900,000 tokens a minute; 410,000 are planned for it, as it wants less by now.")
+        #expect(first(asked: 405_000) == "acme asked for 405,000 tokens a minute.")
+        #expect(
+            first(asked: 60_000, credible: 100_000).contains("a moment ago; of these 100,000 count"))
+    }
+
     @Test func `a pool that limits requests only is told in requests`() {
         let told = explanation { pool, tenant in
             pool.nominal = Rates(rpm: 10000)

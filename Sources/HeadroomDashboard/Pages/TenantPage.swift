@@ -219,7 +219,7 @@ extension DashboardFile {
               profile.burstiness.peak_minute ? h("li", null, `Its busiest minute lately was ${moment(profile.burstiness.peak_minute)}, ${compact(profile.burstiness.peak_to_mean)} times its mean.`) : null,
               h("li", null, `After a burst it returns to its base with a reliability of ${percent(profile.repayment)}.`),
               task ? h("li", null, `One task takes ${compact(task.requests)} requests and ${compact(task.tokens)} tokens on average; ${percent(task.completion)} of its tasks complete.`) : null,
-              profile.flows.map((flow) => h("li", null, `${flow.criticality.replaceAll("_", " ")}: asks for ${rates(flow.demand)}, usually ${rates(flow.usual_demand)}.`)),
+              profile.flows.map((flow) => h("li", null, `${flow.criticality.replaceAll("_", " ")}: ${rates(flow.demand)} planned, usually ${rates(flow.usual_demand)}.`)),
               profile.flags.map((flag) => h("li", { class: "warn" }, `Flagged since ${moment(flag.since)} as ${flag.kind.replaceAll("_", " ")}: ${Array.isArray(flag.evidence) ? flag.evidence.join("; ") : flag.evidence}`)))));
           }
         }

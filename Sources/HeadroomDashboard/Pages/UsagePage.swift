@@ -97,8 +97,9 @@ extension DashboardFile {
               const flows = new Map(own.profile?.flows.map((flow) => [flow.criticality, flow]) ?? []);
               const demand = [...flows.values()].reduce((sum, flow) => sum + (flow.demand[resource] ?? 0), 0);
               return Object.entries(own.queue).filter(([urgency, queue]) => flows.has(urgency) || queue.depth > 0).map(([urgency, queue]) => {
-                const asked = flows.get(urgency)?.demand[resource] ?? 0;
-                return { tenant: tenant.tenant, urgency, tier: own.tier, asked, share: total ? (own.consumed[resource] ?? 0) * (demand ? asked / demand : 1) / total : 0,
+                // By urgency only what is planned is known: the rest is divided as that is.
+                const part = demand ? (flows.get(urgency)?.demand[resource] ?? 0) / demand : 1;
+                return { tenant: tenant.tenant, urgency, tier: own.tier, asked: (own.asked[resource] ?? 0) * part, share: total ? (own.consumed[resource] ?? 0) * part / total : 0,
                   depth: queue.depth, oldest: queue.oldest_seconds, retries: queue.retries, rate: rate([tenant.tenant, name, urgency].join("|")) };
               });
             }));

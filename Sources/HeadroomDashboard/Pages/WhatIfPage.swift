@@ -80,7 +80,7 @@ extension DashboardFile {
         }
 
         function drawn(outcome, until) {
-          const resource = (row) => mainRate(row.demand, "tpm") === row.demand.tpm && row.demand.tpm !== undefined ? "tpm" : Object.keys(row.demand)[0];
+          const resource = (row) => mainRate(row.asked, "tpm") === row.asked.tpm && row.asked.tpm !== undefined ? "tpm" : Object.keys(row.asked)[0];
           const of = (row, line) => row[line][resource(row)] ?? 0;
           const change = (row, line) => of(row, `${line}_before`) ? of(row, `${line}_after`) / of(row, `${line}_before`) - 1 : of(row, `${line}_after`) ? Infinity : 0;
           const shown = (part) => part === Infinity ? "new" : `${part > 0 ? "+" : ""}${percent(part)}`;
@@ -92,7 +92,7 @@ extension DashboardFile {
             h("span", { class: `number ${tone(change(row, "served"))}` }, `${compact(of(row, "served_before"))} → ${compact(of(row, "served_after"))} (${shown(change(row, "served"))})`),
             h("div", { class: "meter", role: "img", "aria-label": `from ${compact(of(row, "served_before"))} to ${compact(of(row, "served_after"))}`, vars: { "--part": `${100 * of(row, "served_after") / most}%`, "--mark": `${Math.min(99.5, 100 * of(row, "served_before") / most)}%`, "--tone": change(row, "served") < -.005 ? "var(--shortage)" : "var(--c1)" } }, h("i"), h("b")));
           const most = Math.max(1, ...outcome.tiers.map((row) => Math.max(of(row, "served_before"), of(row, "served_after"))));
-          const plotted = outcome.tenants.filter((row) => row.demand_series && Math.abs(change(row, "assured")) > .005).slice(0, 12);
+          const plotted = outcome.tenants.filter((row) => row.asked_series && Math.abs(change(row, "assured")) > .005).slice(0, 12);
           const begun = Date.parse(outcome.from);
           const end = Math.max(...outcome.stretches.map((stretch) => Date.parse(stretch.to)));
           return [
@@ -104,9 +104,9 @@ extension DashboardFile {
             outcome.tiers.length ? card("Served by tier", h("div", { class: "grid" }, outcome.tiers.map((row) => pair(row, most))), h("p", { class: "quiet below" }, "The mark is what it was.")) : null,
             plotted.length ? h("div", { class: "grid" }, plotted.map((row) => {
               const plot = new Plot({ title: row.tenant, unit: `${row.pool}, ${units[resource(row)]}`, height: 130, until, window: { from: begun, to: end } });
-              const at = row.demand_series.map((_, index) => begun + (index + .5) * outcome.step_seconds * 1000);
+              const at = row.asked_series.map((_, index) => begun + (index + .5) * outcome.step_seconds * 1000);
               queueMicrotask(() => plot.draw({ at, events: [], series: [
-                { name: "asked for", kind: "area", tone: "var(--rest)", values: row.demand_series },
+                { name: "asked for", kind: "area", tone: "var(--rest)", values: row.asked_series },
                 { name: "sure of, as it is", kind: "dash", tone: "var(--nominal)", values: row.assured_before_series },
                 { name: "what if", kind: "line", tone: "var(--use)", values: row.assured_after_series } ] }));
               return card(null, plot.element);
@@ -114,7 +114,7 @@ extension DashboardFile {
             tableCard(`${outcome.tenants.length < outcome.tenant_count ? `${outcome.tenants.length} of ` : ""}${whole(outcome.tenant_count)} tenants, those that change most first`, [
               { name: "Tenant", value: (row) => row.tenant, kind: "name", show: (row) => h("a", { href: `#/tenant/${encodeURIComponent(row.tenant)}` }, row.tenant) },
               { name: "Pool", value: (row) => row.pool, kind: "name" }, { name: "Tier", value: (row) => row.tier },
-              { name: "Asks for", number: true, value: (row) => of(row, "demand"), show: (row) => compact(of(row, "demand")) },
+              { name: "Asks for", number: true, value: (row) => of(row, "asked"), show: (row) => compact(of(row, "asked")) },
               { name: "Sure of, as it is", number: true, value: (row) => of(row, "assured_before"), show: (row) => compact(of(row, "assured_before")) },
               { name: "What if", number: true, value: (row) => of(row, "assured_after"), show: (row) => compact(of(row, "assured_after")) },
               { name: "Served, as it is", number: true, value: (row) => of(row, "served_before"), show: (row) => compact(of(row, "served_before")) },

@@ -57,11 +57,14 @@ struct DecisionExplainer {
         let burst = numbers.burst(of: index)
         let (demand, interval) = (input.demand.fill[index], step.intervals[index])
         // A tenant of which nothing is known has no demand, in the pool's resources.
-        var (asked, confidence) = (assured * 0, 1.0)
+        var (planned, confidence) = (assured * 0, 1.0)
+        var (asked, waiting) = (planned, Work.zero)
         var flags: [GamingFlag] = []
         if let place = members.members[index].demandIndex {
             let claims = input.claims.span
-            asked = claims[place].demand.total
+            planned = claims[place].demand.total
+            asked = claims[place].asked
+            waiting = claims[place].waiting
             confidence = claims[place].confidence
             if claims[place].isDiscounted { flags = claims[place].profile?.flags ?? [] }
         }
@@ -71,7 +74,7 @@ struct DecisionExplainer {
         credible.batch = members.rates(demand.batch - demand.nearRealTime, of: index)
         var facts = Explanation.TenantFacts(
             tenant: members.tenants[index], tier: terms[index].tier, weight: terms[index].weight,
-            override: terms[index].override, demand: asked, credibleDemand: credible, start: demand.start,
+            override: terms[index].override, demand: planned, credibleDemand: credible, start: demand.start,
             confidence: confidence, floor: terms[index].floor, ceiling: terms[index].ceiling,
             direction: members.rates(1, of: index), target: target.activities[index], mean: means.targets[index],
             before: step.before[index], least: interval.least, leastConstraint: interval.leastConstraint,
@@ -79,6 +82,9 @@ struct DecisionExplainer {
             assured: assured, constraint: burst != nil ? .burst : constraint(index), burst: burst?.activity ?? 0,
             excessShare: excess > 0 ? target.excess(of: index, input) / excess : 0, cost: terms[index].cost,
             breaker: terms[index].breaker)
+        facts.asked = asked
+        facts.waiting = waiting
+        facts.waitingSeconds = input.conditions.rules.policy.demand.backlogSeconds
         facts.flags = flags
         facts.leastShare = demand.leastShare
         facts.isQuiet = input.demand.rows[index].isQuiet

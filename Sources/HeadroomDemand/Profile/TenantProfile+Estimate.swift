@@ -107,6 +107,7 @@ extension TenantProfile {
             arrivals += work(requests: came.x, tokens: came.y) + waiting[criticality]
         }
         result.wanted = wanted.rates(overSeconds: 60, of: resources)
+        result.waiting = waiting.interactive + waiting.nearRealTime + waiting.batch
         result.asked = lately.work(at: now).rates(overSeconds: 60, of: resources)
         // Of one that is new, over as long as it is known.
         let minutes = max(fastMinutes(at: now), Self.leastFastMinutes)

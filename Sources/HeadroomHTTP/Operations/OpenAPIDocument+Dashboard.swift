@@ -225,7 +225,7 @@ extension OpenAPIDocument {
               "asked": {"$ref": "#/components/schemas/Rates"},
               "assured_before": {"$ref": "#/components/schemas/Rates"}, "assured_after": {"$ref": "#/components/schemas/Rates"},
               "served_before": {"$ref": "#/components/schemas/Rates"}, "served_after": {"$ref": "#/components/schemas/Rates"},
-              "demand_series": {"type": "array", "items": {"type": "integer"}},
+              "asked_series": {"type": "array", "items": {"type": "integer"}},
               "assured_before_series": {"type": "array", "items": {"type": "integer"}},
               "assured_after_series": {"type": "array", "items": {"type": "integer"}}
             }}},

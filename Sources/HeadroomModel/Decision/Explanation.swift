@@ -113,8 +113,13 @@ public struct Explanation: Equatable, Sendable {
         public var weight: Double
         /// The override that set tier or weight; `nil` without.
         public var override: Int64?
-        /// As estimated, before any discount.
+        /// As planned, before any discount: what decisions go by (``TenantDemand/demand``).
         public var demand: Rates
+        /// What it asked for in the last minute, each piece of work once; `nil` in records from before that was kept.
+        public var asked: Rates?
+        /// What waits at gateways, and how soon the plan would serve it.
+        public var waiting = Work.zero
+        public var waitingSeconds = 0.0
         /// As counted in the fill; each part in the tenant's direction.
         public var credibleDemand: PerCriticality<Rates>
         /// Activity that the `start` band gives; 0 for one that has demand or a floor.

@@ -28,6 +28,8 @@ public struct TenantDemand: TenantRow, Equatable, Sendable {
     public var wanted: Rates
     /// What it asked for in the last minute or so (``AskedWork``): what people read.
     public var asked: Rates
+    /// The work that waits at gateways, at the cost that such work turned out to have.
+    public var waiting = Work.zero
     /// Its mean arrivals of the last five minutes, what waits among them.
     public var arrivals: Rates
     /// The work it was served since the estimate before.

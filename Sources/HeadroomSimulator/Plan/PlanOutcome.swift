@@ -13,7 +13,7 @@ package struct PlanOutcome: Sendable {
         package let tenant: TenantID
         package let pool: PoolID
         package var tier = ""
-        package var demand = Work.zero
+        package var asked = Work.zero
         package var before = Standing()
         package var after = Standing()
         /// One point for each step of ``PlanOutcome/stepSeconds``: per minute, in the pool's main resource.
@@ -26,7 +26,7 @@ package struct PlanOutcome: Sendable {
     }
 
     package struct Point: Sendable {
-        package var demand = 0.0
+        package var asked = 0.0
         package var before = 0.0
         package var after = 0.0
         var seconds = 0.0
@@ -106,14 +106,14 @@ package struct PlanOutcome: Sendable {
                 let place = place(of: tenant, in: pool.pool)
                 let part = length / max(seconds, length)
                 tenants[place].tier = tenant.tier
-                tenants[place].demand += tenant.demand.work(overSeconds: 60) * part
+                tenants[place].asked += tenant.asked.work(overSeconds: 60) * part
                 tenants[place].before.served += servedBefore[index].work(overSeconds: 60) * part
                 tenants[place].after.served += servedAfter[index].work(overSeconds: 60) * part
                 let own = (assuredBefore[tenant.tenant] ?? .none, assuredAfter[tenant.tenant] ?? .none)
                 tenants[place].before.assured += own.0.work(overSeconds: 60) * part
                 tenants[place].after.assured += own.1.work(overSeconds: 60) * part
                 tenants[place].note(
-                    demand: tenant.demand[resource] ?? 0, before: own.0[resource] ?? 0, after: own.1[resource] ?? 0,
+                    asked: tenant.asked[resource] ?? 0, before: own.0[resource] ?? 0, after: own.1[resource] ?? 0,
                     step: step, seconds: length)
             }
         }
@@ -141,9 +141,9 @@ package struct PlanOutcome: Sendable {
 }
 
 extension PlanOutcome.Tenant {
-    fileprivate mutating func note(demand: Double, before: Double, after: Double, step: Int, seconds: Double) {
+    fileprivate mutating func note(asked: Double, before: Double, after: Double, step: Int, seconds: Double) {
         while series.count <= step { series.append(PlanOutcome.Point()) }
-        series[step].demand += demand * seconds
+        series[step].asked += asked * seconds
         series[step].before += before * seconds
         series[step].after += after * seconds
         series[step].seconds += seconds
@@ -151,7 +151,7 @@ extension PlanOutcome.Tenant {
 
     fileprivate mutating func average() {
         for index in series.indices where series[index].seconds > 0 {
-            series[index].demand /= series[index].seconds
+            series[index].asked /= series[index].seconds
             series[index].before /= series[index].seconds
             series[index].after /= series[index].seconds
         }

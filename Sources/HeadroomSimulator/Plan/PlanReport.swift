@@ -44,7 +44,7 @@ package struct PlanReport {
         }
         page.heading("Assured rates over time")
         page.raw(
-            "<p class=\"key\"><i class=\"demand\"></i>wanted<i class=\"truth\"></i>assured before"
+            "<p class=\"key\"><i class=\"demand\"></i>asked for<i class=\"truth\"></i>assured before"
                 + "<i class=\"allocation\"></i>assured by the candidate; a minute</p>")
         page.grid(outcome.byChange.prefix(Self.maxPlots).map { plot(of: $0).svg })
         return page.html
@@ -58,7 +58,7 @@ package struct PlanReport {
         return LinePlot(
             title: tenant.tenant.text, unit: "\(tenant.tier), \(tenant.pool.text)",
             series: [
-                LinePlot.Series(style: .demand, points: points(\.demand), isStepped: true),
+                LinePlot.Series(style: .demand, points: points(\.asked), isStepped: true),
                 LinePlot.Series(style: .truth, points: points(\.before), isStepped: true),
                 LinePlot.Series(style: .allocation, points: points(\.after), isStepped: true),
             ], minutes: outcome.seconds / 60)
@@ -67,12 +67,13 @@ package struct PlanReport {
 
 extension PlanOutcome {
     package static let header = [
-        "tenant", "pool", "tier", "demand", "assured before", "assured after", "served before", "served after",
+        "tenant", "pool", "tier", "unit", "asked for", "assured before", "assured after", "served before",
+        "served after",
         "change",
     ]
 
     package static let tierHeader = [
-        "pool", "tier", "gain", "lose", "demand", "served before", "served after", "change",
+        "pool", "tier", "gain", "lose", "unit", "asked for", "served before", "served after", "change",
     ]
 
     /// How many of a tier gain or lose more than a hundredth, and what that comes to; the policy's tiers in order.
@@ -87,7 +88,8 @@ extension PlanOutcome {
                 let (before, after) = (sum(\.before.served), sum(\.after.served))
                 return [
                     pool.text, tier, "\(members.count { $0.change(in: resource) > 0.01 })",
-                    "\(members.count { $0.change(in: resource) < -0.01 })", PlotAxis.short(sum(\.demand)),
+                    "\(members.count { $0.change(in: resource) < -0.01 })", resource.rateName,
+                    PlotAxis.short(sum(\.asked)),
                     PlotAxis.short(before), PlotAxis.short(after),
                     PlanOutcome.percent(before > 0 ? after / before - 1 : 0),
                 ]
@@ -113,7 +115,8 @@ extension PlanOutcome {
         byChange.map { tenant in
             let resource = resource(of: tenant.pool)
             return [
-                tenant.tenant.text, tenant.pool.text, tenant.tier, PlotAxis.short(tenant.demand[resource]),
+                tenant.tenant.text, tenant.pool.text, tenant.tier, resource.rateName,
+                PlotAxis.short(tenant.asked[resource]),
                 PlotAxis.short(tenant.before.assured[resource]), PlotAxis.short(tenant.after.assured[resource]),
                 PlotAxis.short(tenant.before.served[resource]), PlotAxis.short(tenant.after.served[resource]),
                 PlanOutcome.percent(tenant.change(in: resource)),

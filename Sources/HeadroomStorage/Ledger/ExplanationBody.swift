@@ -3,8 +3,9 @@ import HeadroomModel
 /// The chains of one pool in one generation as bytes: a version, the pool's facts, the names of the tiers, then the
 /// tenants'. Whose they are and what pool it is stand in the row's other columns.
 enum ExplanationBody {
-    private static let version: UInt8 = 5
-    /// Earlier ones: without least shares; without the cost breaker and flags too; without costs too.
+    private static let version: UInt8 = 6
+    /// Earlier ones: without what was asked for; without least shares; without the cost breaker and flags too; without costs too.
+    private static let withLeastShares: UInt8 = 5
     private static let withBreakers: UInt8 = 4
     private static let withCosts: UInt8 = 3
     private static let versionWithoutCosts: UInt8 = 2
@@ -53,10 +54,15 @@ enum ExplanationBody {
                         kind: kind, since: try reader.readTimestamp(), evidence: try reader.readString())
                 }
             }
-            if written == version {
+            if written >= withLeastShares {
                 chain.leastShare = try reader.readAmount()
                 chain.isQuiet = try reader.readBool()
                 chain.hasSoftCeiling = try reader.readBool()
+            }
+            if written == version {
+                chain.asked = try reader.readOptional { try $0.readRates() }
+                chain.waiting = try reader.readWork()
+                chain.waitingSeconds = try reader.readAmount()
             }
             chains.append(chain)
         }
@@ -188,6 +194,9 @@ enum ExplanationBody {
         writer.write(tenant.leastShare)
         writer.write(tenant.isQuiet)
         writer.write(tenant.hasSoftCeiling)
+        writer.write(tenant.asked) { $0.write($1) }
+        writer.write(tenant.waiting)
+        writer.write(tenant.waitingSeconds)
     }
 
     private static func readBreaker(

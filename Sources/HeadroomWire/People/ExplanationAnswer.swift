@@ -93,6 +93,10 @@ extension JSONWriter {
             key(name)
             measured(value)
         }
+        key("asked")
+        if let asked = facts.asked { measured(asked) } else { null() }
+        key("waiting")
+        measured(Rates(perMinute: facts.waiting.amounts, resources: facts.demand.resources))
         key("credible_demand_by_criticality")
         beginObject()
         for criticality in Criticality.allCases {

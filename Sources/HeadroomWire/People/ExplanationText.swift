@@ -45,18 +45,37 @@ package struct ExplanationText {
     // MARK: The parts
 
     private var demand: String {
-        let asked = facts.demand[resource] ?? 0
+        let planned = facts.demand[resource] ?? 0
         let credible = facts.credibleDemand.total[resource] ?? 0
-        if asked == 0 { return "\(facts.tenant) asked for nothing." }
-        var text = "\(facts.tenant) asked for \(amount(asked))"
-        if isBelow(credible, asked) {
-            text += ", of which \(GroupedNumber.whole(credible)) count"
+        if planned == 0 { return "\(facts.tenant) asked for nothing." }
+        var text = "\(facts.tenant) asked for \(amount(facts.asked?[resource] ?? planned))"
+        let plan = plan(planned)
+        text += plan
+        if isBelow(credible, planned) {
+            text += plan.isEmpty ? ", of which " : "; of these "
+            text += "\(GroupedNumber.whole(credible)) count"
             text +=
                 facts.confidence < 0.9
                 ? ", since little is known of it yet (confidence \(percent(facts.confidence)))"
                 : ", since a flag doubts its claims"
         }
         return text + "."
+    }
+
+    /// Why more is planned for it than it asked for, or less; nothing where that is about the same.
+    private func plan(_ planned: Double) -> String {
+        guard let asked = facts.asked?[resource] else { return "" }
+        let waiting = facts.waiting[resource]
+        if waiting > 0 {
+            let seconds = GroupedNumber.duration(seconds: facts.waitingSeconds)
+            return
+                ", and \(GroupedNumber.whole(waiting)) wait; \(GroupedNumber.whole(planned)) a minute are planned for it, to serve these "
+                + "within \(seconds)"
+        }
+        guard abs(planned - asked) > 0.1 * max(planned, asked) else { return "" }
+        return planned > asked
+            ? "; \(GroupedNumber.whole(planned)) are planned for it, as it wanted more a moment ago"
+            : "; \(GroupedNumber.whole(planned)) are planned for it, as it wants less by now"
     }
 
     /// Which claims are doubted, since when, and what was seen; `nil` without a flag.

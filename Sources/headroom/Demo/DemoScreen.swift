@@ -59,7 +59,7 @@ struct DemoScreen {
                 + "429s in the last 10 s: \(DemoText.percent(share)) · \(phase)",
             "capacity: true \(RateText.cell(granted)) · estimated \(RateText.cell(pool.estimated)) "
                 + "(\(pool.capacityReason.name))",
-            row("tokens a minute:", "demand", "allocation", "service", "state", "tier", "work"),
+            row("tokens a minute:", "asked for", "allocation", "service", "state", "tier", "work"),
         ]
     }
 
@@ -67,7 +67,7 @@ struct DemoScreen {
         let known = pool.tenants.first { $0.tenant == entry.tenant }
         func tokens(_ rates: Rates?) -> String { rates?[.tokens].map(GroupedNumber.whole) ?? "-" }
         return row(
-            entry.tenant.text, tokens(known?.demand), tokens(known?.assured), tokens(known?.consumed), state(known),
+            entry.tenant.text, tokens(known?.asked), tokens(known?.assured), tokens(known?.consumed), state(known),
             entry.tier, entry.criticality.name)
     }
 

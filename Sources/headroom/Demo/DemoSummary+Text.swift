@@ -89,7 +89,7 @@ extension DemoSummary {
 
     private var tenantLines: [String] {
         var table = TextTable([
-            "tenant", "tier", "work", "demand rpm/tpm", "allocation rpm/tpm", "service rpm/tpm", "served", "denied",
+            "tenant", "tier", "work", "asked rpm/tpm", "allocation rpm/tpm", "service rpm/tpm", "served", "denied",
             "starved",
         ])
         for tenant in tenants {

@@ -26,7 +26,7 @@ extension PlanOutcome {
             writer.field("tier", sum.tier)
             writer.field("tenants", sum.tenants)
             for (name, work) in [
-                ("demand", sum.demand), ("served_before", sum.before), ("served_after", sum.after),
+                ("asked", sum.asked), ("served_before", sum.before), ("served_after", sum.after),
             ] {
                 writer.key(name)
                 write(work, of: sum.pool, to: &writer)
@@ -63,7 +63,7 @@ extension PlanOutcome {
         let pool: PoolID
         let tier: String
         var tenants = 0
-        var demand = Work.zero
+        var asked = Work.zero
         var before = Work.zero
         var after = Work.zero
     }
@@ -77,7 +77,7 @@ extension PlanOutcome {
                 guard !members.isEmpty else { continue }
                 sums.append(
                     members.reduce(into: TierSum(pool: pool, tier: tier, tenants: members.count)) { sum, tenant in
-                        sum.demand += tenant.demand
+                        sum.asked += tenant.asked
                         sum.before += tenant.before.served
                         sum.after += tenant.after.served
                     })
@@ -92,7 +92,7 @@ extension PlanOutcome {
         writer.field("pool", tenant.pool.text)
         writer.field("tier", tenant.tier)
         for (name, work) in [
-            ("demand", tenant.demand), ("assured_before", tenant.before.assured),
+            ("asked", tenant.asked), ("assured_before", tenant.before.assured),
             ("assured_after", tenant.after.assured), ("served_before", tenant.before.served),
             ("served_after", tenant.after.served),
         ] {
@@ -101,7 +101,7 @@ extension PlanOutcome {
         }
         if hasSeries {
             for (name, line) in [
-                ("demand_series", \Point.demand), ("assured_before_series", \.before),
+                ("asked_series", \Point.asked), ("assured_before_series", \.before),
                 ("assured_after_series", \.after),
             ] {
                 writer.key(name)
