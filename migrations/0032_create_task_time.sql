@@ -9,7 +9,7 @@ CREATE TABLE task_time (
     tasks INTEGER NOT NULL,
     completed INTEGER NOT NULL,
     failed INTEGER NOT NULL,
-    seconds REAL NOT NULL,
+    duration_s REAL NOT NULL,
     waited_s REAL NOT NULL,
     calls INTEGER NOT NULL,
     retries INTEGER NOT NULL,

@@ -62,6 +62,7 @@ import Testing
         "POST /v1/cost-breaker/lifts": .act("/v1/cost-breaker/lifts", #"{"tenant":"globex",\#(until)}"#),
         "DELETE /v1/cost-breaker/lifts/{id}": .act("/v1/cost-breaker/lifts/6"),
         "GET /v1/tasks": .filtered(["/v1/tasks", "/v1/tasks?tenant=globex"]),
+        "GET /v1/task-times": .filtered(["/v1/task-times", "/v1/task-times?tenant=globex"]),
         "POST /v1/tasks/stop": .act("/v1/tasks/stop", #"{"tenant":"globex","task":"t",\#(until)}"#),
         "POST /v1/tasks/lift": .act("/v1/tasks/lift", #"{"tenant":"globex","task":"t",\#(until)}"#),
         "GET /v1/tenants": .filtered(["/v1/tenants", "/v1/tenants?order=worst", "/v1/tenants?pool=azure:gpt-4o"]),
@@ -123,6 +124,9 @@ import Testing
         loop.tasks.tasks = ["acme", "globex"].map {
             TaskReport(name: TaskName("t", of: $0), root: "t", begunAt: now, seenAt: now, gateways: ["gw-2"])
         }
+        loop.tasks.paces = ["acme", "globex"].map {
+            TaskPace(tenant: $0, kind: "\($0)-work", pool: "azure:gpt-4o", running: 2)
+        }
         loop.tasks.leftOut = 3
         loop.failures = [(stage: .read, message: "globex in azure:gpt-4o by gw-2")]
         fixture.board.report(loop)
@@ -149,6 +153,21 @@ import Testing
         }
         fixture.desk.change { state in
             state.lastID = 100
+            state.policy.tiers = state.policy.tiers.map { tier in
+                var tier = tier
+                tier.taskSeconds = 60
+                return tier
+            }
+            var times = TaskTimes()
+            times.add(
+                task: TaskTimes.Sums {
+                    $0.tasks = 1
+                    $0.seconds = 40
+                })
+            state.taskTimes = ["acme", "globex"].map {
+                TaskTimeRollup(start: now.adding(seconds: -60), tenant: $0, kind: "\($0)-work", times: times)
+            }
+            state.levels.tasks = ["acme", "globex"].map { TaskLevel(tenant: $0, times: [.hour: times]) }
             state.policy.costBreaker.ceilings = [.tenant("globex"): 5, .tenant("acme"): 5, .taskKind("globex-work"): 5]
             state.policy.alerts.sinks = [
                 AlertSinkPolicy(name: "azure-hook", format: .json, url: "https://globex.example/")

@@ -80,7 +80,7 @@ extension RecordReader {
         GROUP BY tenant_id HAVING sum(active_s) > 0
         """
     private static let selectTaskSteps: StaticString = """
-        SELECT tenant_id, step, sum(tasks), sum(seconds) FROM task_time
+        SELECT tenant_id, step, CAST(sum(tasks) AS BIGINT), sum(duration_s) FROM task_time
         WHERE span_s = :span_s AND start_ms >= :from_ms AND start_ms < :to_ms GROUP BY tenant_id, step
         """
     private static let selectOwn: StaticString = """

@@ -58,14 +58,16 @@ extension RecordReader {
     }
 
     private static let selectTimes: StaticString = """
-        SELECT tenant_id, task_kind_id, step, sum(tasks), sum(completed), sum(failed), sum(seconds), sum(waited_s),
-            sum(calls), sum(retries), sum(refused)
+        SELECT tenant_id, task_kind_id, step, CAST(sum(tasks) AS BIGINT), CAST(sum(completed) AS BIGINT),
+            CAST(sum(failed) AS BIGINT), sum(duration_s), sum(waited_s), CAST(sum(calls) AS BIGINT),
+            CAST(sum(retries) AS BIGINT), CAST(sum(refused) AS BIGINT)
         FROM task_time WHERE span_s = :span_s AND start_ms >= :from_ms AND start_ms < :to_ms
         GROUP BY tenant_id, task_kind_id, step
         """
     private static let selectTimesOfTenant: StaticString = """
-        SELECT tenant_id, task_kind_id, step, sum(tasks), sum(completed), sum(failed), sum(seconds), sum(waited_s),
-            sum(calls), sum(retries), sum(refused)
+        SELECT tenant_id, task_kind_id, step, CAST(sum(tasks) AS BIGINT), CAST(sum(completed) AS BIGINT),
+            CAST(sum(failed) AS BIGINT), sum(duration_s), sum(waited_s), CAST(sum(calls) AS BIGINT),
+            CAST(sum(retries) AS BIGINT), CAST(sum(refused) AS BIGINT)
         FROM task_time WHERE span_s = :span_s AND start_ms >= :from_ms AND start_ms < :to_ms AND tenant_id = :tenant_id
         GROUP BY tenant_id, task_kind_id, step
         """

@@ -2,7 +2,7 @@ import HeadroomModel
 
 /// The table `task_time`: how long agent tasks took, by tenant and kind.
 struct TaskTimeTable {
-    let connection: SQLiteConnection
+    let connection: SQLConnection
 
     /// Inside a transaction.
     func add(_ rollup: TaskTimeRollup, names: NameTable) throws(StorageError) {
@@ -12,7 +12,7 @@ struct TaskTimeTable {
         for (step, sums) in rollup.times.steps.sorted(by: { $0.key < $1.key }) {
             statement.bind(":step", Int64(step))
                 .bind(":tasks", sums.tasks).bind(":completed", sums.completed).bind(":failed", sums.failed)
-                .bind(":seconds", sums.seconds).bind(":waited_s", sums.waitedSeconds)
+                .bind(":duration_s", sums.seconds).bind(":waited_s", sums.waitedSeconds)
                 .bind(":calls", sums.calls).bind(":retries", sums.retries).bind(":refused", sums.refused)
             for span in RollupSpan.allCases {
                 try statement.bind(":span_s", span.rawValue)
@@ -36,13 +36,13 @@ struct TaskTimeTable {
     }
 
     private static let upsert: StaticString = """
-        INSERT INTO task_time (span_s, start_ms, tenant_id, task_kind_id, step, tasks, completed, failed, seconds, waited_s,
+        INSERT INTO task_time (span_s, start_ms, tenant_id, task_kind_id, step, tasks, completed, failed, duration_s, waited_s,
             calls, retries, refused)
-        VALUES (:span_s, :start_ms, :tenant_id, :task_kind_id, :step, :tasks, :completed, :failed, :seconds, :waited_s,
+        VALUES (:span_s, :start_ms, :tenant_id, :task_kind_id, :step, :tasks, :completed, :failed, :duration_s, :waited_s,
             :calls, :retries, :refused)
         ON CONFLICT (span_s, start_ms, tenant_id, task_kind_id, step) DO UPDATE SET
             tasks = task_time.tasks + excluded.tasks, completed = task_time.completed + excluded.completed,
-            failed = task_time.failed + excluded.failed, seconds = task_time.seconds + excluded.seconds,
+            failed = task_time.failed + excluded.failed, duration_s = task_time.duration_s + excluded.duration_s,
             waited_s = task_time.waited_s + excluded.waited_s, calls = task_time.calls + excluded.calls,
             retries = task_time.retries + excluded.retries, refused = task_time.refused + excluded.refused
         """
