@@ -121,6 +121,47 @@
             #expect(tables == 1)
         }
 
+        @Test func `a file moves to a server with its audit log to the byte, and ids go on where they were`()
+            async throws
+        {
+            let path = directory.file("headroom.db")
+            let calls = [call("a"), call("b", tenant: "beta")]
+            do {
+                let file = try open(path, .service)
+                try await file.contracts.replaceAll(with: [Contract(tenant: "acme")], by: "sync \"x\"\n", at: start)
+                try await file.contracts.put(Contract(tenant: "beta", tier: "gold"))
+                _ = try await file.tokens.create(
+                    name: "edge", role: .viewer, secret: "s", tenants: ["acme"], at: start)
+                _ = try await file.telemetry.append(batch(calls, number: 7))
+                let page = try await file.telemetryReader.page(after: .start, limit: 10)
+                try await file.checkpoints.save(
+                    Checkpoint(at: start, cursor: page.next, observer: [1, 0, 255], classifier: []), rollups: [rollup()]
+                )
+            }
+            let server = try TestEngine.path(in: directory)
+            let rows = try Database.copy(path, to: server, at: start)
+            #expect(!rows.contains { $0.table == "call" })
+            let used = storageError { _ = try Database.copy(path, to: server, at: start) }
+            #expect(used?.message.contains("is in use already") == true)
+            let (old, new) = (try open(path, .command), try open(server, .service))
+            #expect(try await new.audit.entries(after: 0, limit: 9) == old.audit.entries(after: 0, limit: 9))
+            #expect(try await new.audit.verify(at: start).fault == nil)
+            let sequence = try await new.audit.head()?.sequence
+            #expect(sequence == rows.first { $0.table == "audit" }?.rows)
+            #expect(try await new.contracts.all() == old.contracts.all())
+            #expect(try await new.tokens.all() == old.tokens.all())
+            let checkpoint = try #require(try await new.checkpoints.latest())
+            #expect(
+                checkpoint.cursor == (try await old.checkpoints.latest()?.cursor) && checkpoint.observer == [1, 0, 255])
+            // The same batch is known, and what comes next lies behind the cursor.
+            #expect(try await new.telemetry.append(batch(calls, number: 7)).accepted == 2)
+            #expect(try await new.telemetryReader.page(after: checkpoint.cursor, limit: 10).records.isEmpty)
+            _ = try await new.telemetry.append(batch([call("c")], number: 8))
+            #expect(try await new.telemetryReader.page(after: checkpoint.cursor, limit: 10).records.count == 1)
+            let again = storageError { _ = try Database.copy(path, to: server, at: start) }
+            #expect(again?.code == .instanceRunning)
+        }
+
         @Test func `values come back as they went in`() throws {
             let writer = try TemporaryDatabase().writer
             try writer.executor.performAndWait {

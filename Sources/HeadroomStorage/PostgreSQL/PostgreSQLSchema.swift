@@ -85,8 +85,7 @@
             for sql in schema { try connection.run(sql) }
             // Rows that migrations have entered: there are few.
             for table in tables {
-                let copy = try model.executor.performAndWait { try table.copy(from: model) }
-                if let copy { try connection.send(copy) }
+                _ = try model.executor.performAndWait { try table.copy(from: model, to: connection) }
             }
         }
 
@@ -151,12 +150,13 @@
             return tables
         }
 
-        /// All rows; `nil` without any.
-        func copy(from connection: SQLiteConnection) throws(StorageError) -> PostgreSQLCopy? {
-            var copy = PostgreSQLCopy(name, columns.map(\.name))
-            var isEmpty = true
-            try connection.forEachRow(of: name) { row in
-                isEmpty = false
+        /// Sends all rows, a few megabytes at a time; returns how many there are. The two connections may have one thread each:
+        /// the server's is used on this one, while its own waits.
+        func copy(from source: SQLiteConnection, to server: PostgreSQLConnection) throws(StorageError) -> Int64 {
+            let names = columns.map(\.name)
+            var copy = PostgreSQLCopy(name, names)
+            var rows: Int64 = 0
+            try source.forEachRow(of: name) { row in
                 copy.add(
                     columns.enumerated().map { place, column in
                         let place = Int32(place)
@@ -167,8 +167,14 @@
                         default: .bytes(row.isNull(place) ? nil : row.bytes(place))
                         }
                     })
+                rows += 1
+                if copy.bytes.count > PostgreSQLCopy.mostBytes {
+                    try server.send(copy)
+                    copy = PostgreSQLCopy(name, names)
+                }
             }
-            return isEmpty ? nil : copy
+            if rows > 0 { try server.send(copy) }
+            return rows
         }
     }
 #endif

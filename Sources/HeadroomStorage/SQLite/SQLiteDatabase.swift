@@ -19,12 +19,7 @@ final class SQLiteDatabase: Sendable {
     init(
         path: String, use: Database.Use, auditKey: AuditKey?, at now: Timestamp, onLock: ((String) -> Void)?
     ) throws(StorageError) {
-        guard !Database.isServer(path) else {
-            throw StorageError(
-                code: .cannotOpen,
-                message: "\(Database.withoutPassword(path)): this program was built without PostgreSQL: build it with "
-                    + "\"swift build -c release --traits PostgreSQL\", or name a file")
-        }
+        guard !Database.isServer(path) else { throw StorageError.withoutServers(path) }
         try Self.checkIsFile(path)
         try Migrator.refuseForeignFile(path)
         if use == .service {
