@@ -43,6 +43,39 @@ import Testing
         #expect(abs(consumed / 120 - 1) < 0.1)
     }
 
+    @Test mutating func `what is asked for stands beside what is served, from the first seconds on, and is gone soon`()
+        throws
+    {
+        var second = 0.0
+        for moment in [5.0, 12, 20, 33, 47, 60] {
+            while second < moment {
+                fold(call(second, request: "a\(second)"))
+                fold(call(second, tenant: "beta", request: "b\(second)", outcome: .denied))
+                second += 0.25
+            }
+            let acme = try #require(demand(at: moment - 0.01))
+            let (asked, served) = (acme.asked[.requests] ?? 0, acme.consumed[.requests] ?? 0)
+            #expect(abs(asked / 240 - 1) < 0.06 && abs(served / 240 - 1) < 0.06, "\(moment): \(asked), \(served)")
+            #expect(abs((demand("beta", at: moment - 0.01)?.asked[.requests] ?? 0) / 240 - 1) < 0.06)
+        }
+        #expect((demand(at: 75)?.asked[.requests] ?? 0) < 120)
+        #expect(demand(at: 101)?.asked[.requests] == 0)
+        #expect(demand(at: 101).map { ($0.total[.requests] ?? 0) > 0 } == true, "planned demand falls by half-life")
+    }
+
+    @Test mutating func `what a window's line tells was asked for in its seconds`() throws {
+        for end in stride(from: 10.0, through: 60, by: 10) {
+            fold(
+                .window(
+                    WindowRecord(
+                        start: Self.start.adding(seconds: end - 10), seconds: 10, gateway: "gw-1", tenant: "acme",
+                        pool: Self.pool, requests: 50, ok: 30, quota: 20, retries: 10, inputTokens: 27_000,
+                        outputTokens: 3_000)))
+            let asked = try #require(demand(at: end)?.asked[.requests])
+            #expect(abs(asked / 240 - 1) < 0.06, "\(end): \(asked)")
+        }
+    }
+
     @Test mutating func `a retry storm of five attempts a request raises nobody's demand`() throws {
         for n in 0..<80 {
             for attempt in 1...5 {

@@ -48,13 +48,12 @@ extension DashboardFile {
 
         function present(rows) { return windows.filter(([window]) => rows.some((row) => row.windows[window])); }
 
-        // One bar a window, from nine tenths on where nothing lies below.
+        // One bar a window, all of them on one scale: from nothing to all of the time.
         function kept(level) {
-          const floor = Object.values(level.windows).some((part) => (part.observed_seconds ?? part.tasks) > 0 && part.attainment < .9) ? 0 : .9;
           return present([level]).map(([window, name]) => {
             const part = level.windows[window];
             const known = part.attainment !== null && part.attainment !== undefined && (part.observed_seconds ?? part.tasks) > 0;
-            const scale = (value) => `${Math.max(0, Math.min(100, 100 * (value - floor) / (1 - floor)))}%`;
+            const scale = (value) => `${Math.max(0, Math.min(100, 100 * value))}%`;
             return h("div", { class: "share" }, h("span", null, name), h("span", { class: `number ${known && part.attainment < level.objective ? "bad" : ""}` }, known ? [nearly(part.attainment), " · burn ", burn(part.burn)] : part.tasks === 0 ? "no task ended" : "no calls yet"),
               h("div", { class: "meter", role: "img", "aria-label": known ? `${name}: ${nearly(part.attainment)} of ${nearly(level.objective)}` : `${name}: no calls yet`,
                 vars: { "--part": known ? scale(part.attainment) : "0%", "--mark": `calc(${scale(level.objective)} - 2px)`, "--tone": known && part.attainment < level.objective ? "var(--shortage)" : "var(--c1)" } }, h("i"), h("b")));

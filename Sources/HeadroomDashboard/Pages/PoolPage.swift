@@ -88,13 +88,13 @@ extension DashboardFile {
             const asked = mainRate(tier.asked, pool.resource);
             const got = mainRate(tier.consumed, pool.resource);
             const sure = mainRate(tier.assured, pool.resource);
-            const part = asked ? Math.min(1, got / asked) : 1;
+            const part = asked ? Math.min(1, got / asked) : got ? 1 : 0;
             say(name, tier.tier);
             say(note, `${compact(got)} of ${compact(asked)}${tier.starved ? ` · ${tier.starved} starved` : ""}${tier.waiting ? ` · ${compact(tier.waiting)} waiting` : ""}`);
             meter.style.setProperty("--part", `${100 * part}%`);
             meter.style.setProperty("--mark", asked ? `calc(${Math.min(100, 100 * sure / asked)}% - 2px)` : "0%");
-            meter.style.setProperty("--tone", tier.starved ? "var(--shortage)" : part < .7 ? "var(--c2)" : "var(--use)");
-            meter.setAttribute("aria-label", `${tier.tier} gets ${percent(part)} of what it asks for`);
+            meter.style.setProperty("--tone", tier.starved ? "var(--shortage)" : asked && part < .7 ? "var(--c2)" : "var(--use)");
+            meter.setAttribute("aria-label", asked ? `${tier.tier} gets ${percent(part)} of what it asks for` : `${tier.tier} asks for nothing`);
           });
         }
 

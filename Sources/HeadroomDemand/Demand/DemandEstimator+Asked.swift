@@ -12,7 +12,7 @@ extension DemandEstimator {
         let asked = pieces.note(call, piece: piece, worth: worth, isResent: isResent, at: instant)
         // When it began it left its queue, if it was in one.
         let began = min(call.startedAt, instant)
-        add(asked, began, of: place, call.criticality, at: instant, readAt: now)
+        add(asked, began, of: place, call.criticality, over: instant.second...instant.second, readAt: now)
         uses.ask(asked, call, tenant: place, at: began)
     }
 
@@ -30,25 +30,30 @@ extension DemandEstimator {
         let end = instant.adding(seconds: -0.001)
         let deniedTokens = Int64(saturating: denied[.tokens])
         rollups.add(to: end.minute, tenant: place, window.criticality) { $0.count(window, deniedTokens: deniedTokens) }
-        add(AskedWork(work), end, of: place, window.criticality, at: end, readAt: now)
+        var window = window
+        window.start = instant.adding(seconds: -window.seconds)
+        add(AskedWork(work), end, of: place, window.criticality, over: window.spannedSeconds, readAt: now)
     }
 
     mutating func ask(_ queue: QueueRecord, of place: Int32, at instant: Timestamp, readAt now: Timestamp) {
         let asked = profiles[Int(place)].ask(queue, at: instant)
-        add(asked, instant, of: place, queue.criticality, at: instant, readAt: now)
+        add(asked, instant, of: place, queue.criticality, over: instant.second...instant.second, readAt: now)
     }
 
-    /// - Parameter began: the minute that it counts in.
+    /// - Parameters:
+    ///   - began: the minute that it counts in.
+    ///   - seconds: in which the gateway came to know of it.
     private mutating func add(
-        _ asked: AskedWork, _ began: Timestamp, of place: Int32, _ criticality: Criticality, at instant: Timestamp,
-        readAt now: Timestamp
+        _ asked: AskedWork, _ began: Timestamp, of place: Int32, _ criticality: Criticality,
+        over seconds: ClosedRange<Int64>, readAt now: Timestamp
     ) {
         guard !asked.isNothing else { return }
         rollups.add(to: began.minute, tenant: place, criticality) { $0.asked.add(asked) }
-        if isRecent(instant, now) { profiles[Int(place)].lately.ask(asked, at: instant) }
+        // A clock that is ahead of this one would empty the window.
+        if seconds.upperBound <= now.second {
+            profiles[Int(place)].lately.ask(asked, over: seconds, windowSeconds: settings.askedSeconds)
+        }
     }
-
-    private func isRecent(_ instant: Timestamp, _ now: Timestamp) -> Bool { now.seconds(since: instant) < 60 }
 }
 
 extension TenantProfile {

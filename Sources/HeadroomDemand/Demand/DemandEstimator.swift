@@ -29,6 +29,9 @@ public struct DemandEstimator: Sendable {
             maxNewTenantsPerGateway = policy.loop.maxNewTenantsPerGateway
             lateSeconds = policy.telemetry.lateSeconds
         }
+
+        /// The demand window in whole seconds: of ``AskedLately``.
+        var askedSeconds: Int64 { max(2, Int64(saturating: demand.windowSeconds)) }
     }
 
     /// A gateway's report of a queue counts for this long.

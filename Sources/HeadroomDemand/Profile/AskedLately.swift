@@ -1,28 +1,36 @@
 import HeadroomModel
 
-/// What a tenant asked for in about the last minute: the minute under way, and of the one before it the part that
-/// lies within a minute of now. Of a tenant that ends, nothing is left two minutes later.
+/// What a tenant asked for over the demand window, for as long as what it was served is looked at, so that the two can stand
+/// side by side. It is kept in slots as long as the window: the one under way counts, and of the one before it the part that
+/// lies within the window that ends now.
 struct AskedLately: Sendable {
-    private var minute: Int64
+    private var slot: Int64 = 0
     private var asked = SIMD4<Float>.zero
     private var askedBefore = SIMD4<Float>.zero
 
-    init(at now: Timestamp) {
-        minute = now.minute
-    }
-
-    mutating func ask(_ work: AskedWork, at instant: Timestamp) {
-        advance(to: instant.minute)
+    /// - Parameters:
+    ///   - seconds: over which it came, evenly.
+    ///   - windowSeconds: of the demand window, above 0.
+    mutating func ask(_ work: AskedWork, over seconds: ClosedRange<Int64>, windowSeconds: Int64) {
+        advance(to: Self.slot(of: seconds.upperBound, windowSeconds))
         let lanes = SIMD4<Float>(
             Float(work.requests), Float(work.tokens), Float(work.inputTokens), Float(work.outputTokens))
-        if instant.minute == minute { asked += lanes } else { askedBefore += lanes }
+        func part(of slot: Int64) -> Float {
+            let first = max(seconds.lowerBound, slot * windowSeconds)
+            let last = min(seconds.upperBound, (slot + 1) * windowSeconds - 1)
+            return Float(max(0, last - first + 1)) / Float(seconds.count)
+        }
+        asked += lanes * part(of: slot)
+        askedBefore += lanes * part(of: slot - 1)
     }
 
-    /// In a minute that ends at `now`; not below 0.
-    func work(at now: Timestamp) -> Work {
-        let part = Float(now.milliseconds - now.minute * 60_000) / 60_000
+    /// In the window that ends at `now`; not below 0.
+    func work(at now: Timestamp, windowSeconds: Int64) -> Work {
+        let running = Self.slot(of: now.second, windowSeconds)
+        let part =
+            Float(Double(now.milliseconds) / 1000 - Double(running * windowSeconds)) / Float(windowSeconds)
         let lanes: SIMD4<Float> =
-            switch now.minute &- minute {
+            switch running - slot {
             case ...0: asked + askedBefore * (1 - part)
             case 1: asked * (1 - part)
             default: .zero
@@ -31,24 +39,27 @@ struct AskedLately: Sendable {
     }
 
     private mutating func advance(to newest: Int64) {
-        guard newest > minute else { return }
-        let isNext = newest == minute &+ 1
-        askedBefore = isNext ? asked : .zero
+        guard newest > slot else { return }
+        askedBefore = newest == slot + 1 ? asked : .zero
         asked = .zero
-        minute = newest
+        slot = newest
+    }
+
+    private static func slot(of second: Int64, _ windowSeconds: Int64) -> Int64 {
+        (second >= 0 ? second : second - windowSeconds + 1) / windowSeconds
     }
 }
 
 extension AskedLately {
     func write(to writer: inout ByteWriter) {
-        writer.write(minute)
+        writer.write(slot)
         for lanes in [asked, askedBefore] {
             for lane in 0..<4 { writer.write(lanes[lane]) }
         }
     }
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
-        minute = try reader.read()
+        slot = try reader.read()
         asked = try reader.readLanes()
         askedBefore = try reader.readLanes()
     }

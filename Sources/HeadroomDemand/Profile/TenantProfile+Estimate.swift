@@ -108,7 +108,8 @@ extension TenantProfile {
         }
         result.wanted = wanted.rates(overSeconds: 60, of: resources)
         result.waiting = waiting.interactive + waiting.nearRealTime + waiting.batch
-        result.asked = lately.work(at: now).rates(overSeconds: 60, of: resources)
+        result.asked = lately.work(at: now, windowSeconds: terms.settings.askedSeconds)
+            .rates(overSeconds: Double(terms.windowSeconds), of: resources)
         // Of one that is new, over as long as it is known.
         let minutes = max(fastMinutes(at: now), Self.leastFastMinutes)
         result.arrivals = (arrivals * (1 / minutes)).rates(overSeconds: 60, of: resources)

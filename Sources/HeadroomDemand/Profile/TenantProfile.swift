@@ -65,7 +65,7 @@ struct TenantProfile: Sendable {
     /// Ascending by gateway's name; bounded.
     var arrivals: [Arrivals] = []
     var waiting = WaitingBook()
-    var lately: AskedLately
+    var lately = AskedLately()
     var demandAt: Timestamp
     /// Since the last estimate.
     var servedLately = Work.zero
@@ -85,7 +85,6 @@ struct TenantProfile: Sendable {
         evidence = Fading(at: now)
         retried = Fading(at: now)
         demandAt = now
-        lately = AskedLately(at: now)
         watch = GamingWatch(at: now)
         newestMinute = now.minute
         firstMinute = now.minute

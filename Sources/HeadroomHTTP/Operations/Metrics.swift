@@ -224,7 +224,7 @@ package struct Metrics {
         let series = TenantSeries(pools, most: Self.maxTenants)
         let rates: [(String, String, (TenantSeries.Row) -> Rates)] = [
             ("assured", "The rate that a tenant is sure of.", { $0.assured }),
-            ("asked", "What a tenant asked for in the last minute, each piece of work once.", { $0.asked }),
+            ("asked", "What a tenant asked for in the demand window, each piece of work once.", { $0.asked }),
             ("demand", "What is planned for a tenant: more than it asks for while its work waits.", { $0.demand }),
             ("consumed", "What a tenant used.", { $0.consumed }),
         ]

@@ -214,7 +214,7 @@ extension OpenAPIDocument {
                   "tier": {"type": "string"},
                   "weight": {"type": ["number", "null"]},
                   "constraint": {"type": ["string", "null"]},
-                  "asked": {"$ref": "#/components/schemas/Rates", "description": "Asked for in the last minute, each piece of work once"},
+                  "asked": {"$ref": "#/components/schemas/Rates", "description": "Asked for in the demand window (20 s by default), each piece of work once"},
                   "demand": {"$ref": "#/components/schemas/Rates", "description": "Planned: more than is asked for while work waits"},
                   "assured": {"$ref": "#/components/schemas/Rates"},
                   "consumed": {"$ref": "#/components/schemas/Rates"},

@@ -115,7 +115,7 @@ public struct Explanation: Equatable, Sendable {
         public var override: Int64?
         /// As planned, before any discount: what decisions go by (``TenantDemand/demand``).
         public var demand: Rates
-        /// What it asked for in the last minute, each piece of work once; `nil` in records from before that was kept.
+        /// What it asked for in the demand window, each piece of work once; `nil` in records from before that was kept.
         public var asked: Rates?
         /// What waits at gateways, and how soon the plan would serve it.
         public var waiting = Work.zero

@@ -26,7 +26,7 @@ public struct TenantDemand: TenantRow, Equatable, Sendable {
 
     /// The rates it wants at this moment, without memory of a minute ago: the measure of starvation.
     public var wanted: Rates
-    /// What it asked for in the last minute or so (``AskedWork``): what people read.
+    /// What it asked for in the demand window (``AskedWork``): what people read.
     public var asked: Rates
     /// The work that waits at gateways, at the cost that such work turned out to have.
     public var waiting = Work.zero
