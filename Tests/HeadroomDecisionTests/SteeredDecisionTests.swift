@@ -55,6 +55,21 @@ import Testing
         #expect(constraint == .guardrail)
     }
 
+    @Test func `nobody is asked about what is left over, where nobody asks for it`() {
+        var story = DecisionStory()
+        story.promise("big", tier: "critical")
+        story.needs["big"] = DecisionStory.Needs(interactive: 1e6)
+        story.needs["small"] = DecisionStory.Needs(interactive: 5e5)
+        var questions = 0
+        for _ in 0..<200 { questions += story.tick().questions.count }
+        #expect(story.assured("big") > 3_500_000, "all that the guardrail lets it have")
+        #expect(questions == 0)
+        // It does now.
+        story.needs["big"] = DecisionStory.Needs(interactive: 8e6)
+        for _ in 0..<100 { questions += story.tick().questions.count }
+        #expect(questions > 0)
+    }
+
     @Test(arguments: [(share: 0.01, named: 3, of: "none of them by 1 %"), (0.00001, 100, "150 of them by under 0.1 %")])
     func `a question names the tenants that it changes by the policy's share, a hundred at most, and counts all`(
         share: Double, named: Int, of movers: String

@@ -80,12 +80,14 @@ private struct Inquiry {
         }
     }
 
-    /// Those whose target is at a guardrail, now and on average over the observation window.
+    /// Those whose target is at a guardrail, now and on average over the observation window. Where what is left over would be
+    /// more than the guardrail lets automation give, and nobody asks for that much, there is nothing to decide.
     private func clamped() -> [Wish] {
         members.indices.compactMap { index in
             let guardrail = input.guardrails[index]
             let activity = target.activities[index]
-            if activity >= 0.9 * guardrail.most {
+            let asked = input.demand.rows[index].claimed / members.members[index].nominalCost
+            if activity >= 0.9 * guardrail.most, asked >= 0.9 * guardrail.most {
                 return Wish(index: index, isNew: min(activity, means[index]) >= 0.99 * guardrail.most)
             }
             if guardrail.least > 0, activity <= guardrail.least * 1.1 {
