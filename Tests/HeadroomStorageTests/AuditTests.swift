@@ -269,27 +269,26 @@ import Testing
     @Test(.enabled(if: TestEngine.isSQLite))
     func `a log that is written anew or cut without the key is found, and no later act hides it`() async throws {
         // By somebody who knows all of Headroom's tables, and has kept the newest signature.
-        let attacks: [(name: String, sql: StaticString)] = [
+        let attacks: [(name: String, statements: [StaticString])] = [
             (
                 "cut",
-                """
-                DELETE FROM audit WHERE sequence = 2;
-                UPDATE sqlite_sequence SET seq = 1 WHERE name = 'audit';
-                UPDATE audit_head SET (sequence, sha256) = (SELECT sequence, sha256 FROM audit WHERE sequence = 1)
-                """
+                [
+                    "DELETE FROM audit WHERE sequence = 2", "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'audit'",
+                    "UPDATE audit_head SET (sequence, sha256) = (SELECT sequence, sha256 FROM audit WHERE sequence = 1)",
+                ]
             ),
-            ("unsigned", "UPDATE audit_head SET mac = NULL"),
+            ("unsigned", ["UPDATE audit_head SET mac = NULL"]),
             (
                 "emptied",
-                """
-                DELETE FROM audit; DELETE FROM sqlite_sequence WHERE name = 'audit';
-                UPDATE audit_head SET sequence = 0, sha256 = zeroblob(32), mac = NULL
-                """
+                [
+                    "DELETE FROM audit", "DELETE FROM sqlite_sequence WHERE name = 'audit'",
+                    "UPDATE audit_head SET sequence = 0, sha256 = zeroblob(32), mac = NULL",
+                ]
             ),
         ]
-        for (name, sql) in attacks {
+        for (name, statements) in attacks {
             let (database, audit) = try await signedLog()
-            try database.execute(sql)
+            for sql in statements { try database.execute(sql) }
             #expect(try await audit.verify(at: start).fault != nil, "\(name)")
             try await ContractStore(connection: database.writer).put(Contract(tenant: "gamma"))
             #expect(try await audit.verify(at: start).fault != nil, "\(name), after another act")

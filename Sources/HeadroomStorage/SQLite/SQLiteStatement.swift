@@ -23,12 +23,15 @@ import HeadroomModel
         _ text: UnsafePointer<CChar>, _ count: Int, database: OpaquePointer, path: String
     ) throws(StorageError) {
         var prepared: OpaquePointer?
+        var rest: UnsafePointer<CChar>?
         // PERSISTENT: it will be kept, so that its memory should not come out of the small fast store.
         let result = unsafe sqlite3_prepare_v3(
-            database, text, Int32(count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+            database, text, Int32(count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, &rest)
         guard result == SQLITE_OK, let prepared = unsafe prepared else {
             throw unsafe StorageError(database: database, path: path)
         }
+        // What follows a first statement would never run.
+        precondition(unsafe rest.map { unsafe $0 - text == count } ?? true, "one statement at a time")
         unsafe handle = prepared
         unsafe self.database = database
         self.path = path
