@@ -120,6 +120,7 @@ import Testing
             windows[.recent] = LevelSums(observedSeconds: 300, missedSeconds: 300)
             windows[.hour] = LevelSums(observedSeconds: 1000, missedSeconds: 800)
             seen.levels.tenants = [TenantLevel(tenant: "acme", pool: "p", windows: windows)]
+            seen.tenant.underservedSeconds = 30
         },
         Cause(.loopLate, "The control loop is late: a tick took 3.0 s") { seen, _ in
             seen.delays = ["a tick took 3.0 s, longer than its period of 2.0 s"]

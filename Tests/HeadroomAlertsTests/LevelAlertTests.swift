@@ -26,6 +26,7 @@ import Testing
             var finder = ConditionFinder()
             let seen = AlertObservation.well { seen in
                 seen.levels.tenants = [TenantLevel(tenant: "acme", pool: "p", windows: windows)]
+                seen.tenant.underservedSeconds = 30
             }
             let members = finder.find(in: seen)[AlertKey(.sloBurn, pool: "p")].members
             #expect(members.filter(\.isFiring).map(\.member.severity) == (severity.map { [$0] } ?? []), "case \(index)")
@@ -35,6 +36,29 @@ import Testing
         var finder = ConditionFinder()
         let seen = AlertObservation.well { $0.levels.tenants = [TenantLevel(tenant: "acme", pool: "p", windows: few)] }
         #expect(finder.find(in: seen)[AlertKey(.sloBurn, pool: "p")].members.map(\.isFiring) == [false])
+    }
+
+    @Test func `a starved tenant has one alert, and its end opens no other`() {
+        var finder = ConditionFinder()
+        func isFiring(_ tenant: TenantReport) -> (starvation: Bool, burn: Bool) {
+            let found = finder.find(
+                in: .well { seen in
+                    seen.levels.tenants = [
+                        TenantLevel(
+                            tenant: "acme", pool: "p", windows: Self.windows(recent: 5, hour: 0.8, day: 0.1))
+                    ]
+                    seen.tenant = tenant
+                })
+            let starved = AlertKey(.starvation, pool: "p", reason: "delivery")
+            return (
+                !found[starved].members.isEmpty, found[AlertKey(.sloBurn, pool: "p")].members.contains { $0.isFiring }
+            )
+        }
+        #expect(isFiring(.starved("acme")) == (true, false))
+        #expect(isFiring(.sample("acme")) == (false, false))
+        var short = TenantReport.sample("acme")
+        short.underservedSeconds = 20
+        #expect(isFiring(short) == (false, true))
     }
 
     @Test func `Headroom's own levels are looked at from outside, so that a loop that hangs misses them`() {

@@ -10,13 +10,16 @@ extension ConditionFinder {
         for level in seen.levels.tenants {
             let tier = seen.rules.tier(of: level.tenant, in: level.pool)
             guard let burn = Burn(level.windows, objective: tier.satisfiedShare, seen.policy) else { continue }
-            found.add(AlertKey(.sloBurn, pool: level.pool), isFiring: burn.isFiring) {
+            let present = seen.report?.tenant(level)
+            // One voice a tenant: while it is starved, that alert speaks for it; and what is over opens none.
+            let isMissing = present.map { $0.tenant.starvation == nil && $0.tenant.underservedSeconds > 0 } ?? true
+            found.add(AlertKey(.sloBurn, pool: level.pool), isFiring: burn.isFiring && isMissing) {
                 seen.member(
                     named: level.tenant.text, tenant: level.tenant, burn.severity,
                     "\(level.tenant) (\(tier.name)) was satisfied in \(level.pool) for \(burn.kept) of \(burn.span); "
                         + "its tier's should be for \(GroupedNumber.percent(tier.satisfiedShare)). "
                         + "It burns \(burn.words).",
-                    seen.report?.starvationAdvice(for: level, seen))
+                    present.flatMap { StarvationAdvice(tenant: $0.tenant, pool: $0.pool, seen: seen).recommendation })
             }
         }
         for level in seen.levels.tasks {
@@ -121,11 +124,11 @@ extension OwnLevel {
 }
 
 extension LoopReport {
-    /// What a person can do for a tenant that is in the report.
-    fileprivate func starvationAdvice(for level: TenantLevel, _ seen: AlertObservation) -> AlertRecommendation? {
+    /// How a tenant is just now in the pool of a level; `nil` where it is not known any more.
+    fileprivate func tenant(_ level: TenantLevel) -> (tenant: TenantReport, pool: PoolReport)? {
         guard let pool = pools.first(where: { $0.pool == level.pool }),
             let tenant = pool.tenants.first(where: { $0.tenant == level.tenant })
         else { return nil }
-        return StarvationAdvice(tenant: tenant, pool: pool, seen: seen).recommendation
+        return (tenant, pool)
     }
 }
