@@ -15,7 +15,8 @@ extension DashboardFile {
         // A page is a module with `show(main, argument, until)`: it fills `main`, and lets go when `until` (an AbortSignal) ends.
         const pages = [
           { path: "", name: "Overview", load: () => import("/dashboard/overview.js") },
-          { path: "pool", load: () => import("/dashboard/pool.js"), parent: "" },
+          { path: "pools", name: "Pools", load: () => import("/dashboard/pools.js") },
+          { path: "pool", load: () => import("/dashboard/pool.js"), parent: "pools" },
           { path: "tenants", name: "Tenants", load: () => import("/dashboard/tenants.js") },
           { path: "usage", name: "Use and queues", load: () => import("/dashboard/usage.js") },
           { path: "tenant", load: () => import("/dashboard/tenant.js"), parent: "tenants" },

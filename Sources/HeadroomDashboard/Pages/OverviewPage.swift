@@ -8,7 +8,7 @@ extension DashboardFile {
         import { clock, compact, duration, main as mainRate, nearly, percent, reasons, units } from "/dashboard/format.js";
         import { live, onTick } from "/dashboard/live.js";
         import { onRange, Plot } from "/dashboard/plot.js";
-        import { capacitySeries, columnsOf, eventsAndActs, stateChip, tierMeters, tightest } from "/dashboard/pool.js";
+        import { capacitySeries, columnsOf, eventsAndActs, left, sickestFirst, stateChip, tierMeters, tightest } from "/dashboard/pool.js";
         import { get, pause, query, session } from "/dashboard/service.js";
         import { showTasks } from "/dashboard/tasks.js";
 
@@ -48,6 +48,7 @@ extension DashboardFile {
               }
               own.update(pool);
             }
+            order(pools, state.pools, cards);
             listShort(short, state);
             listEvents(events);
           }, until);
@@ -71,6 +72,15 @@ extension DashboardFile {
             }))) : null);
             await pause(15000, until);
           }
+        }
+
+        // Those in trouble first; not while somebody is in one of them.
+        function order(element, pools, cards) {
+          const names = sickestFirst(pools).map((pool) => pool.pool);
+          const key = names.join("\n");
+          if (element.dataset.order === key || element.contains(document.activeElement)) return;
+          element.dataset.order = key;
+          for (const name of names) element.append(cards.get(name).element);
         }
 
         function judge(element, state) {
@@ -118,11 +128,6 @@ extension DashboardFile {
             ["Open alerts", h("a", { href: "#/alerts" }, live.alerts === null ? "–" : String(live.alerts)), null, null, live.alerts ? "warn" : null],
             ["Gateways", h("a", { href: "#/gateways" }, String(state.gateways.count)), null, state.gateways.behind ? `${state.gateways.behind} behind, ${duration(state.gateways.worst_seconds)}` : "all up to date", state.gateways.behind ? "warn" : null],
           ]));
-        }
-
-        // Of the contract's capacity, in the resource that has lost most.
-        function left(pool) {
-          return Math.min(1, ...Object.keys(pool.nominal).map((resource) => pool.nominal[resource] ? pool.capacity[resource] / pool.nominal[resource] : 1));
         }
 
         class PoolCard {

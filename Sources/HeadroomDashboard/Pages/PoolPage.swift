@@ -75,6 +75,20 @@ extension DashboardFile {
         function missing(used, asked) { return asked.map((value, index) => value !== null && used[index] !== null && value > used[index] * 1.1 ? value : used[index]); }
 
         // One bar a tier: what it got of what it asked for; the mark is what it is sure of.
+        // Of the contract's capacity, in the resource that has lost most.
+        export function left(pool) {
+          return Math.min(1, ...Object.keys(pool.nominal).map((resource) => pool.nominal[resource] ? pool.capacity[resource] / pool.nominal[resource] : 1));
+        }
+
+        // By starved tenants, then by state, then by tenants that are short, then by what is left of the contract.
+        export function sickestFirst(pools) {
+          const states = ["open", "half_open", "throttled", "pressured", "healthy"];
+          const rank = (pool) => states.indexOf(pool.state);
+          const size = (pool) => pool.starved || pool.short.filter((tenant) => tenant.starvation).length;
+          return [...pools].sort((a, b) => size(b) - size(a) || rank(a) - rank(b) || b.short.length - a.short.length
+            || Math.round(20 * left(a)) - Math.round(20 * left(b)) || a.pool.localeCompare(b.pool));
+        }
+
         export function tierMeters(element, pool) {
           const order = ["critical", "premium", "standard", "free"];
           const tiers = [...pool.tiers].sort((a, b) => place(order, a.tier) - place(order, b.tier));
