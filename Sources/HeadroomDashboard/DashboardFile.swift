@@ -25,7 +25,8 @@ package struct DashboardFile: Sendable {
         // The frame, and what all pages use.
         app, elements, format, service, live, plot, forms, tasks,
         // One file a page.
-        overviewPage, poolsPage, poolPage, tenantsPage, tenantPage, alertsPage, decisionsPage, gatewaysPage, contractsPage,
+        overviewPage, poolsPage, poolPage, tenantsPage, tenantPage, alertsPage, decisionsPage, gatewaysPage,
+        contractsPage,
         auditPage, costsPage, usagePage, whatIfPage, levelsPage,
     ]
 }
