@@ -102,6 +102,34 @@ import Testing
             ])
     }
 
+    @Test func `how long its agents' tasks took is told to both, in the words of each`() {
+        func times(_ seconds: [Double], waited: Double = 0) -> TaskTimes {
+            seconds.reduce(into: TaskTimes()) { times, taken in
+                times.add(
+                    task: TaskTimes.Sums {
+                        $0.tasks = 1
+                        $0.seconds = taken
+                        $0.waitedSeconds = waited
+                    })
+            }
+        }
+        var facts = Self.facts()
+        facts.tasks = [
+            TaskTimesAnswer.Row(
+                tenant: "acme", kind: "review", times: times([470, 470, 900], waited: 430),
+                usual: times(Array(repeating: 41, count: 12))),
+            TaskTimesAnswer.Row(tenant: "acme", kind: nil, times: times([4.25]), usual: TaskTimes()),
+        ]
+        #expect(
+            PeriodText(facts).sentences[2]
+                == "Of its agent tasks, over all pools, 3 tasks of kind review took 8 min in the median and 15 min at the 95th "
+                + "percentile, 70 % of it waiting for quota; 41 s is usual; 1 task took 4.3 s.")
+        #expect(
+            PeriodTextForTenant(facts).sentences[2]
+                == "Of your agents' tasks, 3 tasks of kind review took 8 min in the median and 15 min at the 95th percentile, "
+                + "70 % of it waiting for the capacity that you share with others; 41 s is usual; 1 task took 4.3 s.")
+    }
+
     @Test func `the text for the tenant names nobody else, has no jargon, and a unit on every number`() throws {
         let told = PeriodTextForTenant(Self.facts()).sentences
         #expect(

@@ -2,8 +2,12 @@
 package enum TaskText {
     /// `14 tasks of kind review took 8 min in the median and 12 min at the 95th percentile, 93 % of it waiting for quota; 41 s is
     /// usual`. Without an end, and with nothing where none ended.
-    /// - Parameter usual: the median before.
-    package static func took(_ times: TaskTimes, kind: String?, usual: Double?) -> String? {
+    /// - Parameters:
+    ///   - usual: the median before.
+    ///   - scarce: what they wait for, in the reader's words.
+    package static func took(
+        _ times: TaskTimes, kind: String?, usual: Double?, scarce: String = "quota"
+    ) -> String? {
         let sums = times.sums
         guard sums.tasks > 0, let median = times.seconds(atMost: 0.5), let worst = times.seconds(atMost: 0.95) else {
             return nil
@@ -12,7 +16,9 @@ package enum TaskText {
         if let kind { text += " of kind \(kind)" }
         text += " took \(seconds(median))"
         if sums.tasks > 1 { text += " in the median and \(seconds(worst)) at the 95th percentile" }
-        if let share = waitedShare(sums) { text += ", \(GroupedNumber.percent(share)) of it waiting for quota" }
+        if let share = waitedShare(sums), share >= 0.005 {
+            text += ", \(GroupedNumber.percent(share)) of it waiting for \(scarce)"
+        }
         if let usual { text += "; \(seconds(usual)) is usual" }
         return text
     }

@@ -238,7 +238,10 @@ package struct PeriodTextForTenant {
 
     private var tasks: String? {
         let parts = facts.tasks.prefix(PeriodText.kindsNamed)
-            .compactMap { TaskText.took($0.times, kind: $0.kind, usual: $0.usualMedian) }
+            .compactMap {
+                TaskText.took(
+                    $0.times, kind: $0.kind, usual: $0.usualMedian, scarce: "the capacity that you share with others")
+            }
         return parts.isEmpty ? nil : "Of your agents' tasks, \(parts.joined(separator: "; "))."
     }
 

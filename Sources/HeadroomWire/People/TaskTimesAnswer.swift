@@ -13,6 +13,13 @@ package struct TaskTimesAnswer: Sendable {
         package var running = 0
         package var overdue: Int64 = 0
 
+        package init(tenant: TenantID, kind: String?, times: TaskTimes = TaskTimes(), usual: TaskTimes = TaskTimes()) {
+            self.tenant = tenant
+            self.kind = kind
+            self.times = times
+            self.usual = usual
+        }
+
         /// `nil`: too few ended before to say what is usual.
         package var usualMedian: Double? {
             usual.sums.tasks >= TaskPace.leastUsual ? usual.seconds(atMost: 0.5) : nil
@@ -46,7 +53,7 @@ package struct TaskTimesAnswer: Sendable {
             change(
                 &rows[
                     Name(tenant: tenant, kind: kind),
-                    default: Row(tenant: tenant, kind: kind, times: TaskTimes(), usual: TaskTimes())])
+                    default: Row(tenant: tenant, kind: kind)])
         }
         for rollup in times { update(rollup.tenant, rollup.kind) { $0.times.add(rollup.times) } }
         for pace in paces where pace.running > 0 {
