@@ -2,17 +2,33 @@ import HeadroomModel
 
 /// Which pieces of work were counted as asked for (``AskedWork``), so that what is tried or sent again counts once.
 ///
-/// A piece that was refused may come again for as long as telemetry may be late, and then costs what it turned out to cost.
+/// A piece that was refused may come again, and then costs what it turned out to cost: it is known for seven minutes at least.
 /// One that was served is remembered for a minute: an answer that was lost may be asked for again. Both memories hold two
 /// generations; the older one goes when the newer one is as old, or full.
 struct PieceBook: Sendable {
     /// Just below three quarters of a power of two, where a table doubles.
     private static let capacity = 98_000
-    static let seconds = 900.0
+    static let seconds = 450.0
 
-    /// What refused pieces were counted as.
-    private var newer: [UInt64: AskedWork] = [:]
-    private var older: [UInt64: AskedWork] = [:]
+    /// What a refused piece was counted as. There are many: half the size of ``AskedWork``, and exact up to 4 × 10⁹ tokens.
+    private struct Counted {
+        private let lanes: SIMD4<UInt32>
+
+        init(_ work: AskedWork) {
+            lanes = SIMD4(
+                UInt32(clamping: work.requests), UInt32(clamping: work.tokens), UInt32(clamping: work.inputTokens),
+                UInt32(clamping: work.outputTokens))
+        }
+
+        var work: AskedWork {
+            AskedWork(
+                requests: Int64(lanes.x), tokens: Int64(lanes.y), inputTokens: Int64(lanes.z),
+                outputTokens: Int64(lanes.w))
+        }
+    }
+
+    private var newer: [UInt64: Counted] = [:]
+    private var older: [UInt64: Counted] = [:]
     private var rotatedAt: Timestamp
     private var ended = RecentRequests(capacity: PieceBook.capacity, seconds: 60)
 
@@ -21,7 +37,7 @@ struct PieceBook: Sendable {
     }
 
     var memoryBytes: Int {
-        (newer.capacity + older.capacity) * (MemoryLayout<UInt64>.stride + MemoryLayout<AskedWork>.stride)
+        (newer.capacity + older.capacity) * (MemoryLayout<UInt64>.stride + MemoryLayout<Counted>.stride)
             + ended.memoryBytes
     }
 
@@ -44,12 +60,13 @@ struct PieceBook: Sendable {
             newer[piece] = nil
             older[piece] = nil
             _ = ended.insert(piece, at: instant.second)
-            return worth.difference(from: counted)
+            return worth.difference(from: counted.work)
         }
         if mayComeAgain, !isResent {
             guard !ended.contains(piece) else { return AskedWork() }
-            newer[piece] = worth
-            return worth
+            let counted = Counted(worth)
+            newer[piece] = counted
+            return counted.work
         }
         return ended.insert(piece, at: instant.second) && !isResent ? worth : AskedWork()
     }
@@ -76,7 +93,7 @@ extension PieceBook {
         for generation in [newer, older] {
             writer.write(generation.sorted { $0.key < $1.key }) { writer, entry in
                 writer.write(entry.key)
-                writer.write(entry.value)
+                writer.write(entry.value.work)
             }
         }
         ended.write(to: &writer)
@@ -84,8 +101,12 @@ extension PieceBook {
 
     init(from reader: inout ByteReader) throws(ByteCodingError) {
         self.init(at: try reader.readTimestamp())
-        for _ in 0..<(try reader.readCount(leastBytes: 40)) { newer[try reader.read()] = try reader.readAskedWork() }
-        for _ in 0..<(try reader.readCount(leastBytes: 40)) { older[try reader.read()] = try reader.readAskedWork() }
+        for _ in 0..<(try reader.readCount(leastBytes: 40)) {
+            newer[try reader.read()] = Counted(try reader.readAskedWork())
+        }
+        for _ in 0..<(try reader.readCount(leastBytes: 40)) {
+            older[try reader.read()] = Counted(try reader.readAskedWork())
+        }
         try ended.restore(from: &reader)
     }
 }
